@@ -17,7 +17,8 @@
 #   make field      runs every method on ten datasets and five further groups, about two hours; EXCLUDE too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
-#   make archive    packs a finished run (RESULTS=results/field: another one) as a Workflow Run RO-Crate, ready to deposit
+#   make archive    packs a finished run (RESULTS=results/field: another one) as a Workflow Run RO-Crate, ready to deposit;
+#                   AGENT='A Name' is who ran it (default: git's user.name)
 #   make compare    compares the results' numbers with those in reference/paper
 #   make reference  replaces reference/paper with the results' numbers
 #   make reference-field    replaces reference/field with the leaderboard of results/field, and writes docs/field.md
@@ -28,6 +29,7 @@ CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 WORKERS ?= $(CORES)
 EXCLUDE ?=
 RESULTS ?= results
+AGENT ?=
 FUZZ ?= 5
 PROFILE ?=
 SMOKE_SECONDS ?= 120
@@ -56,6 +58,8 @@ PYTEST := $(RUN) python -m pytest --numprocesses $(WORKERS) --dist worksteal
 SITE := $(RUN) PYTHONPATH="$(CURDIR)/$(SPHINX)" MPLBACKEND=agg python -m sphinx -W --keep-going --quiet
 # Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and fails if it cannot write there.
 export PYTHONUTF8 := 1
+# Containers often forbid Python to cache bytecode, and uv compiles none: every job would then compile its libraries for seconds.
+export PYTHONDONTWRITEBYTECODE :=
 ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
@@ -162,7 +166,7 @@ verify: $(READY)
 	@$(RUN) clusterlets verify --results $(RESULTS)
 
 archive: $(ARCHIVING_READY)
-	@$(RUN) PYTHONPATH="$(CURDIR)/$(ARCHIVING)" clusterlets archive --results $(RESULTS)
+	@$(RUN) PYTHONPATH="$(CURDIR)/$(ARCHIVING)" clusterlets archive --results $(RESULTS) $(if $(AGENT),--agent "$(AGENT)")
 
 compare: $(READY)
 	@$(RUN) clusterlets compare reference/paper $(RESULTS)

@@ -16,6 +16,7 @@ include: "workflow/rules/data.smk"
 include: "workflow/rules/intermediates.smk"
 include: "workflow/rules/methods.smk"
 include: "workflow/rules/results.smk"
+include: "workflow/rules/caching.smk"
 
 
 report: f"{CAPTIONS}/workflow.rst"

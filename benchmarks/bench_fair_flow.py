@@ -32,7 +32,7 @@ SEEDS = 3
 def standardised(name):
     prepared = datasets.prepare(name, MIRROR)
     X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return X / np.where(width > 0, width, 1), prepared.group
+    return X / np.where(width > 0, width, 1), prepared.groups
 
 
 def timed(*arguments, **parameters):

@@ -9,6 +9,7 @@ from clusterlets.estimators import Coreset as Coreset
 from clusterlets.estimators import FairFlow as FairFlow
 from clusterlets.estimators import FairKM as FairKM
 from clusterlets.estimators import Fairlets as Fairlets
+from clusterlets.estimators import FairLimit as FairLimit
 from clusterlets.estimators import FairLloyd as FairLloyd
 from clusterlets.estimators import FairLP as FairLP
 from clusterlets.estimators import FairnessReport as FairnessReport

@@ -14,7 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 
-# One numeric thread a job, set before anything loads a numeric library: results must not depend on the number of cores.
+# One numeric thread per job, set before anything loads a numeric library: results must not depend on the number of cores.
 for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_pool] = "1"
 
@@ -27,20 +27,8 @@ _BEGAN = time.perf_counter()
 
 # Errors of the system where no file can be written.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-
-# Modules with a function ``main(arguments) -> status``, and what they are for.
-_COMMANDS: dict[str, tuple[str, str]] = {
-    "cluster": ("clusterlets.commands.cluster", "a fair clustering of a table of your own"),
-    "tune": ("clusterlets.commands.tune", "which method suits a table of your own"),
-    "export": ("clusterlets.commands.export", "the clusters of any run of the grid, row by row"),
-    "datasets": ("clusterlets.commands.datasets", "what a configuration names, what is there, what its grid costs"),
-    "why": ("clusterlets.commands.why", "what would run again, and why"),
-    "verify": ("clusterlets.commands.verify", "a results folder against its manifest, file by file"),
-    "compare": ("clusterlets.commands.compare", "a run's numbers beside those of a reference"),
-    "archive": ("clusterlets.commands.archive", "a finished run as one file to deposit"),
-}
-# The extra that installs all that a command imports; the other commands and the steps need the one of the workflow.
-_EXTRAS = {"cluster": "tables"}
+# Loaded by name, so that no step depends on what commands there are.
+_COMMANDS = "clusterlets.commands"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -49,17 +37,19 @@ def main(arguments: list[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for names with letters that the locale lacks
-    if not arguments or arguments[0] in ("-h", "--help"):
-        print(_usage())
-        return 0
-    if arguments[0] == "--version":
+    name, *options = arguments or ["--help"]
+    if name == "--version":
         print(f"clusterlets {__version__}")
         return 0
-    name, *options = arguments
-    if name not in _COMMANDS and name not in STEPS:
-        commands = ", ".join([*_COMMANDS, *STEPS])
-        print(f"clusterlets: there is no command {name!r}. The commands: {commands}", file=sys.stderr)
-        return 2
+    if name not in STEPS:
+        commands = importlib.import_module(_COMMANDS)
+        if name in ("-h", "--help"):
+            print(commands.usage(STEPS))
+            return 0
+        if name not in commands.PURPOSES:
+            names = ", ".join([*commands.PURPOSES, *STEPS])
+            print(f"clusterlets: there is no command {name!r}. The commands: {names}", file=sys.stderr)
+            return 2
     status = _run(name, options)
     if name in STEPS:
         from clusterlets.provenance import accounts
@@ -70,12 +60,16 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(name: str, options: list[str]) -> int:
     try:
-        with optional(_EXTRAS.get(name, "workflow")):
-            if name in _COMMANDS:
-                return importlib.import_module(_COMMANDS[name][0]).main(options)
+        with optional("tables" if name == "cluster" else "workflow"):
+            if name not in STEPS:
+                return importlib.import_module(f"{_COMMANDS}.{name}").main(options)
             _step(name, options)
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
+        return 1
+    except MemoryError as error:
+        reason = f" ({error})" if str(error) else ""
+        print(f"clusterlets {name}: the memory does not suffice{reason}. Take fewer rows, or another method.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return 130
@@ -86,7 +80,7 @@ def _run(name: str, options: list[str]) -> int:
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
-            "kept. Mend that, and run the same command again.",
+            "kept. Fix that, and run the same command again.",
             file=sys.stderr,
         )
         return 1
@@ -94,20 +88,16 @@ def _run(name: str, options: list[str]) -> int:
 
 
 def _step(name: str, options: list[str]) -> None:
-    from clusterlets.provenance.libraries import locked_alone
+    from clusterlets.grid.processes import end_with_run
+
+    end_with_run()  # before a library starts a thread
+    from clusterlets.provenance.libraries import require_locked
 
     module, function = STEPS[name].split(":")
-    with locked_alone():
+    with require_locked():
         step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
-    with locked_alone():  # again, because a step may import more
+    with require_locked():  # again, because a step may import more
         step(**vars(_parser(name, step).parse_args(options)))
-
-
-def _usage() -> str:
-    commands = [f"  {name:<12}{purpose}" for name, (_, purpose) in _COMMANDS.items()]
-    steps = [f"  {name}" for name in STEPS]
-    usage = ["usage: clusterlets COMMAND [options]", "       clusterlets --version"]
-    return "\n".join([*usage, "", *commands, "", "steps of the workflow:", *steps])
 
 
 def _parser(name: str, step: Callable) -> argparse.ArgumentParser:

@@ -1,6 +1,7 @@
 """Exceptions whose messages are for users."""
 
 import os
+from typing import Any
 
 
 class ClusterletsError(Exception):
@@ -14,18 +15,34 @@ class InvalidInput(ClusterletsError, ValueError):
     """Input that the user can fix; also the ``ValueError`` that users of scikit-learn expect."""
 
 
-class NoClusteringError(ClusterletsError):
+class NoClusteringError(InvalidInput):
     """A method has no clustering to return, for example because it did not converge.
 
     Attributes
     ----------
     status : str
         Its value in the column ``status`` of the results: ``not_converged`` or ``infeasible``.
+    labels : int array (n,) or None
+        Of a search that did not converge: labels that come near to what was asked for.
     """
 
-    def __init__(self, status: str, message: str):
+    def __init__(self, status: str, message: str, labels: Any = None):
         super().__init__(message)
-        self.status = status
+        self.status, self.labels = status, labels
+
+
+class MethodError(ClusterletsError):
+    """The code of a user's method raised an exception, or ended Python; that is the cause.
+
+    Attributes
+    ----------
+    raised : str
+        The exception in one line; the message also says where it was raised.
+    """
+
+    def __init__(self, message: str, raised: str):
+        super().__init__(message)
+        self.raised = raised
 
 
 class UnusableFileError(ClusterletsError):
@@ -35,10 +52,10 @@ class UnusableFileError(ClusterletsError):
     ----------
     path : path
         The file.
-    happened : str
+    problem : str
         What is wrong with it. What to do next is not included, because it differs outside a workflow.
     """
 
-    def __init__(self, path: os.PathLike, happened: str, remedy: str):
-        super().__init__(f"{happened} {remedy}")
-        self.path, self.happened = path, happened
+    def __init__(self, path: os.PathLike, problem: str, remedy: str):
+        super().__init__(f"{problem} {remedy}")
+        self.path, self.problem = path, problem

@@ -5,6 +5,9 @@ from contextlib import contextmanager
 
 from clusterlets.errors import ClusterletsError
 
+#: It only explains: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 #: The smallest extra of the distribution that installs each optional library, by its import name.
 EXTRAS = {
     "pandas": "tables",
@@ -17,7 +20,6 @@ EXTRAS = {
     "jsonschema": "workflow",
     "pygments": "workflow",
     "scikit_posthocs": "workflow",
-    "seaborn": "workflow",
     "snakemake": "workflow",
     "statsmodels": "workflow",
 }

@@ -36,7 +36,7 @@ class Bound:
     excess: Callable[[Any, np.ndarray, np.ndarray], float]
     value_of: Callable[[Any, int], Any] = lambda value, n_clusters: value
 
-    def rows_off(self, value: Any, composition: np.ndarray, group_counts: np.ndarray) -> int:
+    def missed_rows(self, value: Any, composition: np.ndarray, group_counts: np.ndarray) -> int:
         """Whole instances by which the worst cluster misses the bound, 0 if it is kept. O(C K)."""
         return max(0, ceil(self.excess(value, composition, group_counts) - _ROUNDING))
 
@@ -48,30 +48,45 @@ def _excess_of_shares(delta: float, composition: np.ndarray, group_counts: np.nd
     return float(np.maximum(above, expected * (1 - delta) - composition).max())
 
 
-def _excess_of_parts(tau: Any, composition: np.ndarray, group_counts: np.ndarray) -> float:
+def _excess_over_parts(tau: Any, composition: np.ndarray, group_counts: np.ndarray) -> float:
     return float((np.asarray(tau, dtype=float) * group_counts - composition).max())
 
 
-def _excess_of_ratio(balance: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
+def _excess_over_ratio(balance: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
     return float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max())
 
 
+#: A limit on every cluster, column by column, which the method itself checks to the last instance before it returns labels.
+STRICT = Bound("in every cluster, strictly", lambda value, composition, group_counts: 0.0)
 #: A group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
 #: Every cluster has at least this part of each group; "balanced" stands for 1 / number of clusters.
 PARTS = Bound(
     "at least tau of the rows of each group in every cluster",
-    _excess_of_parts,
+    _excess_over_parts,
     lambda value, n_clusters: Fraction(1, n_clusters) if value in ("balanced", None) else value,
 )
 #: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
-RATIO = Bound("in every cluster at least so many rows of its rarer group for each row of the other", _excess_of_ratio)
+RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
+
+
+def _excess_of_size(least: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
+    return float(least - composition.sum(axis=1).min())
+
+
+#: Every cluster has at least so many rows.
+SIZE = Bound("at least so many rows in every cluster", _excess_of_size)
 
 
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------
 
 #: Types of values that configurations and file names can hold.
 VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
+
+
+def one_form(value: Any) -> Any:
+    """1 for 1.0, so that equal numbers are the same configuration, with one name in paths, commands and results."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53 else value
 
 
 @dataclass(frozen=True)
@@ -102,6 +117,9 @@ class Parameter:
     trades_fairness: bool = False
     bound: Bound | None = None
     default: Any = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "grid", tuple(one_form(value) for value in self.grid))
 
     @property
     def allowed(self) -> str:
@@ -180,6 +198,27 @@ class Choice(Parameter):
 
     def _accepts(self, value: Any) -> bool:
         return isinstance(value, str) and value in self.choices
+
+
+# ---- parameters of several methods --------------------------------------------------------------------------------------
+
+#: Bounds on the shares of every cluster, in proportion to those of the table.
+DELTA = Real(
+    0,
+    0.999,
+    grid=[0.0, 0.1, 0.3],
+    trades_fairness=True,
+    bound=SHARES,
+    meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
+    "cluster, up to whole instances.",
+)
+MIN_CLUSTER_SIZE = Integer(
+    1,
+    10**9,
+    bound=SIZE,
+    meaning="Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from the "
+    "table's.",
+)
 
 
 def _text(value: Any) -> str:

@@ -64,6 +64,20 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
         raise
 
 
+def check_writable(path: str | os.PathLike) -> None:
+    """Raise the OSError that :func:`write_bytes` would raise at once; nothing is left."""
+    path = Path(os.path.realpath(path))
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if path.exists() and not path.is_file():  # it is written into
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return
+    folder = next(ancestor for ancestor in path.parents if os.path.exists(ancestor))
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=f".{path.name}."):
+        pass
+
+
 def _status(path: str | os.PathLike) -> os.stat_result | None:
     try:
         return os.stat(path)
@@ -71,26 +85,26 @@ def _status(path: str | os.PathLike) -> os.stat_result | None:
         return None
 
 
-def _stream(path: str | os.PathLike, there: os.stat_result) -> BinaryIO | None:
+def _stream(path: str | os.PathLike, status: os.stat_result) -> BinaryIO | None:
     """Open what must be written into; None for a file that can be replaced."""
     for descriptor, text in ((1, sys.stdout), (2, sys.stderr)):
         with suppress(OSError):  # it may be closed
-            if os.path.samestat(there, os.fstat(descriptor)):
+            if os.path.samestat(status, os.fstat(descriptor)):
                 text.flush()
                 return open(descriptor, "wb", closefd=False)
-    return None if stat.S_ISREG(there.st_mode) else open(path, "wb")
+    return None if stat.S_ISREG(status.st_mode) else open(path, "wb")
 
 
-def _replace(path: Path, content: bytes, there: os.stat_result | None) -> None:
+def _replace(path: Path, content: bytes, old_status: os.stat_result | None) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-            if there:
+            if old_status:
                 with suppress(PermissionError):  # another user's file
-                    os.fchown(descriptor, there.st_uid, there.st_gid)
-            os.fchmod(descriptor, stat.S_IMODE(there.st_mode) if there else 0o666 & ~_umask())
+                    os.fchown(descriptor, old_status.st_uid, old_status.st_gid)
+            os.fchmod(descriptor, stat.S_IMODE(old_status.st_mode) if old_status else 0o666 & ~_umask())
             file.flush()
             os.fsync(descriptor)
         os.replace(temporary, path)
@@ -146,7 +160,7 @@ def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> No
     """
     if ABOUT in arrays:
         raise ValueError(f"an array of {path} cannot be called {ABOUT!r}: that member says what the file is")
-    write_bytes(path, _archive(place(path), {f"{name}.npy": _npy(array) for name, array in arrays.items()}))
+    write_bytes(path, _archive(result_place(path), {f"{name}.npy": _npy(array) for name, array in arrays.items()}))
 
 
 def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
@@ -161,7 +175,7 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     OSError
         If it cannot be read, which says nothing about its content.
     """
-    members = _checked(Path(path), _members, _archive)
+    members = _load_checked(Path(path), _members, _archive)
     return {name.removesuffix(".npy"): _array(content) for name, content in members.items()}
 
 
@@ -169,28 +183,28 @@ def save_json(path: str | os.PathLike, content: Mapping) -> None:
     """:func:`write_json` with one more key, ``about``: place and hash of the rest. ValueError if it is in use already."""
     if ABOUT in content:
         raise ValueError(f"a key of {path} cannot be called {ABOUT!r}: it says what the file is")
-    write_bytes(path, _marked_json(place(path), content))
+    write_bytes(path, _marked_json(result_place(path), content))
 
 
 def load_json(path: str | os.PathLike) -> dict:
     """Read what :func:`save_json` wrote, without the key ``about``; errors as those of :func:`load_arrays`."""
-    return _checked(Path(path), _parts_of_json, _marked_json)
+    return _load_checked(Path(path), _parts_of_json, _marked_json)
 
 
 def save_text(path: str | os.PathLike, text: str) -> None:
     """:func:`write_text` below one more line, a comment: ``# <place> sha256 <hash of the rest>``."""
-    write_bytes(path, _marked_text(place(path), text))
+    write_bytes(path, _marked_text(result_place(path), text))
 
 
 def load_text(path: str | os.PathLike) -> str:
     """Read what :func:`save_text` wrote, without its first line; errors as those of :func:`load_arrays`."""
-    return _checked(Path(path), _parts_of_text, _marked_text)
+    return _load_checked(Path(path), _parts_of_text, _marked_text)
 
 
 def is_intact_text(path: str | os.PathLike) -> bool:
     """Whether :func:`load_text` would accept a file; nothing is removed."""
-    parts = _intact(Path(path).read_bytes(), _parts_of_text, _marked_text)
-    return parts is not None and parts[0] == place(path)
+    parts = _read_if_intact(Path(path).read_bytes(), _parts_of_text, _marked_text)
+    return parts is not None and parts[0] == result_place(path)
 
 
 def write_checksum(path: str | os.PathLike) -> None:
@@ -205,7 +219,7 @@ def check_checksum(path: str | os.PathLike) -> None:
     checksum_file = _checksum_file(path)
     if checksum_file.is_file() and path.is_file() and load_text(checksum_file) != _checksum(path):
         checksum_file.unlink()
-        raise _damaged(path)
+        raise _remove_damaged(path)
 
 
 def hash_of_file(path: str | os.PathLike) -> str:
@@ -225,32 +239,32 @@ def _checksum(path: Path) -> str:
 # ---- how a file says what it is --------------------------------------------------------------------------------------
 
 
-def place(path: str | os.PathLike) -> str:
+def result_place(path: str | os.PathLike) -> str:
     """What identifies a file of the results: its path below their folder, wherever that is. For any other file, its name."""
     match = _PLACES.search(Path(os.path.abspath(path)).as_posix())
     return match[0] if match else ""
 
 
-def _checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
+def _load_checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
     """The content of a file, if it is intact and at its place."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:
         raise ClusterletsError(f"{path} does not exist. Run the workflow step that makes it.") from None
-    intact = _intact(content, parse, write)
+    intact = _read_if_intact(content, parse, write)
     if intact is None:
-        raise _damaged(path)
+        raise _remove_damaged(path)
     written_at, value = intact
-    if written_at != place(path):
+    if written_at != result_place(path):
         raise UnusableFileError(
             path,
             f"{path} holds what belongs at {written_at}, so it was not used. It was left as it is: remove it or move it there.",
-            "Then run the same command again: what is missing is built anew.",
+            "Then run the same command again: what is missing is built again.",
         )
     return value
 
 
-def _intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] | None:
+def _read_if_intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] | None:
     """The place and the content that a file holds; None for a damaged one.
 
     What was read from an intact file, written again with a new hash, gives the same bytes. This covers every bit, also those
@@ -265,13 +279,14 @@ def _intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] |
         return None
 
 
-def _damaged(path: Path) -> UnusableFileError:
-    """The error for a damaged file, which is removed."""
-    path.unlink(missing_ok=True)
+def _remove_damaged(path: Path) -> UnusableFileError:
+    """The error for a damaged file, which is removed; so is what it links to, or a cache would give it again."""
+    for file in (Path(os.path.realpath(path)), path):
+        file.unlink(missing_ok=True)
     return UnusableFileError(
         path,
         f"{path} was damaged (its content does not match its own SHA-256) and has been removed.",
-        "Run the same command again: the file will be built anew.",
+        "Run the same command again: the file will be built again.",
     )
 
 

@@ -1,23 +1,24 @@
 """Numbers in sentences, and tables in Markdown."""
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def counted(number: int, one: str, several: str = "") -> str:
+def counted(number: int, singular: str, plural: str = "") -> str:
     """``1 run``, ``7,200 runs``: a number with its noun; the plural has an s unless it is given."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def in_percent(share: float) -> str:
+def percent(share: float) -> str:
     """``77 %``: a share from 0 to 1, rounded; ``none`` for NaN."""
     return "none" if share != share else f"{share:.0%}".replace("%", " %")
 
 
 def decimal(value: float, places: int = 3) -> str:
-    """``0.032``, ``−2.500``: fixed places, or two digits if these would show a number as 0 that is not zero.
+    """``0.032``, ``−2.500``: fixed places, or two significant digits where a nonzero number would be shown as 0.
 
     A number below 5e-13 is shown as zero, because it is rounding noise of sums.
     """
@@ -31,6 +32,11 @@ def significant(value: float, digits: int = 2) -> str:
     """``0.012``, ``1.2e−7``: significant digits, with a typographic minus sign and without leading zeros in the exponent."""
     mantissa, exponential, exponent = f"{value:.{digits}g}".partition("e")
     return (f"{mantissa}e{int(exponent)}" if exponential else mantissa).replace("-", "−")
+
+
+def plain_in_markdown(text: str) -> str:
+    """A user's text so that Markdown shows it as it is: no tag, link, picture, cell border or emphasis."""
+    return re.sub(r"[\\`*<\[|]|&(?=#?\w+;)", r"\\\g<0>", text)
 
 
 def markdown_table(frame: "pd.DataFrame") -> list[str]:

@@ -49,9 +49,9 @@ def estimators_stub() -> str:
             imports.append(f"from {owner.__module__} import {owner.__name__} as _{owner.__name__}")
         classes.append(stub_of(name, [*([f"_{owner.__name__}.Estimator"] if owner else []), "NamedMethod"]))
     text = "\n\n".join(["NAMED: dict[str, type[NamedMethod]]", *classes, ""])
-    standard = {"from collections.abc import Sequence": "Sequence[", "from fractions import Fraction": "Fraction "}
-    standard |= {f"from typing import {name}": f"{name}[" for name in ("Literal",)}
-    needed = [line for line, sign in standard.items() if sign in text]
+    standard = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
+    used = {module: [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)] for module, names in standard.items()}
+    needed = [f"from {module} import {', '.join(names)}" for module, names in used.items() if names]
     imports = sorted(set(imports), key=lambda line: (line.split()[1], order_of(line.split()[3])))
     return "\n".join([*needed, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
 

@@ -1,5 +1,6 @@
 """Which tests are slow, and left to `make test-slow`; and examples that neither chance nor the clock decides on."""
 
+import gc
 from pathlib import Path
 
 import pytest
@@ -21,3 +22,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.path.relative_to(TESTS).parts[0] in SLOW and item.path != GRID:
             item.add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish():
+    """Modules and tests stay until the end: without them, a full garbage collection takes no time (statsmodels orders many)."""
+    gc.freeze()

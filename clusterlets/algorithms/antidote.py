@@ -18,9 +18,9 @@ from clusterlets.errors import ClusterletsError
 
 _PLACES = 5  # of the added points, which are shared out equally among them
 _STARTS = 10  # of plain k-means
-_MOST_ROUNDS = 30  # of k-means with the added points
+_MAX_ROUNDS = 30  # of k-means with the added points
 _JUMP = 0.2  # chance that a place moves anywhere instead of nearby
-_WIDER, _NARROWER, _LEAST_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
+_WIDER, _NARROWER, _MIN_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
 _MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which decides between clusterings with the same worst cluster
 _UNIFORMS = 12  # whose sum has variance 1
 _EMPTY = (-1.0, 0.0)  # the score of a clustering with a cluster of added points only
@@ -62,17 +62,17 @@ def antidote(
     groups : int array (n,)
         Group codes 0..K-1.
     n_clusters : int
-        Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
+        Number of clusters, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
     random_state : numpy.random.Generator
     rho : float
-        Added points as a part of n, above 0 and at most 1: ``ceil(rho * n)``, an equal part at each of five places.
+        Added points as a fraction of n, above 0 and at most 1: ``ceil(rho * n)``, an equal part at each of five places.
     n_evaluations : int
         Positions of the places that are tried, at least 1.
 
     Returns
     -------
     Antidote
-        Its :func:`least_balances` is at least that of the best of ten runs of plain k-means, from whose centres every
+        Its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, from whose centres every
         clustering starts; or the mean balance of its clusters is larger.
 
     Raises
@@ -87,11 +87,11 @@ def antidote(
     """
     X, groups = checked_instances(X, groups, "an antidote", n_clusters)
     if not 0 < rho <= 1:
-        raise ClusterletsError(f"rho = {rho}: the part of points to add must be above 0, and at most 1.")
+        raise ClusterletsError(f"rho = {rho}: the fraction of points to add must be above 0, and at most 1.")
     if n_evaluations < 1:
         raise ClusterletsError(f"n_evaluations = {n_evaluations}: the search needs at least one.")
-    plain = _plain(X, n_clusters, random_state)
-    added = _Added(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
+    plain = _plain_centres(X, n_clusters, random_state)
+    added = _AddedPoints(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
     places, score, labels = _search(X, added, random_state, n_evaluations)
     labels_plain = lloyd(X, plain, max_iter=1).labels
     if score < added.score(labels_plain):
@@ -99,10 +99,10 @@ def antidote(
     return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, added.weight)
 
 
-def least_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
-    """The least of min(p / r, r / p) over the groups, of each cluster (C,): 1 is the table's shares, 0 a group's absence.
+def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
+    """The smallest of min(p / r, r / p) over the groups, of each cluster (C,): 1 is the table's shares, 0 a group's absence.
 
-    p is the group's share of the cluster and r of the table; the least of all clusters is the balance of Bera et al. 2019.
+    p is the group's share of the cluster and r of the table; the smallest of all clusters is the balance of Bera et al. 2019.
     No cluster may be empty. O(n + C K).
     """
     n_groups = int(groups.max()) + 1
@@ -113,14 +113,14 @@ def least_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> n
     return np.where(ratios > 1, 1 / np.maximum(ratios, 1), ratios).min(axis=1)
 
 
-def _plain(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
+def _plain_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
     """Centres (m, d) of the best of several runs of plain k-means, without centres that are nearest to no row."""
     runs = [kmeans(X, n_clusters, random_state) for _ in range(_STARTS)]
     best = min(runs, key=lambda run: run.inertia)
     return best.centres[np.unique(best.labels)]
 
 
-class _Added:
+class _AddedPoints:
     """k-means of the rows X (n, d) with added points, from the same centres for all of their positions."""
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, centres: np.ndarray, weight: float):
@@ -134,7 +134,7 @@ class _Added:
         distances, distances_added = np.empty(len(self.X)), np.empty(len(places))
         sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
         former_labels = np.empty(0)
-        for _ in range(_MOST_ROUNDS):
+        for _ in range(_MAX_ROUNDS):
             assign(self.tiles, centres, labels, distances)
             assign(tiles, centres, labels_added, distances_added)
             all_labels = np.concatenate([labels, labels_added])
@@ -156,11 +156,11 @@ class _Added:
             return _EMPTY
         inertia = np.empty(len(sums))
         inertia_by_label(self.X, labels, sums / sizes[:, None], inertia)
-        balances = least_balances(labels, self.groups, len(sums))
+        balances = cluster_balances(labels, self.groups, len(sums))
         return float(balances.min() + _MEAN_WEIGHT * balances.mean()), -float(inertia.sum())
 
 
-def _search(X, added: _Added, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
+def _search(X, added: _AddedPoints, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
     """The best places (g, d) tried, their score and the labels that they give.
 
     Each evaluation moves one place: anywhere in the box of the rows, or by a step along every feature.
@@ -181,7 +181,7 @@ def _search(X, added: _Added, random_state, n_evaluations: int) -> tuple[np.ndar
         if trial_score[0] > best_score[0]:
             step *= _WIDER
         elif trial_score < best_score:
-            step = max(_LEAST_STEP, step * _NARROWER)
+            step = max(_MIN_STEP, step * _NARROWER)
         if trial_score >= best_score:
             places, best_score, labels = trial_places, trial_score, trial_labels
     return places, best_score, labels

@@ -1,6 +1,6 @@
 """Distances of centroids, and the silhouette over them: matchers and scores treat clusterlets as points.
 
-Sums go in a fixed order, so the same centroids give the same bits on any number of threads.
+Sums run in a fixed order, so the same centroids give the same bits on any number of threads.
 """
 
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
 
     Notes
     -----
-    O(B N^2) time. Sums go in index order, so the same labels always give the same bits.
+    O(B N^2) time. Sums run in index order, so the same labels always give the same bits.
     """
     labels = np.asarray(labels)
     values = silhouettes(np.asarray(distances, dtype=np.float64), members_of(labels[:, None]), ordered_product)[:, 0]
@@ -67,5 +67,5 @@ def ordered_product(distances: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 def members_of(labels: np.ndarray, dtype=np.float64) -> np.ndarray:
-    """Whether (1 or 0) block b holds clusterlet j in partition s, (B, N, S); every partition has B blocks."""
+    """1 where block b holds clusterlet j in partition s, else 0: (B, N, S). Every partition has B blocks."""
     return (labels == np.arange(labels.max() + 1, dtype=labels.dtype)[:, None, None]).astype(dtype)

@@ -1,12 +1,14 @@
-"""Checks of numbers: as features, whose squares must be neither infinite nor 0, and as names of groups."""
+"""Checks of input: numbers as features and as names of groups, and rows that belong together."""
 
+import sys
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, InvalidInput
 
-#: Largest magnitude of a feature, and (its inverse) least range of one that counts. Squares of both, summed over any table
+#: Largest magnitude of a feature, and (its inverse) smallest range of one that counts. Squares of both, summed over any table
 #: that fits a machine, lie well inside what double precision can hold.
 LARGEST = 1e100
 
@@ -35,8 +37,8 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
     if narrow.any() and (each or width.max() < 1 / LARGEST):
         feature = int(np.flatnonzero(narrow)[0])
         raise ClusterletsError(
-            f"{_called(feature, names)} varies by {width[feature]:.3g} alone, and squares of differences below "
-            f"{1 / LARGEST:g} are less than a computer's numbers can hold. Write it in a smaller unit, or leave it out."
+            f"{_describe_feature(feature, names)} varies by {width[feature]:.3g} only, and the squares of differences below "
+            f"{1 / LARGEST:g} underflow. Write it in a smaller unit, or leave it out."
         )
 
 
@@ -46,8 +48,8 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
     if (largest > LARGEST).any():
         feature = int(largest.argmax())
         raise ClusterletsError(
-            f"{_called(feature, names)} holds {largest[feature]:.3g}, and squares of numbers above {LARGEST:g} are more than a "
-            "computer's numbers can hold. Write it in a larger unit, or mend the value."
+            f"{_describe_feature(feature, names)} holds {largest[feature]:.3g}, and the squares of numbers above {LARGEST:g} "
+            "overflow. Write it in a larger unit, or correct the value."
         )
 
 
@@ -58,5 +60,26 @@ def check_groups(numbers: np.ndarray) -> None:
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")
 
 
-def _called(feature: int, names: Sequence[str] | None) -> str:
+def _describe_feature(feature: int, names: Sequence[str] | None) -> str:
     return f"feature {feature}" if names is None else f"feature {names[feature]!r}"
+
+
+def check_same_index(**tables: Any) -> None:
+    """Raise InvalidInput if objects of pandas differ in their index: rows belong together by position.
+
+    ``tables`` are the objects by their names; those that have no index are left out.
+    """
+    pandas = sys.modules.get("pandas")
+    kinds = (pandas.DataFrame, pandas.Series) if pandas else ()
+    indexes = {name: table.index for name, table in tables.items() if isinstance(table, kinds)}
+    if not indexes:
+        return
+    first, index = next(iter(indexes.items()))
+    for name, other in indexes.items():
+        if len(other) == len(index) and not other.equals(index):
+            row = next((row for row, labels in enumerate(zip(index, other, strict=True)) if labels[0] != labels[1]), 0)
+            raise InvalidInput(
+                f"{first} and {name} have different indexes: row {row} (counting from 0) is {index[row]!r} in {first} and "
+                f"{other[row]!r} in {name}. Put them in one order, as with {name}.loc[{first}.index]; or, if they belong "
+                f"together by position, give {name}.to_numpy()."
+            )

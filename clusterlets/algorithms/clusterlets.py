@@ -3,14 +3,14 @@
 Everything downstream (matching, exact scoring) works on it without touching the instances again.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 
 @dataclass(frozen=True)
 class Clusterlets:
-    """N monochrome clusters of n instances with K groups, sorted by (group, index).
+    """N monochrome clusters of n instances with K groups, sorted by (group, index); the arrays are read-only.
 
     Attributes
     ----------
@@ -31,6 +31,14 @@ class Clusterlets:
     centroids: np.ndarray
     inertia: np.ndarray
     labels: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            array = getattr(self, field.name)
+            if array is not None:
+                array = array.view()
+                array.flags.writeable = False
+                object.__setattr__(self, field.name, array)
 
     @classmethod
     def from_pieces(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":

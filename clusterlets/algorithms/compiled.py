@@ -50,8 +50,8 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 @contextmanager
-def before_compiling(tell: Callable[[], None]) -> Iterator[None]:
-    """Call ``tell`` before the first kernel that the block compiles; never if all of them are cached."""
+def before_compiling(notify: Callable[[], None]) -> Iterator[None]:
+    """Call ``notify`` before the first kernel that the block compiles; never if all of them are cached."""
 
     class FirstTime(event.Listener):
         has_started = False
@@ -59,7 +59,7 @@ def before_compiling(tell: Callable[[], None]) -> Iterator[None]:
         def on_start(self, _):
             if not self.has_started:
                 self.has_started = True
-                tell()
+                notify()
 
         def on_end(self, _):
             pass

@@ -29,6 +29,7 @@ def coreset_clustering(
     delta: float = 0.0,
     size: int | None = None,
     n_init: int = 1,
+    min_cluster_size: int = 1,
 ) -> np.ndarray:
     """Cluster a coreset fairly, and then assign the table to its centres.
 
@@ -46,6 +47,8 @@ def coreset_clustering(
         Rows that the coreset should have; by default ``max(2000, 40 n_clusters)``. Tables of up to twice that are not sampled.
     n_init : int
         Starts on the coreset.
+    min_cluster_size : int
+        Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
 
     Returns
     -------
@@ -71,7 +74,8 @@ def coreset_clustering(
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
     bounds, slack = bounds_of(groups, delta)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
-    return fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers).labels
+    costs = distances_to_centres(X, centres, n_clusters)
+    return fair_assignment(costs, groups, delta, multipliers, min_cluster_size=min_cluster_size).labels
 
 
 def sample_coreset(

@@ -21,7 +21,8 @@ def move_counts(
     low: np.ndarray,
     high: np.ndarray,
     most_moves: int,
-    strict: bool = False,
+    strict: np.ndarray | bool = False,
+    min_cluster_size: int = 1,
 ) -> np.ndarray:
     """Move instances, the best gain first, while the cost falls and the bounds hold.
 
@@ -37,8 +38,10 @@ def move_counts(
     low, high : float arrays (K,)
         Least and largest share of a group in a cluster.
     most_moves : int
-    strict : bool
-        Whether counts keep the bounds to the last instance; otherwise up to whole instances.
+    strict : bool array (k,) or bool
+        Whether the counts of a cluster keep the bounds to the last instance; otherwise up to whole instances.
+    min_cluster_size : int
+        Least instances of a cluster.
 
     Returns
     -------
@@ -60,12 +63,17 @@ def move_counts(
     improved = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
     np.add.at(counts, (groups, improved), 1)
-    _search(whole_costs, np.ascontiguousarray(groups, dtype=np.int64), units, low, high, improved, counts, most_moves, strict)
+    is_strict = np.broadcast_to(np.asarray(strict, dtype=np.bool_), k).copy()
+    codes = np.ascontiguousarray(groups, dtype=np.int64)
+    _search(whole_costs, codes, units, low, high, improved, counts, most_moves, is_strict, min_cluster_size)
     return improved
 
 
-@compiled("int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean)")
-def _search(costs, groups, units, low, high, labels, counts, most_moves, strict):
+@compiled(
+    "int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean[::1],"
+    "int64)"
+)
+def _search(costs, groups, units, low, high, labels, counts, most_moves, strict, least_size):
     """Change labels and counts; returns the number of moves."""
     n_groups, k = counts.shape
     least, who = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
@@ -80,7 +88,7 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict)
                 _shortest_paths(least[group], units[group], paths[group], hops[group])
         for cluster in range(k):
             if stale[:, cluster].any():
-                _count_faults(counts, low, high, strict, cluster, faults[cluster], totals[cluster])
+                _count_faults(counts, low, high, strict[cluster], least_size, cluster, faults[cluster], totals[cluster])
         stale[:] = False
         if not _best_move(paths, faults, totals, move):
             return n_moves
@@ -145,7 +153,7 @@ def _shortest_paths(least, unit, paths, hops):
 
 
 @njit
-def _count_faults(counts, low, high, strict, cluster, faults, totals):
+def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals):
     """Which counts would be out of bounds if a cluster's size and one count changed a bit, and how many if only the size did.
 
     ``faults`` (5, K, 3): by what the size changes, -2 to 2, the group, and what its count changes, -1 to 1.
@@ -153,7 +161,7 @@ def _count_faults(counts, low, high, strict, cluster, faults, totals):
     size = counts[:, cluster].sum()
     for place in range(5):
         new_size = size + place - 2
-        totals[place] = 0 if new_size > 0 else 1
+        totals[place] = 0 if new_size >= least_size else 1
         for group in range(len(low)):
             least, most = low[group] * new_size, high[group] * new_size
             least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)

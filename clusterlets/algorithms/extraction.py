@@ -19,7 +19,7 @@ def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterl
     groups : int array (n,)
         Group codes 0..K-1, each present.
     n_clusterlets : int
-        Clusterlets wanted of each group, at least 2.
+        Number of clusterlets of each group, at least 2.
     random_state : numpy.random.Generator
         Source of the first centres.
 

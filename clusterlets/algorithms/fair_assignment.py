@@ -12,17 +12,19 @@ distance from the optimum.
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
-from clusterlets.algorithms.fair_dual import TEMPERATURES, share_rows, solve_dual
+from clusterlets.algorithms.fair_dual import share_rows, solve_dual
+from clusterlets.algorithms.limits import assignment_rows, exact, share_limits
 from clusterlets.algorithms.transport import transport_groups
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, NoClusteringError
 
 _MOVES = 10  # at most, per cluster: large tables have few left after these, and small ones never need so many
-_NEARBY = 3  # the first temperature to use if the multipliers are those of nearby centres
+_MOST_GAP = 0.01  # above it, multipliers of nearby centres were no good start
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
     """
     counts = np.bincount(groups)
     if len(counts) != 2:
-        raise ClusterletsError(f"A bound on the balance needs two groups, and here are {len(counts)}: give delta instead.")
+        raise ClusterletsError(f"A bound on the balance needs two groups, not {len(counts)}: give delta instead.")
     most = counts.min() / counts.max()
     if not 0 <= balance <= most:
         raise ClusterletsError(f"balance must be from 0 to the table's own, {most:.6g}, not {balance!r}.")
@@ -87,12 +89,30 @@ def bounds_of(groups: np.ndarray, delta: float, balance: float | None = None) ->
     return balance_bounds(groups, balance), 0.0
 
 
+def rows_for_new(
+    composition: np.ndarray, new_totals: np.ndarray, delta: float, balance: float | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds on old and new rows together, up to whole instances, as
+    :func:`clusterlets.algorithms.limits.assignment_rows` gives them. Groups that are new are not bounded."""
+    totals = composition.sum(axis=1).tolist()
+    if balance is None:
+        shares = [Fraction(total, sum(totals)) for total in totals]
+        bounds = [(share * (1 - exact(delta)), min(Fraction(1), share / (1 - exact(delta)))) for share in shares]
+    else:
+        least = exact(balance) / (1 + exact(balance))
+        bounds = [(least, 1 - least)] * len(totals)
+    known = {group: bounds[group] for group, total in enumerate(totals) if total}
+    levels = np.arange(len(totals))[:, None]
+    return assignment_rows(share_limits(0, known), levels, composition, new_totals, whole=True)
+
+
 def fair_assignment(
     costs: np.ndarray,
     groups: np.ndarray,
     delta: float = 0.0,
     multipliers: np.ndarray | None = None,
     balance: float | None = None,
+    min_cluster_size: int = 1,
 ) -> FairAssignment:
     """Assign every instance, no cluster empty, at nearly the least cost.
 
@@ -109,6 +129,9 @@ def fair_assignment(
     balance : float, optional
         Bound on the balance of every cluster in place of ``delta``, as in :func:`balance_bounds`; kept strictly where whole
         instances can, else up to one.
+    min_cluster_size : int
+        Least instances of a cluster. From 1 / limit on, ``delta`` = 0 keeps every share within the limit of the table's, as
+        counts are less than one instance off.
 
     Returns
     -------
@@ -116,6 +139,8 @@ def fair_assignment(
 
     Raises
     ------
+    NoClusteringError
+        ``infeasible``, if the clusters need more instances than there are.
     ClusterletsError
         If there are more clusters than instances, ``delta`` is out of range, a cost is negative or not finite, or the groups
         are not codes of the instances.
@@ -126,7 +151,7 @@ def fair_assignment(
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:
-        raise ClusterletsError(f"Costs (n, k) and groups (n,) do not belong together: {costs.shape} and {groups.shape}.")
+        raise ClusterletsError(f"Costs (n, k) and groups (n,) do not match: {costs.shape} and {groups.shape}.")
     n, k = costs.shape
     if not 1 <= k <= n:
         raise ClusterletsError(f"{n} instances cannot fill {k} clusters.")
@@ -135,41 +160,61 @@ def fair_assignment(
     if groups.min() < 0 or not np.bincount(groups).all():
         raise ClusterletsError("Groups must be codes 0..K-1, each of which occurs.")
     (low, high), slack = bounds_of(groups, delta, balance)
-    temperatures = TEMPERATURES if multipliers is None else TEMPERATURES[_NEARBY:]
-    dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, multipliers, temperatures)
-    counts, strict = whole_counts(dual.counts, low, high, np.bincount(groups), strict=balance is not None)
-    labels = transport_groups(costs, groups, counts, dual.prices)
-    labels = move_counts(costs, groups, labels, low, high, _MOVES * k, strict)
+    if k * min_cluster_size > n:
+        raise NoClusteringError(
+            "infeasible",
+            f"{k} clusters of at least min_cluster_size = {min_cluster_size} need {k * min_cluster_size} instances, and here "
+            f"are {n}: ask for fewer clusters, or smaller ones.",
+        )
+    totals = np.bincount(groups)
+    for start in (None,) if multipliers is None else (multipliers, None):
+        dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, start)
+        counts, strict = whole_counts(dual.counts, low, high, totals, balance is not None, min_cluster_size)
+        labels = transport_groups(costs, groups, counts, dual.prices)
+        if float(costs[np.arange(n), labels].sum()) <= (1 + _MOST_GAP) * dual.bound:
+            break
+    labels = move_counts(costs, groups, labels, low, high, _MOVES * k, strict, min_cluster_size)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
 
 
 def whole_counts(
-    counts: np.ndarray, low: np.ndarray, high: np.ndarray, totals: np.ndarray, strict: bool = False
-) -> tuple[np.ndarray, bool]:
-    """Whole counts (K, k) near given ones, with the totals of the groups, and whether they keep the bounds strictly.
+    counts: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    totals: np.ndarray,
+    strict: bool = False,
+    min_cluster_size: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Whole counts (K, k) near given ones, with the totals of the groups, and which clusters keep the bounds strictly.
 
-    Otherwise they keep them up to whole instances: as requested, or because nothing else is possible. The sizes
-    of clusters are the given ones, rounded by largest remainders and at least 1; within sizes there always are such counts, as
-    the shares of the table themselves lie within the bounds.
+    The others keep them up to whole instances: all as requested, or those whose sizes allow nothing else. The sizes
+    of clusters are the given ones, rounded by largest remainders and at least the least size; within sizes there always are
+    such counts, as the shares of the table themselves lie within the bounds.
     """
     target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
     n, k = int(totals.sum()), counts.shape[1]
-    n_free = n - k  # every cluster gets one instance first
-    above = np.maximum(target_sizes - 1, 0)
+    n_free = n - k * min_cluster_size  # every cluster gets its least size first
+    above = np.maximum(target_sizes - min_cluster_size, 0)
     above = above * (n_free / above.sum()) if above.sum() > 0 else np.full(k, n_free / k)
-    sizes = 1 + np.floor(above + 1e-9).astype(np.int64)
-    order = np.argsort(-(above - (sizes - 1)).round(9), kind="stable")
+    sizes = min_cluster_size + np.floor(above + 1e-9).astype(np.int64)
+    order = np.argsort(-(above - (sizes - min_cluster_size)).round(9), kind="stable")
     sizes[order[: n - int(sizes.sum())]] += 1
-    for inward in (1, 0) if strict else (0,):
-        least = np.ceil(low[:, None] * sizes - 1e-9) if inward else np.floor(low[:, None] * sizes + 1e-9)
-        most = np.floor(high[:, None] * sizes + 1e-9) if inward else np.ceil(high[:, None] * sizes - 1e-9)
-        least, most = least.astype(np.int64), most.astype(np.int64)
+    inner_least, inner_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
+    outer_least, outer_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
+    can_be_strict = (inner_least <= inner_most).all(axis=0)
+    can_be_strict &= (inner_least.sum(axis=0) <= sizes) & (sizes <= inner_most.sum(axis=0))
+    # Where the totals allow no more, the smallest clusters give strictness up first.
+    strictest = np.flatnonzero(can_be_strict & strict)[np.argsort(-sizes[can_be_strict & strict], kind="stable")]
+    for n_strict in range(len(strictest), -1, -1):
+        is_strict = np.zeros(k, dtype=np.bool_)
+        is_strict[strictest[:n_strict]] = True
+        least = np.where(is_strict, inner_least, outer_least).astype(np.int64)
+        most = np.where(is_strict, inner_most, outer_most).astype(np.int64)
         rounded = np.clip(np.rint(counts).astype(np.int64), least, most)
-        possible = (least <= most).all()
-        if possible and _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
-            return rounded, bool(inward)
-    raise ClusterletsError("The counts cannot be made whole.")  # impossible: the table's own shares lie within the bounds
+        if _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+            return rounded, is_strict
+    raise ClusterletsError("No whole counts keep the bounds.")  # impossible: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")

@@ -9,7 +9,6 @@ The minimum over clusters is smoothed at falling temperatures, and at each of th
 the dual. All of it is sums, products and roots in a fixed order: every processor gives the same bytes.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from math import frexp
 
@@ -23,6 +22,8 @@ TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
 _MOST_STEPS = 30  # at each temperature; further ones hardly raise the bound
 _TOLERANCE = 0.5  # instances by which a row may be missed, ...
 _PART_MISSED = 2e-4  # ... and the same as a part of all instances, which matters in small tables
+# Instances by which a row may be missed after a search that did not start from nothing, and the same as a part of all.
+_MOST_MISSED, _MOST_PART_MISSED = 2.0, 1e-3
 _ROUNDING = 1e-20  # as a part of the mean cost: less is rounding of a distance of 0
 _LN2 = 0.6931471805599453
 
@@ -70,7 +71,7 @@ def solve_dual(
     rows: np.ndarray,
     slack: float,
     multipliers: np.ndarray | None = None,
-    temperatures: Sequence[float] = TEMPERATURES,
+    last: float = TEMPERATURES[-1],
 ) -> FairDual:
     """Raise the dual until its assignment meets the rows, or until it hardly rises.
 
@@ -88,9 +89,10 @@ def solve_dual(
     slack : float
         What ``rows @ m`` may be at most.
     multipliers : float array (R, k), optional
-        Start of the search: those of nearby centres save most of the steps.
-    temperatures : sequence of float
-        Falling, as parts of the mean cost of a nearest cluster.
+        Start of the search: those of nearby centres need only the last temperature. Where they are not near enough, the
+        search starts from nothing.
+    last : float
+        The last of ``TEMPERATURES`` to use.
 
     Returns
     -------
@@ -107,12 +109,15 @@ def solve_dual(
     scale = (least if least > _ROUNDING * mean else mean) or 1.0
     tolerance = min(_TOLERANCE, _PART_MISSED * float(weights.sum()))
     bound = -np.inf
-    for temperature in temperatures:
+    for temperature in [last] if multipliers is not None else TEMPERATURES[: TEMPERATURES.index(last) + 1]:
         exact_value = _ascend(
             costs, weights, groups, rows, slack, temperature * scale, _MOST_STEPS, tolerance, solution, prices, counts
         )
         bound = max(bound, exact_value)
-    return FairDual(bound, solution, prices, counts, temperatures[-1] * scale)
+    missed = float((rows[:, :, None] * counts).sum(axis=1).max()) - slack
+    if multipliers is not None and missed > max(_MOST_MISSED, _MOST_PART_MISSED * float(weights.sum())):
+        return solve_dual(costs, weights, groups, n_groups, rows, slack, None, last)
+    return FairDual(bound, solution, prices, counts, last * scale)
 
 
 def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual) -> np.ndarray:
@@ -189,25 +194,33 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         for cluster in range(1, k):
             least = min(least, parts[cluster])
         least_sum += weight * least
-        _exponentials(parts, least, temperature)
-        total = 0.0
-        for cluster in range(k):
-            total += parts[cluster]
-        smoothing += weight * _log(total)
-        for cluster in range(k):
-            parts[cluster] /= total
-            counts[group, cluster] += weight * parts[cluster]
+        # Most rows have few clusters that count: beyond 40 temperatures, a part is below 1e-17.
         n_near = 0
         for cluster in range(k):
-            if parts[cluster] > 1e-6:
-                near[n_near] = cluster
+            if parts[cluster] - least < 40 * temperature:
+                parts[n_near], near[n_near] = parts[cluster], cluster
                 n_near += 1
-        if n_near > 1:
-            for i in range(n_near):
-                part = weight * parts[near[i]]
+        if n_near <= 1:
+            counts[group, near[0]] += weight
+            continue
+        _exponentials(parts[:n_near], least, temperature)
+        total = 0.0
+        for i in range(n_near):
+            total += parts[i]
+        smoothing += weight * _log(total)
+        inverse, n_large = 1 / total, 0
+        for i in range(n_near):
+            part = parts[i] * inverse
+            counts[group, near[i]] += weight * part
+            if part > 1e-6:
+                parts[n_large], near[n_large] = part, near[i]
+                n_large += 1
+        if n_large > 1:
+            for i in range(n_large):
+                part = weight * parts[i]
                 for j in range(i):
-                    curvature[group, near[i], near[j]] -= part * parts[near[j]]
-                curvature[group, near[i], near[i]] += part - part * parts[near[i]]
+                    curvature[group, near[i], near[j]] -= part * parts[j]
+                curvature[group, near[i], near[i]] += part - part * parts[i]
     return least_sum, temperature * smoothing
 
 

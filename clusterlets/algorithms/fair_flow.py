@@ -34,7 +34,7 @@ class FairFlowResult:
     inertia : float
         Sum of squared distances to them.
     gap : float
-        How far the last assignment may be from the cheapest one at its centres, as a part of it.
+        How far the last assignment may be from the cheapest one at its centres, as a fraction of it.
     n_iter : int
     """
 
@@ -55,6 +55,7 @@ def fair_flow(
     max_iter: int = 100,
     tol: float = 1e-4,
     balance: float | None = None,
+    min_cluster_size: int = 1,
 ) -> FairFlowResult:
     """Fair k-means under bounded representation, or under a bound on the balance of two groups.
 
@@ -70,14 +71,16 @@ def fair_flow(
         The share of group h in every cluster lies from r (1 - delta) to r / (1 - delta), up to whole instances, where r is its
         share in the table.
     n_init : int
-        Starts of the fractional rounds, which a large table runs on a coreset; the best one goes on.
+        Starts of the fractional rounds, which a large table runs on a coreset; the best one continues.
     max_iter : int
-        Most rounds on all rows.
+        Maximum number of rounds on all rows.
     tol : float
-        A round that lowers the sum of squared errors by less than this part of it is the last.
+        A round that lowers the sum of squared errors by less than this fraction of it is the last.
     balance : float, optional
-        Replaces ``delta`` for two groups: the rarer one in a cluster has at least so many instances for each of the other, up
+        Replaces ``delta`` for two groups: the rarer one in a cluster has at least this many instances for each of the other, up
         to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
+    min_cluster_size : int
+        Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def fair_flow(
 
     Notes
     -----
-    O(n k d) time a round for the distances, and that of the assignment; O(n k) memory.
+    O(n k d) time per round for the distances, and that of the assignment; O(n k) memory.
     """
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)
@@ -101,7 +104,8 @@ def fair_flow(
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:
         rounds += 1
-        assignment = fair_assignment(distances_to_centres(X, centres, n_clusters), groups, delta, multipliers, balance)
+        costs = distances_to_centres(X, centres, n_clusters)
+        assignment = fair_assignment(costs, groups, delta, multipliers, balance, min_cluster_size)
         multipliers = assignment.multipliers
         centres, spread = moments_by_label(X, assignment.labels, n_clusters)
         inertia = float(spread.sum())

@@ -6,9 +6,9 @@ says nothing about the groups' shares in clusters.
 1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows takes the farthest row.
 2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the part of group h in cluster
    c, mu_hc its mean there, and D_h the mean squared distance to these means. For weights g of the groups, the centres
-   sum_h g_h a_hc mu_hc / sum_h g_h a_hc are those of least phi(g) = sum_h g_h f_h. So phi(g) is a lower bound on the social
+   sum_h g_h a_hc mu_hc / sum_h g_h a_hc are those of lowest phi(g) = sum_h g_h f_h. So phi(g) is a lower bound on the social
    cost of all centres, and the largest f_h at these centres an upper bound. phi is concave and has the gradient f: its
-   maximum over weights that add up to 1 is the least social cost.
+   maximum over weights that add up to 1 is the lowest social cost.
 3. Rounds of 1 and 2, until the social cost falls by less than ``tol`` of itself.
 
 Two groups need one weight, found by bisection, as f_0 - f_1 falls in g_0. For more, Newton's method maximises phi(g) +
@@ -25,14 +25,14 @@ from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_lab
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 from clusterlets.errors import ClusterletsError
 
-# The bounds on the least social cost of given clusters may differ by this part of it.
+# The bounds on the lowest social cost of given clusters may differ by this fraction of it.
 _GAP = 1e-7
 _HALVINGS = 100
-_MOST_STEPS = 500
+_MAX_STEPS = 500
 # The weight of the barrier falls by the first factor, as soon as a Newton step would gain less than the second times it.
 _FALL, _DONE = 0.1, 0.1
 _RIDGE = 1e-12
-_LEAST_BARRIER = 1e-2 * _GAP  # as a part of the social cost; with it the barrier itself adds nothing to the gap
+_MIN_BARRIER = 1e-2 * _GAP  # as a fraction of the social cost; with it the barrier itself adds nothing to the gap
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class FairLloydResult:
     Attributes
     ----------
     labels : int array (n,)
-        Nearest centre of each row, the lowest of equals. A number is missing where a centre is nearest to no row.
+        Nearest centre of each row, ties to the lowest index. A number is missing where a centre is nearest to no row.
     centres : float array (m, d)
         m = min(k, distinct rows). They are not the means of the clusters.
     social_cost : float
@@ -50,7 +50,7 @@ class FairLloydResult:
     bound : float
         Lower bound on the social cost of all centres, for the clusters of the last round only.
     gap : float
-        How far the centres of the last round may lie above ``bound``, as a part of their social cost for its clusters.
+        How far the centres of the last round may lie above ``bound``, as a fraction of their social cost for its clusters.
     n_iter : int
         Rounds.
     """
@@ -78,9 +78,10 @@ def fair_lloyd(
     random_state : numpy.random.Generator
         Source of the first centres.
     max_iter : int
-        Most rounds, at least 1. Each only lowers the social cost, so the clusters are valid after any number of them.
+        Maximum number of rounds, at least 1. Each only lowers the social cost, so the clusters are valid after any
+        number of them.
     tol : float
-        A round that lowers the social cost by less than this part of it is the last.
+        A round that lowers the social cost by less than this fraction of it is the last.
 
     Returns
     -------
@@ -106,7 +107,7 @@ def fair_lloyd(
     cost, n_iter, settled = _social_cost(distances, groups), 0, False
     while not settled and n_iter < max_iter:
         n_iter += 1
-        labels, centres = _filled(labels, distances, X, centres)
+        labels, centres = _fill_empty_clusters(labels, distances, X, centres)
         optimum = fair_centres(X, groups, labels, centres)
         centres, bound, gap = optimum.centres, optimum.bound, optimum.gap
         labels, distances = _nearest(tiles, centres, len(X))
@@ -117,7 +118,7 @@ def fair_lloyd(
 
 @dataclass(frozen=True)
 class FairCentres:
-    """Centres (k, d) of given clusters, their social cost, a lower bound on that of any, and the gap as a part of the cost."""
+    """Centres (k, d) of given clusters, their social cost, a lower bound on that of any, and the relative gap."""
 
     centres: np.ndarray
     social_cost: float
@@ -129,7 +130,7 @@ class FairCentres:
 
 
 def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray) -> FairCentres:
-    """The centres of least social cost for given clusters: step 2 above.
+    """The centres of lowest social cost for given clusters: step 2 above.
 
     Parameters
     ----------
@@ -174,7 +175,7 @@ def _climb(step: "_CentreStep") -> None:
     weights = np.full(step.n_groups, 1 / step.n_groups)
     costs = step.evaluate(weights)
     barrier = float(costs.max())
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if step.is_done():
             return
         slopes = costs + barrier / weights
@@ -188,7 +189,7 @@ def _climb(step: "_CentreStep") -> None:
         gain = float((slopes * direction).sum())
         if gain <= 0:
             return  # only rounding is left
-        if gain <= _DONE * barrier and barrier > _LEAST_BARRIER * step.upper:
+        if gain <= _DONE * barrier and barrier > _MIN_BARRIER * step.upper:
             barrier *= _FALL
             continue
         length = 0.95 / max(0.95, float((-direction / weights).max()))  # no weight falls to 0
@@ -292,7 +293,7 @@ def _social_cost(distances: np.ndarray, groups: np.ndarray) -> float:
     return float((np.bincount(groups, weights=distances) / np.bincount(groups)).max())
 
 
-def _filled(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
+def _fill_empty_clusters(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
     """Labels and centres where each cluster without rows took the farthest row that is not the only one of its cluster."""
     sizes = np.bincount(labels, minlength=len(centres))
     empty = np.flatnonzero(sizes == 0)

@@ -8,7 +8,9 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans
 
 
-def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0) -> FairAssignment:
+def fair_lp(
+    X, groups, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0, min_cluster_size: int = 1
+) -> FairAssignment:
     """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
     Parameters
@@ -21,6 +23,8 @@ def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta
     random_state : numpy.random.Generator
     delta : float
         As in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
+    min_cluster_size : int
+        Least instances of a cluster.
 
     Returns
     -------
@@ -35,9 +39,10 @@ def fair_lp(X, groups, n_clusters: int, random_state: np.random.Generator, delta
     Notes
     -----
     The published code rounds a fractional solution by further programs and may miss a bound by several instances; here the
-    counts are made whole first, so every bound is missed by less than one. O(n k d) time a round of k-means, and the
+    counts are rounded first, so that every bound is missed by less than one. O(n k d) time per round of k-means, and the
     assignment.
     """
     X, groups = checked_instances(X, groups, "fair-lp", n_clusters)
     centres = kmeans(X, n_clusters, random_state).centres
-    return fair_assignment(distances_to_centres(X, centres, n_clusters), codes_that_occur(groups), delta)
+    costs = distances_to_centres(X, centres, n_clusters)
+    return fair_assignment(costs, codes_that_occur(groups), delta, min_cluster_size=min_cluster_size)

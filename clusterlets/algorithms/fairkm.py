@@ -20,8 +20,8 @@ from clusterlets.algorithms.kernels import inertia_by_label, sums_by_label
 from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.errors import ClusterletsError
 
-# A move must lower the objective by more than this part of it: less may be rounding.
-_LEAST_GAIN = 1e-12
+# A move must lower the objective by more than this fraction of it: less may be rounding.
+_MIN_GAIN = 1e-12
 
 
 @dataclass(frozen=True)
@@ -70,11 +70,11 @@ def fairkm(
     random_state : numpy.random.Generator
         Source of the start.
     penalty : float or "authors"
-        lambda as a part of the SSE of plain k-means, not negative; or the authors' own lambda, (n/k)^2, which depends on
+        lambda as a fraction of the SSE of plain k-means, not negative; or the authors' own lambda, (n/k)^2, which depends on
         the unit of the features. Where plain k-means costs nothing, a number gives lambda = 0.
     max_iter : int
-        Most passes over the rows, at least 1. Each pass only lowers the objective, so its clusters are valid after any
-        number of them, and ``converged`` says whether the last one still moved rows.
+        Maximum number of passes over the rows, at least 1. Each pass only lowers the objective, so its clusters are valid after
+        any number of them, and ``converged`` says whether the last one still moved rows.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray
     "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
 )
 def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, excess, weighted, changes):
-    """Move each row to the cluster that lowers the objective most, the lowest of equals; True if any row moved.
+    """Move each row to the cluster that lowers the objective most, ties to the lowest index; True if any row moved.
 
     ``weight`` is that of a squared excess; ``weighted`` (k,) holds the sums b_C. The clusters' arrays are kept up
     to date. The last row of a cluster stays.
@@ -171,7 +171,7 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
         source, group = labels[row], groups[row]
         if sizes[source] == 1:
             continue
-        best, target = -_LEAST_GAIN * objective, -1
+        best, target = -_MIN_GAIN * objective, -1
         removal_gain = 0.0
         for feature in range(rows.shape[1]):
             difference = rows[row, feature] - means[source, feature]

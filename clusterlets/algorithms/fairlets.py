@@ -26,10 +26,10 @@ NEIGHBOURS = 16
 
 # Steps of the auction, as parts of the mean squared distance to the nearest red, and the most bids per blue with each.
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
-_MOST_BIDS = 100
+_MAX_BIDS = 100
 
-#: Up to so many pairs, shortest paths are faster without an auction first.
-MOST_PAIRS = 1_000_000
+#: Up to this many pairs, shortest paths are faster without an auction first.
+MAX_PAIRS = 1_000_000
 
 _FAR = np.int64(2**62)
 _LANES = 128
@@ -73,7 +73,7 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
-    """The red (B,) of each blue, at least cost, so that each red has floor(B/R) or ceil(B/R) of the blues.
+    """The red (B,) of each blue, at the lowest total cost, so that each red has floor(B/R) or ceil(B/R) of the blues.
 
     ``reds`` (R, d) and ``blues`` (B, d), with R at most B; see :func:`fairlet_decomposition`.
     """
@@ -101,10 +101,10 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
 def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n_spare: int) -> np.ndarray:
     """Prices (R,) near those of the optimum, by :func:`_auction`."""
     prices = np.zeros(len(reds), dtype=np.int64)
-    if len(reds) > 1 and len(reds) * len(blues) > MOST_PAIRS:
+    if len(reds) > 1 and len(reds) * len(blues) > MAX_PAIRS:
         nearest = np.full((len(blues), 1), -1)
         tiles = _tiles_of(reds)
-        _cheapest(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
+        _cheapest_columns(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
         squares = np.square(blues - reds[nearest[:, 0]]).sum(axis=1) * scale
         steps = np.clip(squares.mean() * np.array(_STEPS), 1.0, 2.0**BITS).astype(np.int64)
         _auction(blues, tiles, scale, room, n_spare, steps, prices)
@@ -124,10 +124,10 @@ def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: 
 
 
 def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits: np.ndarray, scale: float) -> np.ndarray:
-    """Arcs ``row * len(others) + other`` of the least costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
+    """Arcs ``row * len(others) + other`` of the lowest costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = _tiles_of(others)
-    _cheapest(rows, tiles, prices, limits, scale, cheapest)
+    _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
     row, place = np.nonzero(cheapest >= 0)
     return row * len(others) + cheapest[row, place]
 
@@ -141,16 +141,16 @@ def _tiles_of(rows: np.ndarray) -> np.ndarray:
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
-def _cheapest(rows, tiles, prices, limits, scale, cheapest):
-    """For each row the columns of least cost less price below its limit, the most expensive last; unused places stay."""
-    rough = _rough(prices, scale, len(tiles))
+def _cheapest_columns(rows, tiles, prices, limits, scale, cheapest):
+    """For each row the columns of lowest cost less price below its limit, the most expensive last; unused places stay."""
+    rough = _approximate_prices(prices, scale, len(tiles))
     squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
         _scan(rows[i], i, tiles, rough, prices, limits[i], scale, squares, values, cheapest[i])
 
 
 @njit
-def _rough(prices, scale, n_tiles):
+def _approximate_prices(prices, scale, n_tiles):
     """Prices in units of squared distances, in double precision, as tiles."""
     rough = np.zeros((n_tiles, _LANES))
     for j in range(len(prices)):
@@ -160,7 +160,7 @@ def _rough(prices, scale, n_tiles):
 
 @njit
 def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheapest):
-    """Write the columns of least cost less price below the limit, and these values; returns their number.
+    """Write the columns of lowest cost less price below the limit, and these values; returns their number.
 
     The search starts at a place that depends on ``first``, so that equal rows find different columns among equal ones.
     """
@@ -209,7 +209,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
     length = min(NEIGHBOURS, n_reds)
     lists, list_costs = np.full((n_blues, length), -1), np.empty((n_blues, length), dtype=np.int64)
     beyond = np.full(n_blues, -_FAR)
-    rough, squares = _rough(prices, scale, len(tiles)), np.empty(_LANES)
+    rough, squares = _approximate_prices(prices, scale, len(tiles)), np.empty(_LANES)
     holders, slot_prices = np.empty((n_reds, room), dtype=np.int64), np.empty((n_reds, room), dtype=np.int64)
     has_spare = np.empty(n_reds, dtype=np.bool_)
     queue = np.empty(n_blues, dtype=np.int64)
@@ -220,19 +220,19 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
         for i in range(n_blues):
             queue[i] = n_blues - 1 - i
         waiting, spare_waiting, bids = n_blues, n_spare, 0
-        while (waiting > 0 or spare_waiting > 0) and bids < _MOST_BIDS * n_blues:
+        while (waiting > 0 or spare_waiting > 0) and bids < _MAX_BIDS * n_blues:
             if waiting > 0:
                 bids += 1
                 waiting -= 1
                 i = queue[waiting]
-                best, raised = _best(i, lists, list_costs, prices, beyond)
+                best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
                 if raised >= beyond[i]:
                     values = list_costs[i]
                     _scan(blues[i], i, tiles, rough, prices, _FAR, scale, squares, values, lists[i])
                     beyond[i] = values[length - 1] if length < n_reds else _FAR
                     for place in range(length):
                         values[place] += prices[lists[i, place]]
-                    best, raised = _best(i, lists, list_costs, prices, beyond)
+                    best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
                 red, raised = lists[i, best], min(raised, beyond[i])
                 former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
                 rough[red // _LANES, red % _LANES] = prices[red] / scale
@@ -244,7 +244,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                     waiting += 1
                 continue
             bids += 1
-            red, level = _highest(prices, has_spare)
+            red, level = _two_highest(prices, has_spare)
             former_holder = _sell(red, n_blues, level - step, holders, slot_prices, prices)
             rough[red // _LANES, red % _LANES] = prices[red] / scale
             has_spare[red] = True
@@ -255,7 +255,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
 
 
 @njit
-def _highest(prices, taken):
+def _two_highest(prices, taken):
     """The red of the highest price among those not taken, and the second highest price, or the highest if there is no other."""
     best, highest, second = -1, -_FAR, -_FAR
     for red in range(len(prices)):
@@ -268,7 +268,7 @@ def _highest(prices, taken):
 
 
 @njit
-def _best(i, lists, list_costs, prices, beyond):
+def _best_on_list(i, lists, list_costs, prices, beyond):
     """Place of the best red on a blue's list, and the value of the second best; -1 and infinity if there is no list yet."""
     best, least, second = -1, _FAR, _FAR
     if lists[i, 0] < 0:
@@ -300,7 +300,7 @@ def _sell(red, buyer, price, holders, slot_prices, prices):
 
 @compiled("void(float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64, int64[::1])")
 def _costs(rows, others, starts, columns, scale, costs):
-    """Squared distance of each arc as a whole number; summed in the order of the features, as :func:`_cheapest` does."""
+    """Squared distance of each arc as a whole number, summed in the features' order as by :func:`_cheapest_columns`."""
     for i in range(len(rows)):
         for arc in range(starts[i], starts[i + 1]):
             square = 0.0
@@ -469,7 +469,7 @@ def _push(keys, nodes, size, key, node):
 
 @njit
 def _pop(keys, nodes, size):
-    """Remove the least key; returns the remaining size."""
+    """Remove the smallest key; returns the remaining size."""
     size -= 1
     key, node = keys[size], nodes[size]
     place = 0

@@ -7,7 +7,7 @@ The deal is exact and the same on every machine: squared distances are sums of s
 features (no matrix product, no fast-math, one thread), so equal rows are equally far and ties go by input order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, isfinite
@@ -108,7 +108,7 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     centres = np.array(centres, dtype=np.float64, order="C")
     if centres.ndim != 2 or len(centres) < 1 or centres.shape[1] != X.shape[1]:
         raise ClusterletsError(f"{X.shape[1]} features need centres (k, {X.shape[1]}), not {centres.shape}.")
-    return _deal_groups(X, groups, centres, _turns(tau, len(centres), np.bincount(groups)))
+    return _deal_groups(X, groups, centres, _count_turns(tau, len(centres), np.bincount(groups)))
 
 
 def frac(
@@ -125,7 +125,7 @@ def frac(
 
     Rounds of {fair assignment, means of the clusters as new centres} until the cost c_t of two rounds differs by at
     most ``tol`` times the later, or ``max_iter`` rounds have run. The iteration is not monotone: the result is the
-    round of least cost, the earliest of equals.
+    round of lowest cost, the earliest if several tie.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def frac(
         First centres: k rows at random, distinct in value if there are enough such rows, else distinct only as rows; or
         those of greedy k-means++, repeated in order where there are fewer distinct rows than k.
     max_iter : int
-        Most rounds, at least 1.
+        Maximum number of rounds, at least 1.
     tol : float
         Relative change of the cost at which the rounds end.
 
@@ -161,18 +161,18 @@ def frac(
     FRAC of Gupta et al., DMKD 2023. Each round costs one `fair_assignment` and O(n d).
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
-    turns = _turns(tau, n_clusters, np.bincount(groups))
+    turns = _count_turns(tau, n_clusters, np.bincount(groups))
     if max_iter < 1:
         raise ClusterletsError(f"max_iter = {max_iter}: FRAC needs at least one round.")
-    best = labels, centres, cost = _round(X, groups, _first_centres(X, n_clusters, random_state, init), turns)
+    best = labels, centres, cost = _run_round(X, groups, _first_centres(X, n_clusters, random_state, init), turns)
     n_iter, former_cost = 1, np.inf
     while n_iter < max_iter and not abs(former_cost - cost) <= tol * cost:
         former_cost = cost
-        labels, centres, cost = _round(X, groups, centres, turns)
+        labels, centres, cost = _run_round(X, groups, centres, turns)
         n_iter += 1
         if cost < best[-1]:
             best = labels, centres, cost
-    return _result(X, *best, n_iter=n_iter)
+    return _make_result(X, *best, n_iter=n_iter)
 
 
 def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: Tau = None) -> FRACResult:
@@ -199,14 +199,24 @@ def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: 
     than k: they are repeated in order until there are k.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
-    turns = _turns(tau, n_clusters, np.bincount(groups))
+    turns = _count_turns(tau, n_clusters, np.bincount(groups))
     labels = kmeans_labels(X, n_clusters, random_state)
     means, _ = moments_by_label(X, labels, int(labels.max()) + 1)
     centres = np.resize(means, (n_clusters, X.shape[1]))
-    return _result(X, *_round(X, groups, centres, turns), n_iter=1)
+    return _make_result(X, *_run_round(X, groups, centres, turns), n_iter=1)
 
 
-def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
+def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = None) -> tuple[np.ndarray, np.ndarray]:
+    """The guarantee for old and new rows together, as :func:`clusterlets.algorithms.limits.assignment_rows` gives its own:
+    every cluster has at least ``floor(tau * n_a)`` rows of each group that is not new."""
+    k, former = composition.shape[1], composition.sum(axis=1)
+    taus = iter([Fraction(1, k)] * len(former) if tau is None else tau if isinstance(tau, Iterable) else [tau] * len(former))
+    parts = [_as_fraction(next(taus)) if total else Fraction(0) for total in former]
+    least = [int(part * int(total)) for part, total in zip(parts, former + new_totals, strict=True)]
+    return -np.eye(len(former), dtype=np.int64), composition - np.array(least)[:, None]
+
+
+def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     """How many points of each group are dealt out: all with tau = 1/k, else the same floor to every cluster."""
     if tau is None:
         return sizes.tolist()
@@ -215,14 +225,14 @@ def _turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
     except TypeError:  # one value for all groups
         taus = [tau] * len(sizes)
     if len(taus) != len(sizes):
-        raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one a group or one for all.")
+        raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one per group, or one for all.")
     even = Fraction(1, n_clusters)
     shares = [_as_fraction(tau) for tau in taus]
     for group, share in enumerate(shares):
         if not 0 <= share <= even:
             raise ClusterletsError(
                 f"tau = {str(taus[group])[:20]} for group {group}: it must lie between 0 and 1/k = 1/{n_clusters}, "
-                f"since {n_clusters} clusters cannot each hold more than that part of a group."
+                f"since {n_clusters} clusters cannot each hold more than that fraction of a group."
             )
     return [
         size if share == even else n_clusters * floor(share * size) for share, size in zip(shares, sizes.tolist(), strict=True)
@@ -246,7 +256,7 @@ def _as_fraction(number) -> Fraction:
 
 
 def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of least denominator in [low, high], 0 < low <= high, by continued fractions."""
+    """The fraction of smallest denominator in [low, high], 0 < low <= high, by continued fractions."""
     whole = floor(low)
     if whole == low:
         return Fraction(whole)
@@ -263,8 +273,8 @@ def _first_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
     raise ClusterletsError(f"init = {init!r}: FRAC starts from 'random' rows or by 'k-means++'.")
 
 
-def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
-    """The first ``wanted`` rows in the given order that differ in value, filled up with repeated rows if necessary."""
+def _distinct_rows(X: np.ndarray, n_rows: int, order: np.ndarray) -> list[int]:
+    """The first ``n_rows`` rows in the given order that differ in value, filled up with repeated rows if necessary."""
     distinct: list[int] = []
     repeated: list[int] = []
     seen = set()
@@ -272,12 +282,12 @@ def _distinct_rows(X: np.ndarray, wanted: int, order: np.ndarray) -> list[int]:
         row = tuple(X[index])
         (repeated if row in seen else distinct).append(index)
         seen.add(row)
-        if len(distinct) == wanted:
+        if len(distinct) == n_rows:
             break
-    return (distinct + repeated)[:wanted]
+    return (distinct + repeated)[:n_rows]
 
 
-def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
+def _run_round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
     """Fair labels, the clusters' means, and the cost at these means."""
     labels = _deal_groups(X, groups, centres, turns)
     present, dense = np.unique(labels, return_inverse=True)
@@ -287,7 +297,7 @@ def _round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
     return labels, centres, float(inertia.sum())
 
 
-def _result(X, labels, centres, cost, n_iter) -> FRACResult:
+def _make_result(X, labels, centres, cost, n_iter) -> FRACResult:
     nearest = nearest_centres(X, centres)
     present, labels_nearest = np.unique(nearest, return_inverse=True)
     labels_fair = np.unique(labels, return_inverse=True)[1]
@@ -342,8 +352,8 @@ def _ascending(keys):
 
 
 @njit
-def _look_ahead(points, centre, free, wanted):
-    """About ``wanted`` of the free points, the nearest, sorted by (distance, input order); never none.
+def _look_ahead(points, centre, free, n_points):
+    """About ``n_points`` of the free points, the nearest, sorted by (distance, input order); never none.
 
     The cut is the distance of one point of a regular sample. Any cut gives the same deal, as long as no point
     as near as the last one is left out: hence all ties are included.
@@ -351,9 +361,9 @@ def _look_ahead(points, centre, free, wanted):
     distances = np.empty(len(free))
     for position in range(len(free)):
         distances[position] = _squared_distance(points, free[position], centre)
-    if wanted < len(free):
+    if n_points < len(free):
         sample = distances[:: max(1, len(free) // SAMPLE)].copy()
-        rank = wanted * len(sample) // len(free)
+        rank = n_points * len(sample) // len(free)
         near = distances <= sample[np.argsort(sample, kind="mergesort")[rank]]
         distances, free = distances[near], free[near]
     return free[_ascending(distances)]  # stable, and free points are in input order

@@ -14,7 +14,7 @@ from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 _TRIAL = 5  # rounds after which starts are compared
 _PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on this part of a large table, of at least so many rows
 _FINALISTS = 2  # starts that go on to the end
-_NEARBY = TEMPERATURES[3:6]  # after the first round; the last digits do not move a centre
+_LAST = TEMPERATURES[5]  # the last digits do not move a centre
 
 
 def fractional_lloyd(
@@ -69,8 +69,7 @@ def fractional_lloyd(
         (X, weights, groups), last_bound = table, np.inf
         for _ in range(at_most):
             costs = distances_to_centres(X, centres, n_clusters)
-            temperatures = TEMPERATURES[:6] if multipliers is None else _NEARBY
-            dual = solve_dual(costs, weights, groups, len(bounds[0]), rows, slack, multipliers, temperatures)
+            dual = solve_dual(costs, weights, groups, len(bounds[0]), rows, slack, multipliers, _LAST)
             multipliers = dual.multipliers
             centres = _means(X, fractional_assignment(costs, groups, dual) * weights[:, None])
             if dual.bound >= (1 - tol) * last_bound:

@@ -22,9 +22,9 @@ from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 
 # Independent estimates that sampled_sums gives: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
-# Least rows of every label in an estimate, however small the label's share of the rows.
-_LEAST = 20
-# Cost of a further labelling, as a part of that of the distances; measured from .15 to .25.
+# Fewest rows of every label in an estimate, however small the label's share of the rows.
+_MIN = 20
+# Cost of a further labelling, as a fraction of that of the distances; measured from .15 to .25.
 _LABELLING = 0.2
 
 
@@ -66,7 +66,7 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
 def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
     """The diagonals of :func:`distance_sums`, (n_labels,) or (S, n_labels): all that disjoint clusters need.
 
-    Each cluster is summed up by itself, which leaves out the pairs of different clusters; or all pairs once for all
+    Each cluster is summed separately, which leaves out the pairs of different clusters; or all pairs are summed once for all
     labellings, where that is less work: with many labellings of few clusters.
     """
     labels = np.asarray(labels)
@@ -123,7 +123,7 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
         Label of each instance, 0..n_labels-1.
     n_labels : int
     order : int array (n,)
-        All rows, in random order. With the same order every labelling of a table meets the same rows, but for a few.
+        All rows, in random order. With the same order nearly the same rows are drawn for every labelling of a table.
     sample_size : int
         Rows of each of the 16 samples. Every label gives its share, but at least 20 rows, or all if it has fewer.
 
@@ -143,7 +143,7 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_labels)
     shares = np.rint(sizes * (sample_size / len(labels))).astype(np.int64)
-    sample_sizes = np.minimum(sizes, np.maximum(shares, _LEAST))
+    sample_sizes = np.minimum(sizes, np.maximum(shares, _MIN))
     weights = np.outer(sizes, sizes) / np.maximum(np.outer(sample_sizes, sample_sizes), 1)
     # Within a label no instance pairs with itself: m rows have m (m - 1) pairs.
     np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(sample_sizes * (sample_sizes - 1), 1))

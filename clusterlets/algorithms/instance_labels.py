@@ -6,7 +6,7 @@ import numpy as np
 
 
 def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np.ndarray) -> np.ndarray:
-    """For each instance, the nearest by its centre of the clusters that hold it; the first of equals.
+    """For each instance, the nearest by its centre of the clusters that hold it; ties go to the first.
 
     Parameters
     ----------
@@ -21,7 +21,7 @@ def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np
 
     Notes
     -----
-    O(m d) time for clusters of m rows in all.
+    O(m d) time for clusters with m rows in total.
     """
     labels, least_distances = np.zeros(len(X), dtype=np.int64), np.full(len(X), np.inf)
     for cluster, (rows, centre) in enumerate(zip(members, centres, strict=True)):

@@ -51,5 +51,5 @@ def counts_of_two(groups: np.ndarray) -> np.ndarray:
     """Instances (2,) of the groups 0 and 1; ClusterletsError if there are others, or one of them is absent."""
     counts = np.bincount(groups, minlength=2)
     if len(counts) != 2 or not counts.all():
-        raise ClusterletsError(f"Fairlets need two groups, 0 and 1, and here are {np.count_nonzero(counts)}.")
+        raise ClusterletsError(f"Fairlets need two groups, 0 and 1, not {np.count_nonzero(counts)}.")
     return counts

@@ -140,7 +140,7 @@ def largest_squared_distance(rows, tiles, radii):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], int64[::1], float64[::1])")
 def assign(tiles, centres, labels, distances):
-    """Nearest centre (k, d) of each instance, the lowest of equals, and its squared distance; both are written."""
+    """Nearest centre (k, d) of each instance, ties to the lowest index, and its squared distance; both are written."""
     n = len(labels)
     squares, least, nearest = np.empty(ROWS * LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
     for t in range(len(tiles)):
@@ -164,7 +164,7 @@ def assign(tiles, centres, labels, distances):
 def candidate_distances(tiles, candidates, distances, lowered, potentials):
     """How each candidate (c, d) for a further centre would lower the squared ``distances`` (n,) to the nearest one.
 
-    ``lowered[i]`` (c, n) becomes the least of the distances and those to candidate i, ``potentials[i]`` its sum: lane by
+    ``lowered[i]`` (c, n) becomes the smallest of the distances and those to candidate i, ``potentials[i]`` its sum: lane by
     lane over the tiles, then over the lanes.
     """
     n = len(distances)

@@ -2,9 +2,9 @@
 
 1. *First centre*: a row at random.
 2. *Further centres*: draw ``2 + floor(ln k)`` candidates, each row with a chance proportional to its squared distance to
-   the nearest centre so far; take the candidate that lowers the sum of these distances most, the first of equals. Stop early
+   the nearest centre so far; take the candidate that lowers the sum of these distances most, ties to the first. Stop early
    when every row coincides with a centre: then there are as many centres as distinct rows.
-3. *Rounds*: each row goes to its nearest centre, the lowest of equals; each centre becomes the mean of its rows. Each
+3. *Rounds*: each row goes to its nearest centre, ties to the lowest index; each centre becomes the mean of its rows. Each
    centre without rows, in index order, moves to the row that is farthest from its own centre among those left (the first
    of equals); this row no longer counts in its former mean.
 4. *End*: when no row changes its centre, or the centres' squared moves add up to at most ``tol`` times the mean variance
@@ -55,7 +55,7 @@ def kmeans_labels(X: np.ndarray, n_clusters: int, random_state: np.random.Genera
 
     Notes
     -----
-    One initialisation. O(n k d) time a round, O(n d) memory.
+    One initialisation. O(n k d) time per round, O(n d) memory.
     """
     return np.unique(kmeans(X, n_clusters, random_state).labels, return_inverse=True)[1].astype(np.int64)
 
@@ -89,13 +89,13 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
     tiles = tiles_of(rows)
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
     centre_rows = [int(random_state.integers(len(rows)))]
-    (nearest,), _ = _lowered(tiles, rows[centre_rows], np.full(len(rows), np.inf))
+    (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf))
     while len(centre_rows) < n_clusters and nearest.any():
         cumulative = np.cumsum(nearest)  # in index order
         drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
         # Rounding may put a draw past the last row that has a chance.
         candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
-        lowered, potentials = _lowered(tiles, rows[candidates], nearest)
+        lowered, potentials = _distances_with_candidates(tiles, rows[candidates], nearest)
         best = potentials.argmin()
         centre_rows.append(int(candidates[best]))
         nearest = lowered[best]
@@ -111,9 +111,9 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     centres : float array (k, d)
         First centres, k from 1 to n.
     max_iter : int
-        Most rounds, at least 1.
+        Maximum number of rounds, at least 1.
     tol : float
-        Least total squared move of the centres, as a share of the mean variance of a feature.
+        The rounds end when the squared moves of the centres add up to at most this share of a feature's mean variance.
 
     Returns
     -------
@@ -121,12 +121,12 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
 
     Notes
     -----
-    O(n k d) time a round, O(n d) memory.
+    O(n k d) time per round, O(n d) memory.
     """
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
-    least_move = tol * rows.var(axis=0).mean()
+    smallest_move = tol * rows.var(axis=0).mean()
     settled, n_iter = False, 0
     while n_iter < max_iter:
         n_iter += 1
@@ -135,7 +135,7 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         settled = np.array_equal(labels, former_labels)
-        if settled or squared_move <= least_move:
+        if settled or squared_move <= smallest_move:
             break
         former_labels[:] = labels
     if not settled:
@@ -146,14 +146,14 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
 
 
 def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Index of the nearest of the centres (k, d) to each row of X (n, d), the lowest of equals: int array (n,), O(n k d)."""
+    """Index (n,) of the nearest of the centres (k, d) to each row of X (n, d), ties to the lowest index; O(n k d)."""
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     labels = np.empty(len(rows), dtype=np.int64)
     assign(tiles_of(rows), centres, labels, np.empty(len(rows)))
     return labels
 
 
-def _lowered(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _distances_with_candidates(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their sums (c,)."""
     lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
     candidate_distances(tiles, candidates, nearest, lowered, potentials)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-#: Most rows for which all pairs of rows are visited: 5 * 10^9 pairs, about 10 s on one core (memory is no limit, O(n d)). Ten
-#: times the rows take a hundred times as long; :func:`clusterlets.algorithms.geometry.sampled_sums` takes about a second.
+#: Maximum number of rows for which all pairs of rows are visited: 5 * 10^9 pairs, about 10 s on one core (memory is
+#: O(n d)). Ten times the rows take a hundred times as long, :func:`clusterlets.algorithms.geometry.sampled_sums` a second.
 EXACT_LIMIT = 100_000
-#: Most rows for which silhouettes are exact by default, and the rows whose silhouettes are computed where there are more.
+#: Maximum number of rows for which silhouettes are exact by default, and the size of the sample of larger tables.
 EXACT_ROWS, SAMPLED_ROWS = 10_000, 2_000
 
 

@@ -8,7 +8,7 @@ classes against how well they separate the groups. Clustering with it is our own
    as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a group
    against the rest, the largest over the groups. Both are of the node's instances only, and 1/2 where these are all alike.
 3. *Growth*: the leaf whose best split gains most, times its part of the instances, is split next, until there are as many
-   leaves as clusters wanted. Equal gains: the lower feature, then the lower threshold, then the older leaf.
+   leaves as requested clusters. Equal gains: the lower feature, then the lower threshold, then the older leaf.
 4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
 
 No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
@@ -27,7 +27,7 @@ from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
 _ROUNDING = 1e-12  # a smaller gain may be rounding
-_LEAST_PART = 20  # n / k instances, divided by this, are the smallest leaf
+_MIN_PART = 20  # n / k instances, divided by this, are the smallest leaf
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def scaff_tree(
     groups : int array (n,)
         Group codes 0..K-1.
     n_clusters : int
-        Clusters wanted, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
+        Number of clusters, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
     random_state : numpy.random.Generator
         Source of the first centres of k-means.
     theta : float
@@ -162,7 +162,7 @@ def scaff_tree(
 
     Notes
     -----
-    O(n k d) time a round of k-means, and that of :func:`grow_tree`.
+    O(n k d) time per round of k-means, and that of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
@@ -179,7 +179,7 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
     targets : int array (n,)
         Labels to learn, 0..L-1.
     n_leaves : int
-        Leaves wanted, from 1 to n; there are fewer only if the rows have fewer distinct values.
+        Number of leaves, from 1 to n; there are fewer only if the rows have fewer distinct values.
     theta : float
         Weight of the groups, from 0 to 1.
 
@@ -202,8 +202,8 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
         raise ClusterletsError(f"theta = {theta}: the weight of the groups must lie between 0 and 1.")
     targets = np.ascontiguousarray(targets, dtype=np.int64)
     if targets.shape != groups.shape or targets.min() < 0:
-        raise ClusterletsError(f"A tree learns labels of at least 0, one an instance ({len(X)},), and not {targets.shape}.")
-    growth = _Growth(X, groups, targets, max(1, len(X) // (_LEAST_PART * n_leaves)), theta)
+        raise ClusterletsError(f"A tree learns labels of at least 0, one per instance ({len(X)},), not {targets.shape}.")
+    growth = _Growth(X, groups, targets, max(1, len(X) // (_MIN_PART * n_leaves)), theta)
     while len(growth.leaves) < n_leaves and growth.split_next():
         pass
     return Tree(growth.labels(), tuple(growth.splits))
@@ -216,8 +216,8 @@ class _Growth:
     start to its end, of every row.
     """
 
-    def __init__(self, X: np.ndarray, groups: np.ndarray, targets: np.ndarray, least_size: int, theta: float):
-        self.X, self.groups, self.targets, self.least_size, self.theta = X, groups, targets, least_size, theta
+    def __init__(self, X: np.ndarray, groups: np.ndarray, targets: np.ndarray, min_size: int, theta: float):
+        self.X, self.groups, self.targets, self.min_size, self.theta = X, groups, targets, min_size, theta
         self.columns = np.ascontiguousarray(X.T)
         self.order = np.argsort(self.columns, axis=1, kind="stable")
         self.leaves: dict[int, tuple[int, int]] = {}
@@ -256,7 +256,7 @@ class _Growth:
         rows = self.X[self.order[0, start:end]]
         self.errors[node] = float(np.square(rows - rows.mean(axis=0)).sum())
         leaf = self.columns, self.order, start, end
-        gain, feature, size = _best_cut(*leaf, self.targets, self.groups, self.least_size, self.theta)
+        gain, feature, size = _best_cut(*leaf, self.targets, self.groups, self.min_size, self.theta)
         if gain > _ROUNDING:
             threshold = self._threshold(node, feature, size)
             heappush(self.waiting, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
@@ -269,19 +269,19 @@ class _Growth:
         return middle if middle < high else low  # no number lies between neighbouring ones
 
     def _forced_cut(self) -> tuple[int, int, int] | None:
-        """Leaf, feature, and instances on the left of the cut, below the least size only if nothing else is left."""
+        """Leaf, feature, and instances on the left of the cut, below the minimum size only if nothing else is left."""
         by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
-        for least_size in (self.least_size, 1):
+        for min_size in (self.min_size, 1):
             for node in by_errors:
-                lowered, feature, size = _closest_cut(self.columns, self.order, *self.leaves[node], least_size)
-                if lowered >= 0:
+                decrease, feature, size = _closest_cut(self.columns, self.order, *self.leaves[node], min_size)
+                if decrease >= 0:
                     return node, feature, size
         return None
 
 
 @njit
-def _numbers(codes, rows, first):
-    """Numbers of the codes that the rows have, in their order from ``first`` on, by code; and the number after the last."""
+def _number_codes(codes, rows, first):
+    """Consecutive numbers, from ``first`` on, of the codes that occur among the rows, by code; and the next free number."""
     numbers = np.full(codes.max() + 1, -1)
     numbers[codes[rows]] = 0
     for code in range(len(numbers)):
@@ -292,7 +292,7 @@ def _numbers(codes, rows, first):
 
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64[::1], int64[::1], int64, float64)")
-def _best_cut(columns, order, start, end, targets, groups, least_size, theta):
+def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
     """Gain, feature, and instances on the left of a leaf's best cut; the gain is -1 if there is no cut at all.
 
     With m_c of the leaf's m instances in class c, and l_c of the l on the left, the area is 1/2 + |l_c m - l m_c| /
@@ -300,8 +300,8 @@ def _best_cut(columns, order, start, end, targets, groups, least_size, theta):
     """
     m = end - start
     rows = order[0, start:end]
-    label_numbers, n_labels = _numbers(targets, rows, 0)
-    group_numbers, n_classes = _numbers(groups, rows, n_labels)
+    label_numbers, n_labels = _number_codes(targets, rows, 0)
+    group_numbers, n_classes = _number_codes(groups, rows, n_labels)
     totals = np.zeros(n_classes, dtype=np.int64)
     for row in rows:
         totals[label_numbers[targets[row]]] += 1
@@ -314,11 +314,11 @@ def _best_cut(columns, order, start, end, targets, groups, least_size, theta):
     for feature in range(len(columns)):
         values, ascending = columns[feature], order[feature, start:end]
         left = np.zeros(n_classes, dtype=np.int64)
-        for size in range(1, m - least_size + 1):
+        for size in range(1, m - min_size + 1):
             row = ascending[size - 1]
             left[label_numbers[targets[row]]] += 1
             left[group_numbers[groups[row]]] += 1
-            if size == m or size < least_size or values[row] == values[ascending[size]]:
+            if size == m or size < min_size or values[row] == values[ascending[size]]:
                 continue
             label_separation, group_separation = 0.0, 0.0
             for c in range(n_labels):
@@ -332,11 +332,11 @@ def _best_cut(columns, order, start, end, targets, groups, least_size, theta):
 
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64)")
-def _closest_cut(columns, order, start, end, least_size):
+def _closest_cut(columns, order, start, end, min_size):
     """By how much the sum of squared errors falls, feature, and instances on the left of the cut that lowers it most.
 
-    With s the sum of the m instances on the left, less the leaf's mean each, it falls by |s|^2 (1/m + 1/(size - m)). -1 if
-    there is no cut.
+    With s the sum over the m instances on the left of their differences from the leaf's mean, it falls by
+    |s|^2 (1/m + 1/(size - m)). -1 if there is no cut.
     """
     m, n_features = end - start, len(columns)
     means = np.zeros(n_features)
@@ -348,18 +348,18 @@ def _closest_cut(columns, order, start, end, least_size):
     for feature in range(n_features):
         sums = np.zeros(n_features)
         values, ascending = columns[feature], order[feature, start:end]
-        for size in range(1, m - least_size + 1):
+        for size in range(1, m - min_size + 1):
             row = ascending[size - 1]
             for other in range(n_features):
                 sums[other] += columns[other, row] - means[other]
-            if size == m or size < least_size or values[row] == values[ascending[size]]:
+            if size == m or size < min_size or values[row] == values[ascending[size]]:
                 continue
             square = 0.0
             for other in range(n_features):
                 square += sums[other] * sums[other]
-            lowered = square * (1.0 / size + 1.0 / (m - size))
-            if lowered > best:
-                best, best_feature, best_size = lowered, feature, size
+            decrease = square * (1.0 / size + 1.0 / (m - size))
+            if decrease > best:
+                best, best_feature, best_size = decrease, feature, size
     return best, best_feature, best_size
 
 

@@ -14,7 +14,7 @@ from clusterlets.errors import ClusterletsError
 
 #: Bits of the largest cost as a whole number. Sums over 10^6 instances stay far below 63 bits.
 BITS = 40
-_MOST_BITS = 1000  # by which a cost may be scaled: above 1023 a power of two is infinite
+_MAX_BITS = 1000  # by which a cost may be scaled: above 1023 a power of two is infinite
 
 _NEVER = np.int64(2**62)
 
@@ -36,7 +36,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     -------
     labels : int array (n,)
     prices : float array (k,)
-        Each instance is in a cluster of least cost plus price, up to rounding; the least price is 0.
+        Each instance is in a cluster of lowest cost plus price, up to rounding; the lowest price is 0.
 
     Raises
     ------
@@ -51,10 +51,10 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     """
     costs, sizes = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(sizes, dtype=np.int64)
     if costs.ndim != 2 or not costs.shape[1]:
-        raise ClusterletsError(f"Costs must be (n, k), of n instances in k clusters, and these are {costs.shape}.")
+        raise ClusterletsError(f"Costs must be (n, k), of n instances in k clusters, not {costs.shape}.")
     n, k = costs.shape
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
-        raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, and these are {sizes.tolist()}.")
+        raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
     whole_costs, scale = whole_numbers(costs)
     first_prices = np.zeros(k, dtype=np.int64) if prices is None else _whole_prices(prices, scale)
     labels = np.empty(n, dtype=np.int64)
@@ -86,7 +86,7 @@ def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
     largest = float(above.max())
     if not isfinite(largest):
         raise ClusterletsError("The costs must be finite, and so must their differences.")
-    scale = 2.0 ** min(BITS - frexp(largest)[1], _MOST_BITS) if largest > 0 else 1.0
+    scale = 2.0 ** min(BITS - frexp(largest)[1], _MAX_BITS) if largest > 0 else 1.0
     return np.rint(above * scale).astype(np.int64), scale
 
 
@@ -100,133 +100,133 @@ def _whole_prices(prices: np.ndarray, scale: float) -> np.ndarray:
 
 
 @njit
-def _less(costs, one, two, here, other):
-    """Whether moving instance ``one`` from ``here`` to ``other`` is cheaper than moving ``two``; the lower number wins ties."""
-    a, b = costs[one, other] - costs[one, here], costs[two, other] - costs[two, here]
-    return a < b or (a == b and one < two)
+def _is_cheaper_to_move(costs, row, other_row, source, target):
+    """Whether moving ``row`` from ``source`` to ``target`` is cheaper than moving ``other_row``; the lower index wins ties."""
+    a, b = costs[row, target] - costs[row, source], costs[other_row, target] - costs[other_row, source]
+    return a < b or (a == b and row < other_row)
 
 
 @njit
-def _rise(heap, place, slots, costs, here, other):
+def _sift_up(heap, place, slots, costs, source, target):
     row = heap[place]
     while place > 0:
         parent = (place - 1) >> 1
-        if not _less(costs, row, heap[parent], here, other):
+        if not _is_cheaper_to_move(costs, row, heap[parent], source, target):
             break
         heap[place] = heap[parent]
-        slots[heap[place], other] = place
+        slots[heap[place], target] = place
         place = parent
     heap[place] = row
-    slots[row, other] = place
+    slots[row, target] = place
 
 
 @njit
-def _sink(heap, size, place, slots, costs, here, other):
+def _sift_down(heap, size, place, slots, costs, source, target):
     row = heap[place]
     while True:
         child = 2 * place + 1
         if child >= size:
             break
-        if child + 1 < size and _less(costs, heap[child + 1], heap[child], here, other):
+        if child + 1 < size and _is_cheaper_to_move(costs, heap[child + 1], heap[child], source, target):
             child += 1
-        if not _less(costs, heap[child], row, here, other):
+        if not _is_cheaper_to_move(costs, heap[child], row, source, target):
             break
         heap[place] = heap[child]
-        slots[heap[place], other] = place
+        slots[heap[place], target] = place
         place = child
     heap[place] = row
-    slots[row, other] = place
+    slots[row, target] = place
 
 
 @compiled("int64(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def _assign(costs, sizes, first, labels, prices):
+def _assign(costs, sizes, first_prices, labels, prices):
     """Fill in labels and prices; returns the number of moves."""
     n, k = costs.shape
-    held = np.zeros(k, dtype=np.int64)
+    counts = np.zeros(k, dtype=np.int64)
     for row in range(n):
         best = 0
         for cluster in range(1, k):
-            if costs[row, cluster] + first[cluster] < costs[row, best] + first[best]:
+            if costs[row, cluster] + first_prices[cluster] < costs[row, best] + first_prices[best]:
                 best = cluster
         labels[row] = best
-        held[best] += 1
+        counts[best] += 1
     # A cluster never holds more than one instance beyond the larger of its first and its final size.
-    room = np.maximum(held, sizes) + 1
+    capacity = np.maximum(counts, sizes) + 1
     starts = np.zeros(k + 1, dtype=np.int64)
     for cluster in range(k):
-        starts[cluster + 1] = starts[cluster] + room[cluster] * k
+        starts[cluster + 1] = starts[cluster] + capacity[cluster] * k
     heaps = np.empty(starts[k], dtype=np.int64)
     slots = np.empty((n, k), dtype=np.int32)
     filled = np.zeros(k, dtype=np.int64)
     for row in range(n):
-        here = labels[row]
-        for other in range(k):
-            heaps[starts[here] + other * room[here] + filled[here]] = row
-            slots[row, other] = filled[here]
-        filled[here] += 1
-    least = np.full((k, k), _NEVER)  # the cheapest move between two clusters
-    for here in range(k):
-        for other in range(k):
-            if other != here:
-                heap = heaps[starts[here] + other * room[here] : starts[here] + (other + 1) * room[here]]
-                for place in range(held[here] // 2 - 1, -1, -1):
-                    _sink(heap, held[here], place, slots, costs, here, other)
-                if held[here]:
-                    least[here, other] = costs[heap[0], other] - costs[heap[0], here]
+        source = labels[row]
+        for target in range(k):
+            heaps[starts[source] + target * capacity[source] + filled[source]] = row
+            slots[row, target] = filled[source]
+        filled[source] += 1
+    cheapest = np.full((k, k), _NEVER)  # the cheapest move between two clusters
+    for source in range(k):
+        for target in range(k):
+            if target != source:
+                heap = heaps[starts[source] + target * capacity[source] : starts[source] + (target + 1) * capacity[source]]
+                for place in range(counts[source] // 2 - 1, -1, -1):
+                    _sift_down(heap, counts[source], place, slots, costs, source, target)
+                if counts[source]:
+                    cheapest[source, target] = costs[heap[0], target] - costs[heap[0], source]
 
-    distance, before = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
+    distance, previous = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     n_moves = 0
     while True:
-        target = _shortest_paths(least, held, sizes, distance, before)
+        target = _shortest_paths(cheapest, counts, sizes, distance, previous)
         if target < 0:
             break
         # From the end of the path, so that each instance moves into a cluster that has just given one up, or had room.
-        here = target
-        while before[here] >= 0:
-            source = before[here]
-            row = heaps[starts[source] + here * room[source]]
-            _move(row, source, here, heaps, starts, room, held, slots, costs, least)
-            labels[row] = here
+        cluster = target
+        while previous[cluster] >= 0:
+            source = previous[cluster]
+            row = heaps[starts[source] + cluster * capacity[source]]
+            _move(row, source, cluster, heaps, starts, capacity, counts, slots, costs, cheapest)
+            labels[row] = cluster
             n_moves += 1
-            here = source
-    _prices(least, prices)
+            cluster = source
+    _prices(cheapest, prices)
     return n_moves
 
 
 @njit
-def _move(row, source, target, heaps, starts, room, held, slots, costs, least):
+def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, cheapest):
     """Take an instance out of the heaps of one cluster and into those of another."""
-    k = len(held)
-    last = held[source] - 1
-    for other in range(k):
-        if other == source:
+    k = len(counts)
+    last = counts[source] - 1
+    for cluster in range(k):
+        if cluster == source:
             continue
-        heap = heaps[starts[source] + other * room[source] : starts[source] + (other + 1) * room[source]]
-        place = slots[row, other]
+        heap = heaps[starts[source] + cluster * capacity[source] : starts[source] + (cluster + 1) * capacity[source]]
+        place = slots[row, cluster]
         if place != last:
             heap[place] = heap[last]
-            slots[heap[place], other] = place
-            _rise(heap, place, slots, costs, source, other)
-            _sink(heap, last, slots[heap[place], other], slots, costs, source, other)
-        least[source, other] = costs[heap[0], other] - costs[heap[0], source] if last else _NEVER
-    held[source] = last
-    for other in range(k):
-        if other == target:
+            slots[heap[place], cluster] = place
+            _sift_up(heap, place, slots, costs, source, cluster)
+            _sift_down(heap, last, slots[heap[place], cluster], slots, costs, source, cluster)
+        cheapest[source, cluster] = costs[heap[0], cluster] - costs[heap[0], source] if last else _NEVER
+    counts[source] = last
+    for cluster in range(k):
+        if cluster == target:
             continue
-        heap = heaps[starts[target] + other * room[target] : starts[target] + (other + 1) * room[target]]
-        heap[held[target]] = row
-        _rise(heap, held[target], slots, costs, target, other)
-        least[target, other] = costs[heap[0], other] - costs[heap[0], target]
-    held[target] += 1
+        heap = heaps[starts[target] + cluster * capacity[target] : starts[target] + (cluster + 1) * capacity[target]]
+        heap[counts[target]] = row
+        _sift_up(heap, counts[target], slots, costs, target, cluster)
+        cheapest[target, cluster] = costs[heap[0], cluster] - costs[heap[0], target]
+    counts[target] += 1
 
 
 @njit
-def _shortest_paths(least, held, sizes, distance, before):
-    """Cluster with too few instances that is nearest to those with too many, or -1; ``before`` leads back along its path."""
-    k = len(held)
+def _shortest_paths(cheapest, counts, sizes, distance, previous):
+    """Cluster with too few instances that is nearest to those with too many, or -1; ``previous`` leads back along its path."""
+    k = len(counts)
     for cluster in range(k):
-        distance[cluster] = 0 if held[cluster] > sizes[cluster] else _NEVER
-        before[cluster] = -1
+        distance[cluster] = 0 if counts[cluster] > sizes[cluster] else _NEVER
+        previous[cluster] = -1
     changed = True
     while changed:
         changed = False
@@ -234,24 +234,27 @@ def _shortest_paths(least, held, sizes, distance, before):
             if distance[source] == _NEVER:
                 continue
             for neighbour in range(k):
-                if least[source, neighbour] != _NEVER and distance[source] + least[source, neighbour] < distance[neighbour]:
-                    distance[neighbour] = distance[source] + least[source, neighbour]
-                    before[neighbour] = source
+                if (
+                    cheapest[source, neighbour] != _NEVER
+                    and distance[source] + cheapest[source, neighbour] < distance[neighbour]
+                ):
+                    distance[neighbour] = distance[source] + cheapest[source, neighbour]
+                    previous[neighbour] = source
                     changed = True
     target = -1
     for cluster in range(k):
-        if held[cluster] < sizes[cluster] and (target < 0 or distance[cluster] < distance[target]):
+        if counts[cluster] < sizes[cluster] and (target < 0 or distance[cluster] < distance[target]):
             target = cluster
     return target
 
 
 @njit
-def _prices(least, prices):
+def _prices(cheapest, prices):
     """Fill in prices at which no move lowers the cost."""
     k = len(prices)
     prices[:] = 0
     for _ in range(k):
         for source in range(k):
             for target in range(k):
-                if least[source, target] != _NEVER and prices[source] > prices[target] + least[source, target]:
-                    prices[source] = prices[target] + least[source, target]
+                if cheapest[source, target] != _NEVER and prices[source] > prices[target] + cheapest[source, target]:
+                    prices[source] = prices[target] + cheapest[source, target]

@@ -94,7 +94,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
     n = len(cells)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
     given_away = np.empty(n, dtype=np.int64)
-    # Boxes wait on a stack, the children of one level at a time: at most n in all, as each holds a point.
+    # Boxes wait on a stack, the children of one level at a time: at most n in total, as each holds a point.
     firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     firsts[0], ends[0], levels[0] = 0, n, 0
     n_boxes, n_fairlets = 1, 0
@@ -108,7 +108,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
             n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:
-            n_fairlets = _basic(groups, order[first:end], p, q, n_fairlets, fairlets)
+            n_fairlets = _split_balanced(groups, order[first:end], p, q, n_fairlets, fairlets)
             continue
         counts[:n_children] = 0
         for child in range(n_children):
@@ -130,7 +130,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
             if end_kept > bounds[child]:
                 firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], end_kept, level
                 n_boxes += 1
-        n_fairlets = _basic(groups, given_away[:n_given_away], p, q, n_fairlets, fairlets)
+        n_fairlets = _split_balanced(groups, given_away[:n_given_away], p, q, n_fairlets, fairlets)
 
 
 @njit
@@ -161,8 +161,8 @@ def _split(cells, order, scratch, first, end, bit, bounds):
 
 
 @njit
-def _is_balanced(one, other, p, q):
-    return min(one, other) * q >= max(one, other) * p
+def _is_balanced(count, other_count, p, q):
+    return min(count, other_count) * q >= max(count, other_count) * p
 
 
 @njit
@@ -175,31 +175,31 @@ def _leave_balanced(counts, p, q, leaving):
     total = np.zeros(2, dtype=np.int64)
     for child in range(len(counts)):  # the surplus of each child
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
-        _give(counts, leaving, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
+        _give_away(counts, leaving, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
     more = 0 if total[0] >= total[1] else 1
     fewer = 1 - more
     for child in range(len(counts)):  # what the surplus lacks of the other group, as far as each child can spare it
         missing = -(-total[more] * p // q) - total[fewer]
         spare = counts[child, fewer] - -(-counts[child, more] * p // q)
-        _give(counts, leaving, total, child, fewer, max(0, min(spare, missing)))
+        _give_away(counts, leaving, total, child, fewer, max(0, min(spare, missing)))
     for child in range(len(counts)):  # if that is not enough: each child keeps whole multiples of p and q
         if _is_balanced(total[0], total[1], p, q):
             break
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
         multiple = counts[child, more] // q
-        _give(counts, leaving, total, child, more, counts[child, more] - q * multiple)
-        _give(counts, leaving, total, child, 1 - more, counts[child, 1 - more] - p * multiple)
+        _give_away(counts, leaving, total, child, more, counts[child, more] - q * multiple)
+        _give_away(counts, leaving, total, child, 1 - more, counts[child, 1 - more] - p * multiple)
 
 
 @njit
-def _give(counts, leaving, total, child, group, number):
+def _give_away(counts, leaving, total, child, group, number):
     counts[child, group] -= number
     leaving[child, group] += number
     total[group] += number
 
 
 @njit
-def _basic(groups, rows, p, q, n_fairlets, fairlets):
+def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
     """Split balanced rows into fairlets of at most p + q, in their order; returns the number of fairlets so far."""
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
@@ -209,22 +209,22 @@ def _basic(groups, rows, p, q, n_fairlets, fairlets):
     used = np.zeros(2, dtype=np.int64)
     big, small = sizes[more], sizes[1 - more]
     while big - small >= q - p and big >= q and small >= p and big + small > 0:
-        _take(lists, used, more, q, p, n_fairlets, fairlets)
+        _take_fairlet(lists, used, more, q, p, n_fairlets, fairlets)
         n_fairlets, big, small = n_fairlets + 1, big - q, small - p
     if 1 <= big + small <= p + q:
-        _take(lists, used, more, big, small, n_fairlets, fairlets)
+        _take_fairlet(lists, used, more, big, small, n_fairlets, fairlets)
         return n_fairlets + 1
     if big != small and small >= p:
-        _take(lists, used, more, big - small + p, p, n_fairlets, fairlets)
+        _take_fairlet(lists, used, more, big - small + p, p, n_fairlets, fairlets)
         n_fairlets, big, small = n_fairlets + 1, small - p, small - p
     for _ in range(small):
-        _take(lists, used, more, 1, 1, n_fairlets, fairlets)
+        _take_fairlet(lists, used, more, 1, 1, n_fairlets, fairlets)
         n_fairlets += 1
     return n_fairlets
 
 
 @njit
-def _take(lists, used, more, n_more, n_fewer, number, fairlets):
+def _take_fairlet(lists, used, more, n_more, n_fewer, number, fairlets):
     """Make a fairlet of the next points of both lists."""
     for place in range(used[more], used[more] + n_more):
         fairlets[lists[more, place]] = number

@@ -20,11 +20,13 @@ is fixed, diverges. Where L is still more than 64 times the given one after 300 
 its own from then on: L_hc = max(L, lambda n r_h / m_hc). The second is enough for the convex part near S, by the inequality
 of Cauchy and Schwarz.
 
-The exponential of a sum is a product: with one L, exp(-a_ic / L) is the same in all inner rounds, and the other factor the
-same for all rows of a group.
+Until then, the shares are S_ic = exp(U_hc - T a_ic), each row divided by its sum, with one T and a matrix U (K, k): step 1 adds
+1 / L to T and takes lambda n b_hc / L from U. So nothing of the size (n, k) changes in an inner round, which only needs the
+masses and the cost at T and U. The kernel computes these in single precision, by tiles of rows of one group, and leaves out
+clusters in which no row of a tile has a share that matters. T, U, masses and labels are in double precision.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import factorial
 
 import numpy as np
@@ -46,7 +48,7 @@ _PATIENCE = 5
 # for it to fall from any height.
 _MOST_FACTOR, _SETTLED = 64.0, 300
 # F counts as risen if it grows by more than this part: less is rounding, or a share raised to the least one.
-_RISE = 1e-9
+_RISE = 1e-7
 # The least share: a share of 0 would stay 0.
 _LEAST_SHARE = 1e-12
 # Exponents are at least its negative, so that the product of two factors and a share stays above 0.
@@ -54,6 +56,25 @@ _MOST_EXPONENT = 300.0
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _COEFFICIENTS = np.array([1 / factorial(power) for power in range(13, 0, -1)])
 _POWERS = 2.0 ** -np.arange(440.0)
+#: Rows of a tile, all of one group.
+LANES = 64
+# Masses of so many tiles are added in single precision.
+_TILES = 16
+# Shares that are left out add up to less than this part of a mass.
+_LEFT_OUT = 1e-7
+# A tile lists its clusters after so many evaluations, ...
+_AGE = 16
+# ... or when a share that was left out may have grown by so many bits, ...
+_MARGIN = 4.0
+# ... or exponents changed by so many.
+_DRIFT = 20.0
+# The least share in bits.
+_LEAST_BITS = np.float32(-40)
+# 2^x from -1/2 to 1/2, within 1.1e-7: the Chebyshev interpolant of degree 5.
+_P0, _P1, _P2, _P3, _P4, _P5 = (np.float32(p) for p in (1.00000008, 0.69314719, 0.24022107, 0.05550357, 0.00967603, 0.00133909))
+# Added to a number of at most 2^21, it leaves the nearest whole number in the last bits.
+_ROUNDER = np.float32(1.5 * 2**23)
+_MANTISSA = np.int32(23)
 
 
 @dataclass(frozen=True)
@@ -70,12 +91,15 @@ class VFCResult:
         F above.
     n_iter : int
         Outer rounds.
+    warning : str
+        Why it did not converge; empty if it did. The labels are then those of the last round.
     """
 
     labels: np.ndarray
     centres: np.ndarray
     objective: float
     n_iter: int
+    warning: str = ""
 
 
 def vfc(
@@ -132,8 +156,13 @@ def vfc(
         raise ClusterletsError(f"max_iter = {max_iter}: VFC needs at least one round.")
     first = X[kmeans_plus_plus(X, n_clusters, random_state)]
     plain = lloyd(X, first)
+    results = []
     for centres in (first, plain.centres):
-        result = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
+        result, empties = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
+        if result is not None and not empties:
+            return result
+        results.append(result)
+    for result in reversed(results):
         if result is not None:
             return result
     raise NoClusteringError(
@@ -143,24 +172,23 @@ def vfc(
     )
 
 
-def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> VFCResult | None:
-    """Step 3 from given centres; None if a cluster has no rows."""
+def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> tuple[VFCResult | None, bool]:
+    """Step 3 from given centres: the last round without an empty cluster, and whether another one followed it."""
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
-    former_objective = np.inf
+    result, former_objective = None, np.inf
     for n_iter in range(1, max_iter + 1):
-        objective = problem.settle(_costs(X, centres, unit))
-        labels = problem.soft.argmax(axis=1)
+        objective, labels, warning = problem.settle(_costs(X, centres, unit))
         if not np.bincount(labels, minlength=len(centres)).all():
-            return None
-        if n_iter >= 3 and abs(objective - former_objective) <= _OUTER_TOLERANCE * former_objective:
-            return VFCResult(labels, centres, objective, n_iter)
+            warning = f"VFC left a cluster empty in round {n_iter}: take a smaller fairness_weight, or fewer clusters."
+            return result and replace(result, warning=warning), True
+        result = VFCResult(labels, centres, objective, n_iter, warning)
+        if warning or (n_iter >= 3 and abs(objective - former_objective) <= _OUTER_TOLERANCE * former_objective):
+            return result, False
         former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
-    raise NoClusteringError(
-        "not_converged",
-        f"VFC does not settle within max_iter = {max_iter} rounds with fairness_weight = {fairness_weight:g}: "
-        "take a smaller weight, or more rounds.",
-    )
+    warning = f"VFC did not settle within max_iter = {max_iter} rounds: take a smaller fairness_weight, or more rounds."
+    assert result is not None  # as max_iter is at least 1
+    return replace(result, warning=warning), False
 
 
 def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
@@ -174,61 +202,131 @@ class _Problem:
 
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
         self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
-        self.by_mass = False  # whether L_hc is used in place of L
-        self.factor, self.accepted = 1.0, 0  # the factor on all constants, and the steps made with it
-        self.shares = np.bincount(groups) / len(groups)
-        self.soft, self.trial, self.weights = (np.empty((len(groups), n_clusters)) for _ in range(3))
-        self.masses, self.trial_masses = (np.empty((len(self.shares), n_clusters)) for _ in range(2))
+        self.counts = np.bincount(groups)
+        self.shares = self.counts / len(groups)
+        tiles_of_group = -(-self.counts // LANES)
+        firsts = np.cumsum(self.counts) - self.counts
+        self.tile_group = np.repeat(np.arange(len(tiles_of_group)), tiles_of_group)
+        self.tile_start = np.concatenate([firsts[h] + LANES * np.arange(tiles_of_group[h]) for h in range(len(tiles_of_group))])
+        self.tile_size = np.minimum(LANES, (firsts + self.counts)[self.tile_group] - self.tile_start)
+        self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
+        n_tiles = len(self.tile_group)
+        self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
+        # What the kernel keeps from one evaluation to the next: the clusters of each tile, and where they were listed.
+        self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
+        self.soft = self.trial = np.empty((0, n_clusters))  # the shares, once there are constants by mass
+        self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
+        self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
 
-    def settle(self, costs: np.ndarray) -> float:
-        """Inner rounds from exp(-costs), in place; returns the objective."""
-        self.soft[:] = 1.0
-        _weigh(costs, 1.0, self.weights)
-        cost = _step(costs, self.weights, np.ones_like(self.masses), self.groups, self.soft, self.soft, self.masses)
-        objective = self._objective(cost, self.masses)
+    def settle(self, costs: np.ndarray) -> tuple[float, np.ndarray, str]:
+        """Inner rounds from exp(-costs): the objective, the labels (n,), and why the rounds did not converge, if so."""
+        n_groups, k = len(self.shares), costs.shape[1]
+        keys, sums = np.empty(len(costs), dtype=np.int64), np.empty(len(costs))
+        _tile_keys(costs, self.groups, keys, sums)
+        self.floors = log(sums * _LEAST_SHARE)
+        _fill(
+            costs, self.floors, np.argsort(keys, kind="stable"), self.tile_start, self.tile_size, self.tiles, self.tile_floors
+        )
+        self.nearest[:] = self.tiles.min(axis=2)
+        self.offset = float(costs.min(axis=1).sum())
         self.by_mass, self.factor, self.accepted = False, 1.0, 0
-        _weigh(costs, self.lipschitz, self.weights)
+        self.time, self.prices, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
+        self.n_active[:] = 0
+        self.masses = np.full((n_groups, k), 1e-12)
+        cost, self.masses = self._evaluate(self.time, self.prices)
+        self.largest = self.masses.argmax(axis=1)[:, None]
+        objective, warning = self._objective(cost, self.masses), ""
         for step in range(_MOST_INNER):
             if step >= _SETTLED and self.factor > _MOST_FACTOR and not self.by_mass:
-                self.by_mass, self.factor, self.accepted = True, 1.0, 0
-            former, objective = objective, self._lower(costs, objective)
-            if former - objective <= _INNER_TOLERANCE / self.factor * former:  # larger constants make shorter steps
-                return objective
-        raise NoClusteringError(
-            "not_converged", f"VFC's shares do not settle within {_MOST_INNER} steps: take a smaller fairness_weight."
-        )
+                self._take_constants_by_mass(costs)
+            former, lowered = objective, self._lower(costs, objective)
+            if lowered is None:
+                warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
+                break
+            objective = lowered
+            # Larger constants make shorter steps, down to what single precision cannot tell.
+            can_tell = self.factor <= _MOST_FACTOR or self.by_mass
+            if can_tell and former - objective <= _INNER_TOLERANCE / self.factor * former:
+                break
+        else:
+            warning = f"VFC's shares did not settle within {_MOST_INNER} steps: take a smaller fairness_weight."
+        return objective, self._labels(costs), warning
 
-    def _lower(self, costs: np.ndarray, former: float) -> float:
-        """Step 1 with constants at which the objective does not rise; returns the new objective."""
+    def _labels(self, costs: np.ndarray) -> np.ndarray:
+        """Cluster of each row's largest share."""
+        if self.by_mass:
+            return self.soft.argmax(axis=1)
+        labels = np.empty(len(costs), dtype=np.int64)
+        _largest_shares(costs, self.floors, self.groups, self.time, self.prices, labels)
+        return labels
+
+    def _lower(self, costs: np.ndarray, former: float) -> float | None:
+        """Step 1 with constants at which the objective does not rise; returns the new objective, None if it always rises."""
         if self.accepted == _PATIENCE and self.factor > 1:
-            self._multiply(costs, 0.5)
+            self.factor, self.accepted = self.factor / 2, 0
         for _ in range(_MOST_DOUBLINGS):
-            objective = self._objective(self._try(costs), self.trial_masses)
-            if objective <= former * (1 + _RISE):
-                self.soft, self.trial = self.trial, self.soft
-                self.masses, self.trial_masses = self.trial_masses, self.masses
+            objective = self._try(costs, former)
+            if objective is not None:
                 self.accepted += 1
                 return objective
-            self._multiply(costs, 2.0)
-        raise NoClusteringError(
-            "not_converged",
-            "VFC diverges: its objective rises whatever the step. Take a smaller fairness_weight, or scale X.",
-        )
+            self.factor, self.accepted = self.factor * 2, 0
+        return None
 
-    def _multiply(self, costs: np.ndarray, factor: float) -> None:
-        self.factor, self.accepted = self.factor * factor, 0
-        if not self.by_mass:
-            _weigh(costs, self.factor * self.lipschitz, self.weights)
-
-    def _try(self, costs: np.ndarray) -> float:
-        """``trial`` and its masses by step 1; returns the sum of its costs."""
+    def _try(self, costs: np.ndarray, former: float) -> float | None:
+        """Step 1, unless it raises the objective; returns the new objective, or None."""
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.shares[:, None] / self.masses)
         if self.by_mass:
             constants = self.factor * np.maximum(self.lipschitz, self.weight * self.shares[:, None] / self.masses)
-            return _step_by_mass(costs, slopes, 1 / constants, self.groups, self.soft, self.trial, self.trial_masses)
-        exponents = (slopes - slopes.min(axis=1, keepdims=True)) / (self.factor * self.lipschitz)
-        factors = exp(-np.minimum(exponents, _MOST_EXPONENT))
-        return _step(costs, self.weights, factors, self.groups, self.soft, self.trial, self.trial_masses)
+            masses = np.empty_like(self.masses)
+            cost = _step_by_mass(costs, slopes, 1 / constants, self.groups, self.soft, self.trial, masses)
+        else:
+            rate = 1 / (self.factor * self.lipschitz)
+            exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MOST_EXPONENT)
+            time, prices = self.time + rate, self.prices - exponents
+            # Adding to all prices of a group changes nothing. Those of a large cluster hardly change by themselves.
+            prices -= np.take_along_axis(prices, self.largest, axis=1)
+            cost, masses = self._evaluate(time, prices)
+        objective = self._objective(cost, masses)
+        if objective > former * (1 + _RISE):
+            return None
+        self.masses = masses
+        if self.by_mass:
+            self.soft, self.trial = self.trial, self.soft
+        else:
+            self.time, self.prices = time, prices
+        return objective
+
+    def _evaluate(self, time: float, prices: np.ndarray) -> tuple[float, np.ndarray]:
+        """The cost and the masses (K, k) of the shares at T and U."""
+        limits = log(_LEFT_OUT * self.masses / self.counts[:, None]) * _LOG2_E - _MARGIN
+        masses = np.zeros(prices.shape)
+        self.n_evaluations += 1
+        cost = _masses(
+            self.tiles,
+            self.tile_floors,
+            self.nearest,
+            self.tile_group,
+            self.tile_size,
+            np.float32(time),
+            (prices * _LOG2_E).astype(np.float32),
+            limits.astype(np.float32),
+            self.n_evaluations,
+            self.tops,
+            self.active,
+            self.n_active,
+            self.listed,
+            masses,
+        )
+        return cost / _LOG2_E + self.offset, masses
+
+    def _take_constants_by_mass(self, costs: np.ndarray) -> None:
+        """From now on the shares are a matrix (n, k) of their own."""
+        above = costs - costs.min(axis=1, keepdims=True)
+        exponents = self.prices[self.groups] - self.time * above + np.maximum(-above, self.floors[:, None])
+        shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MOST_EXPONENT))
+        self.soft = np.maximum(shares / shares.sum(axis=1, keepdims=True), _LEAST_SHARE)
+        self.trial = np.empty_like(self.soft)
+        self.by_mass, self.factor, self.accepted = True, 1.0, 0
 
     def _objective(self, cost: float, masses: np.ndarray) -> float:
         ratios = masses / masses.sum(axis=0) / self.shares[:, None]
@@ -285,35 +383,160 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
     return cost
 
 
-@compiled("void(float64[:,::1], float64, float64[:,::1])")
-def _weigh(costs, divisor, weights):
-    """``weights`` (n, k) become exp(-costs / divisor), each row divided by its largest, and at least exp(-300)."""
+@compiled("void(float64[:,::1], float64[::1], int64[::1], float64, float64[:,::1], int64[::1])")
+def _largest_shares(costs, floors, groups, time, prices, labels):
+    """``labels`` (n,) become the clusters of each row's largest exponent, the first of equal ones."""
     for row in range(len(costs)):
-        least = costs[row].min()
+        price, least, best, largest = prices[groups[row]], costs[row].min(), 0, -np.inf
         for cluster in range(costs.shape[1]):
-            weights[row, cluster] = _exp_of_negative(min((costs[row, cluster] - least) / divisor, _MOST_EXPONENT))
+            above = costs[row, cluster] - least
+            exponent = price[cluster] - time * above + max(-above, floors[row])
+            if exponent > largest:
+                best, largest = cluster, exponent
+        labels[row] = best
 
 
-@compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
-def _step(costs, weights, factors, groups, soft, trial, masses):
-    """``trial`` (n, k) becomes soft * weights * factors of the group, each row divided by its sum; returns the cost.
+@njit
+def _power_of_2(x):
+    """2^x in single precision, for -125 < x < 125; its last step adds the whole part of x to the exponent."""
+    shifted = x + _ROUNDER
+    r = x - (shifted - _ROUNDER)
+    value = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * _P5))))
+    bits = np.float32(value).view(np.int32) + (np.float32(shifted).view(np.int32) << _MANTISSA)
+    return np.int32(bits).view(np.float32)
 
-    ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
+
+@compiled("void(float64[:,::1], int64[::1], int64[::1], float64[::1])")
+def _tile_keys(costs, groups, keys, sums):
+    """Numbers that sort rows by group, nearest cluster and clusters nearly as near, so that tiles need few clusters.
+
+    ``sums`` (n,) become those of exp(-cost) above the least cost.
     """
-    n, k = soft.shape
-    masses[:] = 0.0
-    cost = 0.0
+    n, k = costs.shape
     for row in range(n):
-        factor, mass, total = factors[groups[row]], masses[groups[row]], 0.0
+        nearest, bits, total = 0, 0, 0.0
+        for cluster in range(1, k):
+            if costs[row, cluster] < costs[row, nearest]:
+                nearest = cluster
         for cluster in range(k):
-            share = soft[row, cluster] * weights[row, cluster] * factor[cluster]
-            trial[row, cluster] = share
-            total += share
-        row_cost = 0.0
+            above = costs[row, cluster] - costs[row, nearest]
+            if above < 1:
+                bits |= 1 << cluster % 32
+            total += _power_of_2(max(np.float32(-above * _LOG2_E), _LEAST_BITS))
+        keys[row], sums[row] = ((groups[row] * k + nearest) << 32) + bits, total
+
+
+@compiled("void(float64[:,::1], float64[::1], int64[::1], int64[::1], int64[::1], float32[:,:,::1], float32[:,::1])")
+def _fill(costs, floors, order, starts, sizes, tiles, tile_floors):
+    """``tiles`` (T, k, LANES) become the costs of the rows in bits, above the least of each row."""
+    for t in range(len(tiles)):
+        for j in range(sizes[t]):
+            row = order[starts[t] + j]
+            tile_floors[t, j] = floors[row] * _LOG2_E
+            least = costs[row].min()
+            for cluster in range(costs.shape[1]):
+                tiles[t, cluster, j] = (costs[row, cluster] - least) * _LOG2_E
+
+
+@njit
+def _is_stale(time, price, limits, nearest, active, n_active, listed):
+    """Whether the clusters of a tile, or its largest exponents, may have changed since they were listed."""
+    k = len(price)
+    rise, fall, climb, following = np.float32(-3e38), np.float32(0), np.float32(0), 0
+    passed = time - listed[3 * k]
+    for cluster in range(k):
+        change = price[cluster] - listed[cluster]
+        most = change - passed * nearest[cluster]
+        if following < n_active and active[following] == cluster:
+            following += 1
+            climb = max(climb, most)
+            farthest = listed[2 * k + cluster]
+            if farthest >= 0:
+                fall = min(fall, change - passed * farthest)
+        else:
+            rise = max(rise, most - limits[cluster] + listed[k + cluster])
+    return n_active == 0 or rise - fall > _MARGIN or max(climb, -fall) > _DRIFT
+
+
+@njit
+def _list_clusters(tile, floor, time, price, limits, top, parts, active, listed):
+    """Fill in the largest exponent of each row and the clusters that matter to any; returns the number of these.
+
+    ``listed`` becomes the prices, the limits, the largest costs of rows in their best clusters, -1 without any, and the time.
+    """
+    k = len(tile)
+    top[:] = np.float32(-3e38)
+    for cluster in range(k):
+        cost, part, cluster_price = tile[cluster], parts[cluster], price[cluster]
+        for j in range(LANES):
+            exponent = cluster_price - time * cost[j] + max(-cost[j], floor[j])
+            part[j] = exponent
+            top[j] = max(top[j], exponent)
+    n_active = 0
+    for cluster in range(k):
+        cost, part, limit, matters, farthest = tile[cluster], parts[cluster], limits[cluster], 0, np.float32(-1)
+        for j in range(LANES):
+            matters |= part[j] - top[j] > limit
+        if matters:
+            active[n_active] = cluster
+            n_active += 1
+            for j in range(LANES):
+                if part[j] == top[j]:
+                    farthest = max(farthest, cost[j])
+        listed[cluster], listed[k + cluster], listed[2 * k + cluster] = price[cluster], limit, farthest
+    listed[3 * k] = time
+    return n_active
+
+
+@compiled(
+    "float64(float32[:,:,::1], float32[:,::1], float32[:,::1], int64[::1], int64[::1], float32, float32[:,::1], float32[:,::1],"
+    "int64, float32[:,::1], int64[:,::1], int64[::1], float32[:,::1], float64[:,::1])"
+)
+def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evaluations, tops, active, n_active, listed, masses):
+    """Add the shares 2^(prices - time * costs) of the rows to ``masses`` (K, k), each row divided by its sum; returns the cost.
+
+    ``tops`` (T, LANES) are exponents near the largest of each row, and ``active`` the clusters of each tile whose shares
+    exceed 2^limits of it somewhere; with ``refresh``, both are made anew. Each other share counts as the least.
+    """
+    n_tiles, k = len(tiles), tiles.shape[1]
+    parts, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)
+    total, row_cost = np.empty(LANES, dtype=np.float32), np.empty(LANES, dtype=np.float32)
+    least_share = 2.0 ** np.float64(_LEAST_BITS)
+    cost = 0.0
+    for t in range(n_tiles):
+        group, tile, top, floor = groups[t], tiles[t], tops[t], floors[t]
+        is_due = (n_evaluations + t) % _AGE == 0
+        if is_due or _is_stale(time, prices[group], limits[group], nearest[t], active[t], n_active[t], listed[t]):
+            n_active[t] = _list_clusters(tile, floor, time, prices[group], limits[group], top, parts, active[t], listed[t])
+        total[:] = np.float32(0)
+        row_cost[:] = np.float32(0)
+        for i in range(n_active[t]):
+            price, costs, part = prices[group, active[t, i]], tile[active[t, i]], parts[i]
+            for j in range(LANES):
+                exponent = price - time * costs[j] + max(-costs[j], floor[j])
+                power = _power_of_2(max(exponent - top[j], _LEAST_BITS))
+                part[j] = power
+                total[j] += power
+        for j in range(LANES):
+            total[j] = np.float32(1) / total[j] if j < sizes[t] else np.float32(0)
+        for i in range(n_active[t]):
+            costs, part, lane = tile[active[t, i]], parts[i], lanes[active[t, i]]
+            for j in range(LANES):
+                share = part[j] * total[j]
+                lane[j] += share
+                row_cost[j] += share * costs[j]
+        for j in range(LANES):
+            cost += row_cost[j]
+        following = 0
         for cluster in range(k):
-            share = max(trial[row, cluster] / total, _LEAST_SHARE)
-            trial[row, cluster] = share
-            mass[cluster] += share
-            row_cost += share * costs[row, cluster]
-        cost += row_cost
+            if following < n_active[t] and active[t, following] == cluster:
+                following += 1
+            else:
+                masses[group, cluster] += least_share * sizes[t]
+        if t % _TILES == _TILES - 1 or t + 1 == n_tiles or groups[t + 1] != group:
+            for cluster in range(k):
+                lane = lanes[cluster]
+                for j in range(LANES):
+                    masses[group, cluster] += lane[j]
+                lane[:] = np.float32(0)
     return cost

@@ -12,7 +12,7 @@ from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_
 from clusterlets.errors import ClusterletsError
 
 _MAX_ITER = 300
-_TOL = 1e-4  # least total squared move of the centres, as a share of the mean variance of a feature
+_TOL = 1e-4  # smallest total squared move of the centres, as a share of the mean variance of a feature
 
 
 def weighted_kmeans(
@@ -29,7 +29,7 @@ def weighted_kmeans(
         At least 1. There are never more clusters than distinct rows.
     random_state : numpy.random.Generator
     n_init : int
-        Starts, at least 1. The result is the one of least cost, the first of equals.
+        Number of starts, at least 1. The result is the one of lowest cost, ties to the first.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def weighted_kmeans(
 
     Notes
     -----
-    O(n k d) time a round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
+    O(n k d) time per round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
     """
     rows, weights = (np.require(array, np.float64, ["C", "W"]) for array in (X, weights))
     if weights.shape != (len(rows),) or not (np.isfinite(weights) & (weights > 0)).all():
@@ -87,7 +87,7 @@ def cluster_fairlets(
 
     Notes
     -----
-    O(n d + m k d) time a round, O(n d) memory.
+    O(n d + m k d) time per round, O(n d) memory.
     """
     sizes = np.bincount(fairlets)
     means, _ = moments_by_label(X, fairlets, len(sizes))
@@ -98,18 +98,18 @@ def cluster_fairlets(
 def _first_centres(rows, tiles, weights, n_clusters, random_state):
     """Indices of distinct rows, each drawn by its weight times its squared distance to the nearest earlier one."""
     n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
-    centre_rows = _drawn(weights, random_state, 1)
-    (nearest,), _ = _lowered(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
+    centre_rows = _draw_rows(weights, random_state, 1)
+    (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
     while len(centre_rows) < n_clusters and nearest.any():
-        candidates = _drawn(weights * nearest, random_state, n_candidates)
-        lowered, costs = _lowered(tiles, rows[candidates], nearest, weights)
+        candidates = _draw_rows(weights * nearest, random_state, n_candidates)
+        lowered, costs = _distances_with_candidates(tiles, rows[candidates], nearest, weights)
         best = costs.argmin()
         centre_rows = np.append(centre_rows, candidates[best])
         nearest = lowered[best]
     return centre_rows
 
 
-def _drawn(shares, random_state, size):
+def _draw_rows(shares, random_state, size):
     """Row numbers drawn in proportion to the shares."""
     cumulative = np.cumsum(shares)
     drawn = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
@@ -117,7 +117,7 @@ def _drawn(shares, random_state, size):
     return np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
 
 
-def _lowered(tiles, candidates, nearest, weights):
+def _distances_with_candidates(tiles, candidates, nearest, weights):
     """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their weighted sums (c,)."""
     lowered = np.empty((len(candidates), len(nearest)))
     candidate_distances(tiles, candidates, nearest, lowered, np.empty(len(candidates)))
@@ -128,7 +128,7 @@ def _lloyd(rows, tiles, weights, centres):
     """Centres, labels and cost after Lloyd's rounds."""
     total = weights.sum()
     mean = (rows * weights[:, None]).sum(axis=0) / total
-    least_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
+    smallest_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
     weighted = rows * weights[:, None]
     for _ in range(_MAX_ITER):
@@ -139,7 +139,7 @@ def _lloyd(rows, tiles, weights, centres):
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         former_labels[:] = labels
-        if squared_move <= least_move:
+        if squared_move <= smallest_move:
             assign(tiles, centres, labels, distances)
             break
     else:

@@ -57,7 +57,7 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
     return grouped.agg(datasets=("dataset", "nunique"), reached=("reached", "sum"), best=("best", "sum")).reset_index()
 
 
-def in_words(frame: pd.DataFrame) -> list[str]:
+def sentences(frame: pd.DataFrame) -> list[str]:
     """A sentence per limit: which method has the highest cohesion, and on how many datasets each method keeps the limit."""
     return [
         _sentence(rule, limit, group) for (rule, limit), group in counts(frame).groupby(["limit_cases", "limit"], sort=False)
@@ -81,5 +81,5 @@ def to_markdown(frame: pd.DataFrame) -> str:
     rule = "Configurations by their means over ten seeds. Limit cases: fewer than 3 clusters, or an overlap of 0.5 or more."
     table = markdown_table(counts(frame).rename(columns=titles))
     return "\n".join(
-        ["# Cohesion at a given fairness\n", f"{rule}\n", *(f"- {line}" for line in in_words(frame)), "", *table, ""]
+        ["# Cohesion at a given fairness\n", f"{rule}\n", *(f"- {line}" for line in sentences(frame)), "", *table, ""]
     )

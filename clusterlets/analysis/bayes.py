@@ -59,7 +59,9 @@ def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float,
     z = np.round(np.append(0.0, np.asarray(differences, float)), _DECIMALS)
     order = np.argsort(z, kind="stable")
     z, weights = z[order], _weights(len(z))[order]
-    running = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])  # (n + 2, draws): row i holds the weight of the i least
+    running = np.vstack(
+        [np.zeros(DRAWS), np.cumsum(weights, axis=0)]
+    )  # (n + 2, draws): row i holds the weight of the i smallest
     low = np.searchsorted(z, np.round(-2 * rope - z, _DECIMALS), side="left")
     high = np.searchsorted(z, np.round(2 * rope - z, _DECIMALS), side="right")
     below = (weights * running[low]).sum(axis=0)

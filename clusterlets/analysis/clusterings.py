@@ -21,21 +21,21 @@ _MARKERS = 4  # groups that a reader can distinguish by the shape of a point
 _POINTS = 700  # more would only cover each other
 
 
-def alike_runs(runs: pd.DataFrame) -> pd.DataFrame:
+def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """One run of each dataset and matcher, all at the same setting: k near 5, 2 hops, omega near .5, the first seed.
 
     Other parameters have the first values that were run.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
-    for parameter, wanted in _SETTING.items():
+    for parameter, preferred in _SETTING.items():
         available = np.sort(runs[parameter].dropna().unique())
         if len(available):
-            nearest = available[np.abs(available - wanted).argmin()]
+            nearest = available[np.abs(available - preferred).argmin()]
             runs = runs[runs[parameter].isna() | (runs[parameter] == nearest)]
     return selection.ok(runs[runs["seed"] == runs["seed"].min()]).drop_duplicates(["dataset", "matcher"])
 
 
-def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str:
+def clearest_dataset(runs: pd.DataFrame, read_table: Callable[[str], Prepared]) -> str:
     """The dataset of ``runs`` whose first two principal components show most.
 
     Datasets on which most matchers have a result come first, then those whose groups a reader can distinguish by the shape of
@@ -44,7 +44,7 @@ def most_telling(runs: pd.DataFrame, table_of: Callable[[str], Prepared]) -> str
     """
 
     def worth(dataset: str) -> tuple[int, bool, float]:
-        table = table_of(dataset)
+        table = read_table(dataset)
         matchers = int((runs["dataset"] == dataset).sum())
         return matchers, len(table.group_names) <= _MARKERS, float(principal_components(table.X)[1][1])
 
@@ -77,7 +77,7 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
             "dataset_share": np.tile(dataset_counts / dataset_counts.sum(), len(counts)),
         }
     )
-    return _of_run(row, lines)[COMPOSITION]
+    return _add_run_columns(row, lines)[COMPOSITION]
 
 
 def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
@@ -91,22 +91,22 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
         {
             "rows": len(table.X),
             "row": rows,
-            "x": _short(coordinates[rows, 0]),
-            "y": _short(coordinates[rows, 1]),
-            "x_share": _short(shares[:1])[0],
-            "y_share": _short(shares[1:])[0],
+            "x": _round_digits(coordinates[rows, 0]),
+            "y": _round_digits(coordinates[rows, 1]),
+            "x_share": _round_digits(shares[:1])[0],
+            "y_share": _round_digits(shares[1:])[0],
             "group": np.array(table.group_names)[table.groups[rows]],
             "cluster": ranks[cluster],
         }
     )
-    return _of_run(row, lines)[PROJECTION]
+    return _add_run_columns(row, lines)[PROJECTION]
 
 
-def _of_run(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
+def _add_run_columns(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
     lines = lines.assign(**{name: row[name] for name in _RUN})
     return lines.astype(dict.fromkeys(("k", "hops", "seed"), "Int64"))
 
 
-def _short(values: np.ndarray) -> list[float]:
+def _round_digits(values: np.ndarray) -> list[float]:
     """Five digits: enough to draw, and not affected by the last bits, which depend on the library."""
     return [float(f"{value:.5g}") for value in values]

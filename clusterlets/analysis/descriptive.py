@@ -38,7 +38,7 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
     Returns
     -------
     float
-        From -1 to 1; NaN for fewer than three pairs, and if all values of a side are equal.
+        From -1 to 1; NaN for fewer than three pairs, and if all values of x or of y are equal.
     """
     if coefficient not in COEFFICIENTS:
         raise ValueError(f"unknown coefficient: {coefficient!r}; one of {', '.join(COEFFICIENTS)}")
@@ -55,5 +55,5 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
 
 
 def _sum_of_products(x: np.ndarray, y: np.ndarray) -> float:
-    """Sum of the products of both sides' deviations from their means."""
+    """Sum of the products of x's and y's deviations from their means."""
     return fsum((x - fsum(x) / len(x)) * (y - fsum(y) / len(y)))

@@ -16,14 +16,15 @@ WHOLE = "all"  # in place of a row's key or a column's name: a whole column or r
 
 # One row for each cell that differs: file, key of the row, column, both values as written, their distance, and the distance
 # as a share of the larger value (NaN if one is not a number).
-COLUMNS = ["file", "row", "column", "reference", "here", "difference", "share"]
-_SIDES = ["reference", "here"]
+COLUMNS = ["file", "row", "column", "reference", "run", "difference", "share"]
+_SIDES = ["reference", "run"]
 
 _CAUSES = {
     "settings": "other settings",
     "datasets": "other data",
     "libraries": "other locked versions",
     "processor": "another processor or other kernels",
+    "user_files": "other methods of your own",
 }
 _WHICH_DATASETS = ("settings.datasets", "settings.exclude")
 
@@ -43,34 +44,34 @@ def tolerance_of(file: str) -> float:
     return TOLERANCE_OF_PROJECTION if "projection" in file else TOLERANCE
 
 
-def of_tables(file: str, reference: pd.DataFrame, here: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
+def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolerance: float = 0.0) -> pd.DataFrame:
     """Cells that differ between two tables of text, as :data:`COLUMNS`; a row or column that one lacks is one difference.
 
     Rows are matched by the leading columns that identify them. Two numbers are equal if they are no further
     apart than ``tolerance``, or than ``tolerance`` times the larger one if that is above 1; without a tolerance, if
     they are written alike.
     """
-    keys = _key_columns(reference, here)
-    cells = pd.concat([_by_cell(reference, keys), _by_cell(here, keys)], axis=1, keys=_SIDES)
+    keys = _key_columns(reference, run)
+    cells = pd.concat([_by_cell(reference, keys), _by_cell(run, keys)], axis=1, keys=_SIDES)
     numbers = cells.apply(pd.to_numeric, errors="coerce")
-    apart = (numbers["here"] - numbers["reference"]).abs()
+    apart = (numbers["run"] - numbers["reference"]).abs()
     larger = numbers.abs().max(axis=1)
     within_tolerance = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
-    equal = (cells["reference"] == cells["here"]) | within_tolerance
+    equal = (cells["reference"] == cells["run"]) | within_tolerance
     in_lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
-    in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(here.columns))
+    in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(run.columns))
     differing = cells.assign(difference=apart, share=apart / larger)[~(equal | in_lone_row | in_lone_column)].reset_index()
-    whole = [_as_one(cells[in_lone_row], "row"), _as_one(cells[in_lone_column & ~in_lone_row], "column")]
+    whole = [_lone_differences(cells[in_lone_row], "row"), _lone_differences(cells[in_lone_column & ~in_lone_row], "column")]
     return pd.concat([*whole, differing], ignore_index=True).assign(file=file)[COLUMNS]
 
 
-def _key_columns(reference: pd.DataFrame, here: pd.DataFrame) -> list[str]:
+def _key_columns(reference: pd.DataFrame, run: pd.DataFrame) -> list[str]:
     """Leading columns that identify the rows of both tables, without redundant ones; none if no columns do."""
 
     def identify(columns: list[str]) -> bool:
-        return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, here))
+        return bool(columns) and not any(frame.duplicated(columns).any() for frame in (reference, run))
 
-    shared = [str(column) for column in reference if column in here]
+    shared = [str(column) for column in reference if column in run]
     keys = next((shared[:number] for number in range(1, len(shared) + 1) if identify(shared[:number])), [])
     for column in reversed(keys):
         fewer = [key for key in keys if key != column]
@@ -85,29 +86,30 @@ def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
     return pd.Series(table.stack(future_stack=True))
 
 
-def _as_one(cells: pd.DataFrame, name: str) -> pd.DataFrame:
+def _lone_differences(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     """One difference for each whole row, or column, that only one of the tables has."""
     is_present = cells.notna().groupby(name, sort=False).any()
     presence = is_present.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
     return presence.assign(**{"row": WHOLE, "column": WHOLE} | {name: presence[name]}, difference=np.nan, share=np.nan)
 
 
-def of_manifests(reference: Mapping, here: Mapping) -> list[tuple[str, str, str]]:
-    """Settings, versions, data and processor that differ between two manifests: name, the reference's value, this run's.
+def compare_manifests(reference: Mapping, run: Mapping) -> list[tuple[str, str, str]]:
+    """What differs between two manifests, beside their files: name, the reference's value, this run's.
 
     A dataset that only one of them has is a single difference: in the settings' list of datasets.
     """
-    shared = reference["datasets"].keys() & here["datasets"].keys()
+    shared = reference["datasets"].keys() & run["datasets"].keys()
     differing = []
-    for part in ("settings", "datasets", "libraries", "processor"):
-        ours, theirs = (_flat(_of_datasets(manifest, shared)[part], part) for manifest in (here, reference))
+    for part in _CAUSES:
+        values = (_restrict_to_datasets(manifest, shared).get(part, {}) for manifest in (run, reference))
+        ours, theirs = (_flat(value, part) for value in values)
         names = [*theirs, *(name for name in ours if name not in theirs)]
         entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
         differing += [entry for entry in entries if entry[1] != entry[2]]
     return differing
 
 
-def _of_datasets(manifest: Mapping, names: Container[str]) -> dict:
+def _restrict_to_datasets(manifest: Mapping, names: Container[str]) -> dict:
     def only(entries: Mapping) -> dict:
         return {name: entry for name, entry in entries.items() if name in names}
 
@@ -123,12 +125,12 @@ def _flat(values: Mapping, inside: str) -> dict[str, str]:
     return flat
 
 
-def cause(reference: Mapping, here: Mapping) -> str:
+def likely_cause(reference: Mapping, run: Mapping) -> str:
     """The most likely cause of a difference between two runs, by their manifests.
 
     The lists of datasets do not count, as a dataset changes no row of another.
     """
-    differing = [entry for entry in of_manifests(reference, here) if not entry[0].startswith(_WHICH_DATASETS)]
+    differing = [entry for entry in compare_manifests(reference, run) if not entry[0].startswith(_WHICH_DATASETS)]
     parts = []
     for part, words in _CAUSES.items():
         entries = [entry for entry in differing if entry[0].startswith(f"{part}.")]
@@ -141,13 +143,13 @@ def cause(reference: Mapping, here: Mapping) -> str:
     return "a change of code, as settings, data, versions and processor are the same"
 
 
-def of_bytes(reference: Mapping, here: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
-    """Some files of two manifests by hash: ``same``, ``different``, ``reference only`` and ``here only``."""
+def compare_hashes(reference: Mapping, run: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
+    """Some files of two manifests by hash: ``same``, ``different``, ``reference only`` and ``run only``."""
     files = list(files)
-    theirs, ours = ({file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, here)))
+    theirs, ours = ({file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, run)))
     return {
         "same": [file for file in theirs if ours.get(file) == theirs[file]],
         "different": [file for file in theirs if file in ours and ours[file] != theirs[file]],
         "reference only": [file for file in theirs if file not in ours],
-        "here only": [file for file in ours if file not in theirs],
+        "run only": [file for file in ours if file not in theirs],
     }

@@ -45,15 +45,15 @@ def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     """
     runs = selection.seeds_of_paper(selection.ok(runs[runs["method"].isin(selection.METHODS)]))
     methods = selection.in_order(runs["method"], selection.METHODS)
-    rows = runs[_PER].drop_duplicates().merge(_held_out(runs), on=_PER, how="left")
-    rows = rows.merge(_of_equally_many(runs), on=_PER, how="left")
+    rows = runs[_PER].drop_duplicates().merge(_chosen_on_held_out_seeds(runs), on=_PER, how="left")
+    rows = rows.merge(_equally_many_configurations(runs), on=_PER, how="left")
     rows["matcher"] = selection.paper_names(rows["matcher"])
     ordered = rows.sort_values(_PER, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
     integers = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
     return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(integers)
 
 
-def expected_least(values: Sequence[float], drawn: int) -> float:
+def expected_minimum(values: Sequence[float], n_drawn: int) -> float:
     """The expected minimum of ``drawn`` of the values, drawn at random without replacement.
 
     The i-th smallest of n values is the minimum of m drawn ones in C(n - i, m - 1) of C(n, m) draws. O(n log n).
@@ -63,13 +63,13 @@ def expected_least(values: Sequence[float], drawn: int) -> float:
     ValueError
         If fewer than one or more than all values are to be drawn.
     """
-    if not 1 <= drawn <= len(values):
-        raise ValueError(f"{drawn} values cannot be drawn from {len(values)}")
-    ways = [comb(left, drawn - 1) for left in reversed(range(len(values)))]
-    return fsum(value * (number / comb(len(values), drawn)) for value, number in zip(sorted(values), ways, strict=True))
+    if not 1 <= n_drawn <= len(values):
+        raise ValueError(f"{n_drawn} values cannot be drawn from {len(values)}")
+    ways = [comb(left, n_drawn - 1) for left in reversed(range(len(values)))]
+    return fsum(value * (number / comb(len(values), n_drawn)) for value, number in zip(sorted(values), ways, strict=True))
 
 
-def _held_out(runs: pd.DataFrame) -> pd.DataFrame:
+def _chosen_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
     """For each dataset and method, the best configuration on the first seeds, with its mean deviation there and on the rest."""
     chooses = runs["seed"] < _CHOOSING
     means = selection.without_limit_cases(selection.configuration_means(runs[chooses]))
@@ -80,13 +80,13 @@ def _held_out(runs: pd.DataFrame) -> pd.DataFrame:
     return both.rename(columns=renamed)[[*_PER, "matcher", "k", "parameters", *renamed.values()]]
 
 
-def _of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
+def _equally_many_configurations(runs: pd.DataFrame) -> pd.DataFrame:
     """For each dataset and method, the best run, and the expected best of as many configurations as every method has."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
     groups = best.groupby(_PER)["deviation_mean"]
     rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()
     rows["drawn"] = rows.groupby("dataset")["configurations"].transform("min")
-    rows["expected_best"] = [expected_least(*pair) for pair in zip(rows["values"], rows["drawn"], strict=True)]
+    rows["expected_best"] = [expected_minimum(*pair) for pair in zip(rows["values"], rows["drawn"], strict=True)]
     return rows.drop(columns="values")
 
 
@@ -110,13 +110,13 @@ def to_markdown(held_out: pd.DataFrame) -> str:
     drawn = sorted({int(number) for number in held_out["drawn"].dropna()})
     lines = [
         f"Configurations chosen on seeds 0 to {_CHOOSING - 1}, scored on seeds {_CHOOSING} to {SEEDS_OF_PAPER - 1}: the mean "
-        f"deviation over {counted(int(complete.sum()), 'dataset')} is {_listed(rows, 'deviation_held_out')}.",
-        f"The best single run, as in table 4, has {_listed(rows, 'best_run')}; of {' or '.join(map(str, drawn))} "
+        f"deviation over {counted(int(complete.sum()), 'dataset')} is {_list_methods(rows, 'deviation_held_out')}.",
+        f"The best single run, as in table 4, has {_list_methods(rows, 'best_run')}; of {' or '.join(map(str, drawn))} "
         f"configurations of each method drawn at random (as many as the method with the fewest has on the dataset), the "
-        f"best is expected to have {_listed(rows, 'expected_best')}.",
+        f"best is expected to have {_list_methods(rows, 'expected_best')}.",
     ]
     return "\n".join([title, *(f"- {line}" for line in lines), ""])
 
 
-def _listed(rows: list[dict], column: str) -> str:
+def _list_methods(rows: list[dict], column: str) -> str:
     return ", ".join(f"{row[column]:.4f} ({row['method']})" for row in rows)

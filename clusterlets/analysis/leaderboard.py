@@ -1,7 +1,7 @@
-"""Which method has the least cost under a limit on unfairness, on seeds that were not used to choose parameters.
+"""Which method has the lowest cost under a limit on unfairness, on seeds that were not used to choose parameters.
 
 A block is a dataset with a k. The first half of the seeds chooses: under each limit on the largest deviation, every method
-gets the configuration with the least median cost among those whose median deviation keeps the limit. The other half scores
+gets the configuration with the lowest median cost among those whose median deviation keeps the limit. The other half scores
 it. A run without a result ranks last in unfairness and in price, and one without a cost (overlapping clusters) in price, so a
 configuration that fails on half of the seeds is never chosen. Every method chooses from at most :data:`TRIED`
 configurations.
@@ -21,7 +21,7 @@ from clusterlets.analysis import selection
 LIMITS = (0.01, 0.02, 0.05, 0.1, np.inf)
 #: Configurations that a method may choose from in a block; if the grid has more, they are spread evenly over it.
 TRIED = 3
-#: Factors of the least cost at which the performance profile is evaluated (Dolan and More, 2002).
+#: Factors of the lowest cost at which the performance profile is evaluated (Dolan and More, 2002).
 FACTORS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
 #: Prices from here on, like a ``delta_min`` of 1, cover no area of the hypervolume.
 DEAREST = 2.0
@@ -46,18 +46,18 @@ _DECIMALS = 12  # so that the last bits of a sum decide between no two configura
 _SHOWN = 6  # decimals in the files
 
 
-def entering(runs: pd.DataFrame) -> pd.DataFrame:
+def participating_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs that take part: at most :data:`TRIED` configurations of every method, the first and the last of its grid
     and those evenly spaced between them, in the grid's order. ``method`` is the name of the matcher if there is one.
     """
     runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
     grids = runs.groupby("method", sort=False)["parameters"].unique()
-    entered = {(method, grid[place]) for method, grid in grids.items() for place in spread(len(grid))}
-    is_entered = [pair in entered for pair in zip(runs["method"], runs["parameters"], strict=True)]
-    return runs[np.array(is_entered, dtype=bool)].reset_index(drop=True)
+    participating = {(method, grid[place]) for method, grid in grids.items() for place in spread_positions(len(grid))}
+    participates = [pair in participating for pair in zip(runs["method"], runs["parameters"], strict=True)]
+    return runs[np.array(participates, dtype=bool)].reset_index(drop=True)
 
 
-def spread(size: int) -> list[int]:
+def spread_positions(size: int) -> list[int]:
     """Positions of the configurations that take part, out of ``size``."""
     return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
 
@@ -68,7 +68,7 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     Parameters
     ----------
     runs : DataFrame
-        Runs of :func:`entering`, whatever their status, of two seeds or more.
+        Runs of :func:`participating_runs`, whatever their status, of two seeds or more.
     limits : sequence of float
         On the largest deviation of a cluster.
 
@@ -76,7 +76,7 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     -------
     DataFrame
         One row for each dataset, k, method and parameters, in the order of the runs: ``chosen_by_<score>`` from the first
-        half of the seeds; from the others the medians, the least and the largest price, ``seeds``, how many of them are
+        half of the seeds; from the others the medians, the lowest and the highest price, ``seeds``, how many of them are
         ``ok``, and for each limit the share of them ``within`` it. ``inf`` stands for no result.
     """
     failed = runs["status"] != "ok"
@@ -85,7 +85,7 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
     scored["finite"] = scored["price"].where(np.isfinite(scored["price"]))
     for limit in limits:
         scored[_within(limit)] = scored["finite"].notna() & (scored["deviation_max"] <= limit)
-    chooses = choosing(runs["seed"])
+    chooses = is_choosing_seed(runs["seed"])
     choosing_seeds, scoring_seeds = (scored[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
     medians_of_scores = scoring_seeds[[*_SCORES, "n_clusters"]].median()
     ends = {"price_low": scoring_seeds["finite"].min(), "price_high": scoring_seeds["finite"].max()}
@@ -96,19 +96,19 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
 
 
 def prices(runs: pd.DataFrame) -> pd.Series:
-    """The price of each run, from 1 up: ``price_over_best`` for k clusters or more; for fewer, the cost divided by the least
+    """The price of each run, from 1 up: ``price_over_best`` for k clusters or more; for fewer, the cost divided by the lowest
     of any run of the dataset with k. NaN if a run has no cost, or no run has k clusters.
     """
-    least_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
-    least = runs[BLOCK].join(least_with_k.where(least_with_k > 0), on=BLOCK)["kmeans_cost"]
-    return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / least)
+    lowest_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
+    lowest = runs[BLOCK].join(lowest_with_k.where(lowest_with_k > 0), on=BLOCK)["kmeans_cost"]
+    return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / lowest)
 
 
 def _within(limit: float) -> str:
     return f"within_{limit:g}"
 
 
-def choosing(seeds: pd.Series) -> pd.Series:
+def is_choosing_seed(seeds: pd.Series) -> pd.Series:
     """Which runs belong to the first half of the seeds; if their number is odd, the larger half scores."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
@@ -128,16 +128,16 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     Returns
     -------
     DataFrame
-        With :data:`COLUMNS`. ``rank`` is 1 for the least price among the methods whose median deviation keeps the limit on
+        With :data:`COLUMNS`. ``rank`` is 1 for the lowest price among the methods whose median deviation keeps the limit on
         the scoring seeds too; for a method without a rank, ``outcome`` gives the reason.
     """
-    runs = entering(runs)
+    runs = participating_runs(runs)
     if runs["seed"].nunique() < 2 or runs["method"].nunique() < 2:
         return pd.DataFrame(columns=COLUMNS)
     candidates = configurations(runs, limits)
     candidates = candidates.merge(_points(candidates)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
-    methods = _of_methods(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
-    board = pd.concat([_under(limit, candidates, methods) for limit in limits], ignore_index=True)
+    methods = _count_runs(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
+    board = pd.concat([_choose_under(limit, candidates, methods) for limit in limits], ignore_index=True)
     dataset_order = {name: position for position, name in enumerate(runs["dataset"].unique())}
     order = ["place", "k", "limit", "rank", "price", "method"]
     board = board.assign(place=board["dataset"].map(dataset_order)).sort_values(order, kind="stable")
@@ -145,7 +145,7 @@ def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.Data
     return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
 
 
-def _of_methods(runs: pd.DataFrame) -> pd.DataFrame:
+def _count_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """For each method in each block: number of runs, of runs that are ok, and statuses of the others."""
     by_method = runs.groupby([*BLOCK, "method"], sort=False)
     statuses = by_method["status"].agg(lambda column: _statuses(column[column != "ok"]))
@@ -158,7 +158,7 @@ def _statuses(column: pd.Series) -> str:
     return "; ".join(f"{status} {count}" for status, count in counts.items())
 
 
-def _under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
+def _choose_under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
     """What each method chooses under one limit, and its rank on the scoring seeds."""
     eligible = candidates[(candidates["chosen_by_deviation_max"] <= limit) & np.isfinite(candidates["chosen_by_price"])]
     order = ["chosen_by_price", "chosen_by_deviation_max"]
@@ -178,9 +178,9 @@ def points(runs: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         With :data:`POINTS`, for configurations with a median price; ``on_front`` if no other one of the block is at most as
-        unfair and as expensive, and better in one of both.
+        unfair and as expensive, and better in one of the two.
     """
-    runs = entering(runs)
+    runs = participating_runs(runs)
     return _points(configurations(runs)) if runs["seed"].nunique() > 1 else pd.DataFrame(columns=POINTS)
 
 
@@ -216,18 +216,18 @@ def overall(board: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         limit, method, mean_rank (a method without a rank gets the mean of the remaining places), blocks (in which any method
         has a rank), ranked (how many of them rank the method), first (in how many it is best or ties for best), within_x
-        (the share of the blocks in which its price is at most x times the least one: the performance profile), hypervolume
+        (the share of the blocks in which its price is at most x times the lowest one: the performance profile), hypervolume
         (the area that its points dominate, divided by the area that all points dominate, averaged over the blocks).
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
-    rows = pd.concat([_over_blocks(limit, part) for limit, part in board.groupby("limit")])
+    rows = pd.concat([_summarise_methods(limit, part) for limit, part in board.groupby("limit")])
     rows["hypervolume"] = rows["method"].map(_hypervolumes(points)).fillna(0.0)
     rows = rows.sort_values(["limit", "mean_rank", "method"], kind="stable").round(_SHOWN)
     return rows[OVERALL].reset_index(drop=True)
 
 
-def _over_blocks(limit: float, board: pd.DataFrame) -> pd.DataFrame:
+def _summarise_methods(limit: float, board: pd.DataFrame) -> pd.DataFrame:
     ranks = board.pivot(index=BLOCK, columns="method", values="rank")
     has_ranks = ranks.notna().any(axis=1)
     ratios, ranks = price_ratios(board), ranks[has_ranks]
@@ -240,7 +240,7 @@ def _over_blocks(limit: float, board: pd.DataFrame) -> pd.DataFrame:
 
 
 def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
-    """Under one limit: each ranked method's price over the least one, (blocks, methods); blocks without a ranked method are
+    """Under one limit: each ranked method's price over the lowest one, (blocks, methods); blocks without a ranked method are
     left out, and NaN stands for a method without a rank.
     """
     prices = board.assign(price=board["price"].where(board["rank"].notna()))

@@ -10,7 +10,7 @@ from statsmodels.stats.multitest import multipletests
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.bayes import ROPE
-from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, LEAST_P, WITH_CONTROLS, Ranking, p_in_words
+from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, MIN_P, WITH_CONTROLS, Ranking, format_p
 from clusterlets.text import counted, decimal, significant
 
 BEST_RUNS, PLANNED = "best_runs", "planned"
@@ -55,11 +55,11 @@ def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         for name, method, other in COMPARISONS
         if name in samples and {method, other} <= set(samples[name])
     ]
-    parts = [tested(name, pairs) for name, pairs in families.items()]
+    parts = [compare_pairs(name, pairs) for name, pairs in families.items()]
     return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
 
 
-def tested(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFrame:
+def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFrame:
     """Pairs of methods, tested as one family under Holm's correction; the method with the lower mean comes first.
 
     Parameters
@@ -83,8 +83,8 @@ def tested(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFr
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
-def least_p(n_blocks: int, n_pairs: int) -> float:
-    """The least p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
+def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:
+    """The smallest p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
 
@@ -101,7 +101,7 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
     test = stats.wilcoxon(nonzero)
     ranks = stats.rankdata(np.abs(nonzero))
     effect = float((np.sign(nonzero) * ranks).sum() / ranks.sum())
-    return float(np.median(differences)), float(test.statistic), max(float(test.pvalue), LEAST_P), effect
+    return float(np.median(differences)), float(test.statistic), max(float(test.pvalue), MIN_P), effect
 
 
 def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -160,13 +160,13 @@ ASSUMPTIONS = (
 
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
     """The planned comparisons and the best runs in words, the matchers that Wilcoxon's test separates, and the assumptions."""
-    planned = [f"- {_test_in_words(row)}" for row in _of(tests, PLANNED)]
-    best = [f"- {_ratio_in_words(row, tests, posteriors)}" for row in _of(intervals, BEST_RUNS)]
+    planned = [f"- {_describe_test(row)}" for row in _rows_of_ranking(tests, PLANNED)]
+    best = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_of_ranking(intervals, BEST_RUNS)]
     return "\n".join(
         [
             "## Pairs, by Wilcoxon's test, ratios, and the Bayesian signed-rank test\n",
             f"{ASSUMPTIONS}\n",
-            f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_apart(tests)}.\n",
+            f"Matchers that differ, blocks are datasets (level {ALPHA} after Holm): {_describe_separated_pairs(tests)}.\n",
             "The comparisons that are the same for every run:\n",
             *(planned or ["- Not computed: no dataset has both methods of any of them."]),
             "",
@@ -177,35 +177,35 @@ def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.Dat
     )
 
 
-def _of(table: pd.DataFrame, ranking: str) -> Iterator[dict]:
+def _rows_of_ranking(table: pd.DataFrame, ranking: str) -> Iterator[dict]:
     return (row for row in table.to_dict("records") if row["ranking"] == ranking and row["blocks"])
 
 
-def _apart(tests: pd.DataFrame) -> str:
+def _describe_separated_pairs(tests: pd.DataFrame) -> str:
     """The pairs of matchers that the test separates; or that it could not have separated any."""
     pairs = tests[tests["ranking"] == "matchers"]
-    apart = pairs[pairs["significant"].astype(bool)].to_dict("records")
-    least = least_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
-    if least >= ALPHA:
-        return f"no pair, and none could: no p can come out below {significant(least)}"
-    return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in apart) or "no pair"
+    separated = pairs[pairs["significant"].astype(bool)].to_dict("records")
+    smallest_p = smallest_possible_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
+    if smallest_p >= ALPHA:
+        return f"no pair, and none could: no p can come out below {significant(smallest_p)}"
+    return ", ".join(f"{pair['better']} below {pair['worse']}" for pair in separated) or "no pair"
 
 
-def _test_in_words(pair: dict) -> str:
+def _describe_test(pair: dict) -> str:
     return (
-        f"{pair['better']} below {pair['worse']}, {counted(pair['blocks'], 'dataset')}: p {p_in_words(pair['p_value'])}, "
-        f"after Holm {p_in_words(pair['p_holm'])}; rank-biserial {decimal(pair['rank_biserial'], 2)}."
+        f"{pair['better']} below {pair['worse']}, {counted(pair['blocks'], 'dataset')}: p {format_p(pair['p_value'])}, "
+        f"after Holm {format_p(pair['p_holm'])}; rank-biserial {decimal(pair['rank_biserial'], 2)}."
     )
 
 
-def _ratio_in_words(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) -> str:
+def _describe_ratio(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) -> str:
     names = {row["method"], row["over"]}
-    (test,) = (pair for pair in _of(tests, row["ranking"]) if {pair["better"], pair["worse"]} == names)
-    (posterior,) = (pair for pair in _of(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
+    (test,) = (pair for pair in _rows_of_ranking(tests, row["ranking"]) if {pair["better"], pair["worse"]} == names)
+    (posterior,) = (pair for pair in _rows_of_ranking(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
     return (
         f"{row['method']} over {row['over']}, {counted(row['blocks'], 'dataset')}: ratio {row['ratio']:.2f} "
         f"(from {row['low']:.2f} to {row['high']:.2f}; {counted(row['floored'], 'dataset')} with a value below {FLOOR}); "
-        f"p {p_in_words(test['p_value'])}, after Holm {p_in_words(test['p_holm'])}; rank-biserial "
+        f"p {format_p(test['p_value'])}, after Holm {format_p(test['p_holm'])}; rank-biserial "
         f"{decimal(test['rank_biserial'], 2)} in favour of {test['better']}; probability that {row['method']} deviates less "
         f"{_probability(posterior['probability_lower'])}, the same within {posterior['rope']} "
         f"{_probability(posterior['probability_equivalent'])}, more {_probability(posterior['probability_higher'])}."

@@ -17,7 +17,7 @@ CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega", "paramete
 FEWEST_CLUSTERS = 3
 OVERLAP_LIMIT = 0.5
 
-# 1: less is better, -1: more is better. In the order of the tie rules; omega and matcher only make the order total.
+# 1: lower is better, -1: higher is better. In the order of the tie rules; omega and matcher only make the order total.
 _PREFERENCE = {"deviation_max": 1, "cohesion": -1, "k": 1, "hops": 1, "seed": 1, "omega": 1, "matcher": 1}
 
 
@@ -72,7 +72,7 @@ def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
-    """The best candidate of each group by ``deviation_mean`` (least) or ``cohesion`` (most).
+    """The best candidate of each group by ``deviation_mean`` (lowest) or ``cohesion`` (highest).
 
     Ties: lower max deviation, higher cohesion, smaller k, hops, seed; then smaller omega, then the
     matcher's place in table 1. Values that agree to 12 decimals are ties: the last bits of a sum are

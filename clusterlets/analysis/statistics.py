@@ -14,8 +14,8 @@ from clusterlets.analysis import selection
 from clusterlets.text import counted, significant
 
 ALPHA = 0.05
-#: The least p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
-LEAST_P = 1e-9
+#: The smallest p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
+MIN_P = 1e-9
 #: Baselines that make no claim of fairness, ranked beside the methods that do.
 CONTROLS = ("k-means", "random")
 WITH_CONTROLS, ALL_METHODS = "matchers_with_controls", "all_methods"
@@ -126,7 +126,7 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
     """
     ranks = values.dropna().round(12).rank(axis=1, ascending=False)
     mean_ranks = ranks.mean().sort_values(ascending=False, kind="stable")
-    obstacle = _obstacle(ranks)
+    obstacle = _find_obstacle(ranks)
     if obstacle:
         return Ranking(name, title, values, mean_ranks, np.nan, np.nan, np.nan, _pairs(name, mean_ranks, None), obstacle)
     statistic, p_value = friedmanchisquare(*ranks.to_numpy().T)
@@ -137,7 +137,7 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
         values,
         mean_ranks,
         float(statistic),
-        max(float(p_value), LEAST_P),
+        max(float(p_value), MIN_P),
         critical_difference(ranks.shape[1], len(ranks)),
         _pairs(name, mean_ranks, nemenyi),
     )
@@ -150,7 +150,7 @@ def _pairs(name: str, mean_ranks: pd.Series, nemenyi: pd.DataFrame | None) -> pd
     ]
     pairs = pd.DataFrame(rows, columns=["ranking", "better", "worse", "rank_difference", "p_value"])
     pairs = pairs.astype({"rank_difference": float, "p_value": float})
-    pairs["p_value"] = pairs["p_value"].clip(lower=LEAST_P)
+    pairs["p_value"] = pairs["p_value"].clip(lower=MIN_P)
     return pairs.assign(significant=(pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna()))
 
 
@@ -164,7 +164,7 @@ def _block_name(block: object) -> str:
     return " ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in np.atleast_1d(np.array(block, object)))
 
 
-def _obstacle(ranks: pd.DataFrame) -> str:
+def _find_obstacle(ranks: pd.DataFrame) -> str:
     n_blocks, n_methods = ranks.shape
     if n_methods < 3:
         return f"Friedman's test needs at least 3 methods, and {counted(n_methods, 'has', 'have')} runs."
@@ -241,7 +241,7 @@ def _wide(lines: pd.DataFrame) -> pd.DataFrame:
     return values.rename_axis(columns=None)[list(lines["method"].unique())]
 
 
-def in_words(ranking: Ranking) -> str:
+def describe(ranking: Ranking) -> str:
     """The result of a ranking in words, with its numbers."""
     n_blocks, n_methods = ranking.complete.shape
     if ranking.obstacle:
@@ -252,22 +252,22 @@ def in_words(ranking: Ranking) -> str:
     pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant_pairs.to_dict("records"))
     return (
         f"{n_methods} methods in {n_blocks} blocks {verdict} (Friedman chi-squared {ranking.statistic:.2f}, "
-        f"p {p_in_words(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, {n_methods} is best: {order}. "
+        f"p {format_p(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, {n_methods} is best: {order}. "
         f"Critical difference {ranking.critical_difference:.2f} (Nemenyi, level {ALPHA}); "
         f"significant: {pair_names or 'no pair'}."
     )
 
 
-def p_in_words(p_value: float) -> str:
+def format_p(p_value: float) -> str:
     """``= 0.012``, or a bound if more digits would be noise of the tail's approximation.
 
     scipy's last bits differ by processor and must not show, so p is rounded to six digits first: otherwise an exact p of .125,
     half way between two shown values, could be .12 on one processor and .13 on another.
     """
-    return "< 1e−9" if p_value <= LEAST_P else f"= {significant(float(f'{p_value:.6g}'))}"
+    return "< 1e−9" if p_value <= MIN_P else f"= {significant(float(f'{p_value:.6g}'))}"
 
 
-def beside_random(ranking: Ranking) -> str:
+def compare_with_random(ranking: Ranking) -> str:
     """Mean ranks counted from the fairest, and the methods ahead of the random partition; empty if that is not ranked."""
     if "random" not in ranking.mean_ranks or ranking.obstacle:
         return ""
@@ -292,7 +292,7 @@ ASSUMPTIONS = (
 )
 
 
-def missing_in_words(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
+def describe_missing(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
     """Which of the paper's datasets have no block, and which blocks were left out and why."""
     present = set(ranking.values.index.get_level_values("dataset"))
     missing = [name for name in datasets_of_paper if name not in present]
@@ -308,6 +308,6 @@ def missing_in_words(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
 def to_markdown(rankings: list[Ranking], datasets_of_paper: Sequence[str]) -> str:
     """All rankings in words, the blocks they lack, and the assumptions."""
     sections = [
-        f"## {ranking.title}\n\n{in_words(ranking)} {missing_in_words(ranking, datasets_of_paper)}\n" for ranking in rankings
+        f"## {ranking.title}\n\n{describe(ranking)} {describe_missing(ranking, datasets_of_paper)}\n" for ranking in rankings
     ]
     return "\n".join(["# Do the methods differ?\n", f"{ASSUMPTIONS}\n", *sections])

@@ -7,7 +7,7 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 
-_MOST_SWEEPS = 60  # about ten are needed
+_MAX_SWEEPS = 60  # about ten are needed
 
 
 def scatter_eigenvalues(X: np.ndarray) -> np.ndarray:
@@ -30,7 +30,7 @@ def scatter_eigenvalues(X: np.ndarray) -> np.ndarray:
     scatter = np.empty((X.shape[1], X.shape[1]))
     _scatter(np.ascontiguousarray(X - X.mean(axis=0)), scatter)
     eigenvalues = np.empty(len(scatter))
-    _rotate(scatter, _MOST_SWEEPS, eigenvalues)
+    _rotate(scatter, _MAX_SWEEPS, eigenvalues)
     return np.maximum(np.sort(eigenvalues)[::-1], 0.0)
 
 

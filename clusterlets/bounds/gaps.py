@@ -1,10 +1,12 @@
-"""How far a clustering is from the optimum at most: its gap above a lower bound, as a part of the bound."""
+"""How far a clustering is from the optimum at most: its gap above a lower bound, as a fraction of the bound."""
 
 import numpy as np
 
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.fair_assignment import share_bounds
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.errors import ClusterletsError
+from clusterlets.metrics.composition import delta_min
 
 
 def assignment_gap(
@@ -44,16 +46,19 @@ def assignment_gap(
     The bound is that of the linear program of Bera et al. (2019), from its dual; O(n k d) time for the distances, O(n k) for
     each of some 100 steps.
     """
+    check_same_index(X=X, groups=groups, labels=labels)
     X, labels = np.asarray(X, dtype=np.float64), np.asarray(labels)
     groups = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if not (len(X) == len(groups) == len(labels) > 0):
-        raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not belong together.")
+        raise ClusterletsError(f"{len(X)} instances, {len(groups)} groups and {len(labels)} labels do not match.")
     if centres is None:
         labels = np.unique(labels, return_inverse=True)[1].ravel()
         centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(labels.max() + 1)])
     elif labels.min() < 0 or labels.max() >= len(centres):
         raise ClusterletsError(f"Labels must lie in 0..{len(centres) - 1}, as there are {len(centres)} centres.")
-    own = _least_delta(groups, labels)
+    composition = np.zeros((len(np.unique(labels)), groups.max() + 1), dtype=np.int64)
+    np.add.at(composition, (np.unique(labels, return_inverse=True)[1].ravel(), groups), 1)
+    own = delta_min(composition, composition.sum(axis=0))
     if delta is not None and not own - 1e-9 <= delta <= 1:
         raise ClusterletsError(f"The labels have an unfairness of {own:.6g}; delta must be from there to 1, not {delta!r}.")
     costs = np.stack([np.square(X - centre).sum(axis=1) for centre in np.asarray(centres, dtype=np.float64)], axis=1)
@@ -64,7 +69,7 @@ def assignment_gap(
     if allowed_delta < 1 and bound < cost:
         bounds = share_bounds(groups, allowed_delta)
         bound = max(bound, solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), 0.0).bound)
-    return _above(cost, bound)
+    return _relative_gap(cost, bound)
 
 
 def transport_gap(sse: float, bound: float) -> float:
@@ -74,22 +79,12 @@ def transport_gap(sse: float, bound: float) -> float:
     0, it is infinite, or 0 if the error is 0 too.
     """
     if not (sse >= 0 and bound >= 0):
-        raise ClusterletsError(f"A sum of squared errors and its bound are at least 0, not {sse!r} and {bound!r}.")
-    return _above(sse, bound)
+        raise ClusterletsError(f"A sum of squared errors and its bound must be at least 0, not {sse!r} and {bound!r}.")
+    return _relative_gap(sse, bound)
 
 
-def _above(cost: float, bound: float) -> float:
+def _relative_gap(cost: float, bound: float) -> float:
     """Cost / bound - 1, and 0 where rounding puts the bound above a cost that it equals."""
     if cost <= bound:
         return 0.0
     return cost / bound - 1 if bound > 0 else np.inf
-
-
-def _least_delta(groups: np.ndarray, labels: np.ndarray) -> float:
-    """Least delta that the labels satisfy: 1 minus the least of p / r and r / p over clusters and groups."""
-    clusters = np.unique(labels, return_inverse=True)[1].ravel()
-    counts = np.zeros((clusters.max() + 1, groups.max() + 1))
-    np.add.at(counts, (clusters, groups), 1)
-    ratios = counts / counts.sum(axis=1, keepdims=True) / (counts.sum(axis=0) / len(groups))
-    with np.errstate(divide="ignore"):
-        return float(max(0.0, 1 - np.minimum(ratios, 1 / ratios).min()))

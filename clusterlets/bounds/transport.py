@@ -7,7 +7,7 @@ clusters lie between low_h and high_h, then for every clustering of at most k cl
 
     SSE >= sum over h of low_h OPT_k(group h) + sum over g < h of T_gh,
 
-where T_gh is the least sum of pi_xy |x - y|^2 over plans pi >= 0 with sums in [low_h, high_h] and [low_g, high_g]. For exact
+where T_gh is the smallest sum of pi_xy |x - y|^2 over plans pi >= 0 with sums in [low_h, high_h] and [low_g, high_g]. For exact
 proportions T_gh = n r_g r_h W_2^2 of the two groups. Here OPT_k is replaced by the sum of the eigenvalues k, k + 1, ... of
 the scatter matrix, which no clustering of at most k clusters falls below; the same sum for the whole table bounds every
 clustering, fair or not.
@@ -24,7 +24,7 @@ from math import frexp
 import numpy as np
 from numba import njit
 
-from clusterlets.algorithms.checks import check_magnitudes
+from clusterlets.algorithms.checks import check_magnitudes, check_same_index
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
@@ -32,7 +32,7 @@ from clusterlets.errors import ClusterletsError
 # Columns of a tile, and rows that are compared with a tile at once.
 _LANES = 128
 _ROWS = 4
-# Margins for rounding: as a part of a bound, as a part of the sums whose difference it is, and to add to a share.
+# Margins for rounding: as a fraction of a bound, as a fraction of the sums whose difference it is, and to add to a share.
 _SAFE, _SAFE_SUM, _SAFE_SHARE = 1e-9, 1e-12, 1e-12
 # Temperatures of the smoothed dual: the factor by which they fall from the largest cost, the part of the dual's value and of
 # the largest cost at which they stop, and the steps at each.
@@ -43,7 +43,7 @@ _WHOLE: tuple[tuple[float, int], ...] = ((0.1, 12), (0.03, 12), (0.01, 11))
 _SMALL: tuple[tuple[float, int], ...] = ((0.1, 30), (0.03, 30), (0.01, 30), (0.003, 30), (0.001, 30), (0.0003, 30))
 _FEW_PAIRS = 2_000_000
 _STRIDES = (64, 8)  # the coarse levels take every 64th and every 8th point
-_LEAST_COLUMNS = 100  # of a coarse level
+_MIN_COLUMNS = 100  # of a coarse level
 _NEARBY = 0.5  # potentials start the next problem if they keep this part of their value in it
 _MEMORY = 10  # earlier steps that a quasi-Newton step uses
 
@@ -61,7 +61,7 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     groups : int array (n,)
         Sensitive group of each instance.
     n_clusters : sequence of int
-        Most clusters, each at least 1.
+        Largest numbers of clusters, each at least 1.
     deltas : sequence of float
         The share of group h in every cluster lies from r (1 - delta) to r / (1 - delta), r its share in the table, without
         a slack for whole instances: what ``delta_min`` of a clustering measures. From 0 to 1; 1 allows everything.
@@ -83,6 +83,7 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     take those at the ``delta_min`` of the clustering. O(n_g n_h d) time for each pair of groups, some 40 times for the first
     delta and 20 times for most further ones: 7 s and 4 s for 12,332 x 6,688 instances of 10 features; O(n d + d^2) memory.
     """
+    check_same_index(X=X, groups=groups)
     X, ks = np.asarray(X, dtype=np.float64), np.asarray(n_clusters, dtype=np.int64)
     delta_values = np.asarray(deltas, dtype=np.float64)
     _check(X, ks, delta_values)
@@ -123,15 +124,15 @@ def _check(X: np.ndarray, n_clusters: np.ndarray, deltas: np.ndarray) -> None:
 
 
 def share_intervals(shares: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share of each group in a cluster, (K,) each, as all of them together allow.
+    """Smallest and largest share of each group in a cluster, (K,) each, as all of them together allow.
 
     Group h has at least r_h (1 - delta), and at least what the largest shares of all others leave to it; likewise above.
     """
     low = shares * (1 - delta)
     high = np.minimum(1.0, shares / (1 - delta)) if delta < 1 else np.ones_like(shares)
-    least = np.maximum(low, 1 - (high.sum() - high))
-    most = np.minimum(high, 1 - (low.sum() - low))
-    return np.maximum(0.0, least - _SAFE_SHARE), np.minimum(1.0, most + _SAFE_SHARE)
+    lowest = np.maximum(low, 1 - (high.sum() - high))
+    highest = np.minimum(high, 1 - (low.sum() - low))
+    return np.maximum(0.0, lowest - _SAFE_SHARE), np.minimum(1.0, highest + _SAFE_SHARE)
 
 
 def eigenvalue_bounds(X: np.ndarray, n_clusters: np.ndarray) -> np.ndarray:
@@ -153,21 +154,21 @@ Interval = tuple[float, float]
 
 
 def transport_bounds(
-    rows: np.ndarray, columns: np.ndarray, of_rows: Sequence[Interval], of_columns: Sequence[Interval]
+    rows: np.ndarray, columns: np.ndarray, row_intervals: Sequence[Interval], column_intervals: Sequence[Interval]
 ) -> np.ndarray:
-    """Lower bounds on the least transport between two sets of points, whose masses lie in intervals.
+    """Lower bounds on the cheapest transport between two sets of points, whose masses lie in intervals.
 
     Parameters
     ----------
     rows, columns : float arrays (m, d), (n, d)
-        The transport costs the least sum, over weights pi >= 0, of pi_ij \\|x_i - y_j\\|^2.
-    of_rows, of_columns : sequences of (low, high)
-        Least and largest sum of the weights of every row and of every column; the problems are solved in this order, each
+        The transport costs the smallest sum, over weights pi >= 0, of pi_ij \\|x_i - y_j\\|^2.
+    row_intervals, column_intervals : sequences of (low, high)
+        Smallest and largest sum of the weights of every row and of every column; the problems are solved in this order, each
         from the solution before it.
 
     Returns
     -------
-    float array (len(of_rows),)
+    float array (len(row_intervals),)
         At least 0.
 
     Notes
@@ -177,55 +178,57 @@ def transport_bounds(
     on the smoothed minimum, at falling temperatures (Cuturi and Peyre 2018 for the smoothed semi-dual).
     """
     if len(columns) > len(rows):
-        return transport_bounds(columns, rows, of_columns, of_rows)
-    bounds = np.zeros(len(of_rows))
+        return transport_bounds(columns, rows, column_intervals, row_intervals)
+    bounds = np.zeros(len(row_intervals))
     dual = _Dual(rows, columns)
     v, last_value = np.zeros(len(columns)), 0.0
-    for intervals in zip(of_rows, of_columns, strict=True):
+    for intervals in zip(row_intervals, column_intervals, strict=True):
         if intervals[0][0] == intervals[1][0] == 0:  # no mass has to be moved
             continue
         schedule = _SMALL if dual.n_pairs <= _FEW_PAIRS else _WHOLE
-        v, value = dual.shifted(v, *intervals)
+        v, value = dual.shift(v, *intervals)
         if value > _NEARBY * last_value > 0:
             schedule, scale = schedule[1:], value / (len(rows) * intervals[0][1])
         else:
             v, scale = _first_potentials(dual, *intervals)
         for temperature, steps in schedule:
-            v, _ = dual.improved(v, *intervals, temperature * scale, steps)
+            v, _ = dual.improve(v, *intervals, temperature * scale, steps)
         # Potentials that satisfy the constraints bound every problem, not only the one that they were computed for.
-        u, v = dual.feasible(v)
-        last_value = _shifted(u, v, *intervals)[1]
-        bounds = np.maximum(bounds, [_shifted(u, v, *other)[1] for other in zip(of_rows, of_columns, strict=True)])
+        u, v = dual.make_feasible(v)
+        last_value = _best_shift(u, v, *intervals)[1]
+        bounds = np.maximum(
+            bounds, [_best_shift(u, v, *other)[1] for other in zip(row_intervals, column_intervals, strict=True)]
+        )
     return bounds
 
 
-def _shifted(u: np.ndarray, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[float, float]:
+def _best_shift(u: np.ndarray, v: np.ndarray, row_interval: Interval, column_interval: Interval) -> tuple[float, float]:
     """The best amount to add to u and subtract from v, and the dual's value there, less a margin for rounding.
 
     The value is concave in the amount; its slope changes where a potential becomes 0.
     """
     breakpoints = np.concatenate([-u, v])
     order = np.argsort(breakpoints, kind="stable")
-    drops = np.repeat([of_rows[1] - of_rows[0], of_columns[1] - of_columns[0]], [len(u), len(v)])[order]
-    slopes = len(u) * of_rows[1] - len(v) * of_columns[0] - np.cumsum(drops)
+    drops = np.repeat([row_interval[1] - row_interval[0], column_interval[1] - column_interval[0]], [len(u), len(v)])[order]
+    slopes = len(u) * row_interval[1] - len(v) * column_interval[0] - np.cumsum(drops)
     falling = slopes <= 0
     amount = float(breakpoints[order[falling.argmax() if falling.any() else -1]])
     positive = negative = 0.0
-    for potentials, (low, high) in ((u + amount, of_rows), (v - amount, of_columns)):
+    for potentials, (low, high) in ((u + amount, row_interval), (v - amount, column_interval)):
         positive += low * float(np.maximum(potentials, 0).sum())
         negative += high * float(np.minimum(potentials, 0).sum())
     return amount, positive + negative - _SAFE_SUM * (positive - negative)
 
 
-def _first_potentials(whole: "_Dual", of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
+def _first_potentials(whole: "_Dual", row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
     """Potentials of the columns, from ever larger parts of both sets, and the unit of the temperatures."""
-    strides = [stride for stride in _STRIDES if len(whole.columns) >= _LEAST_COLUMNS * stride]
-    levels = [*(whole.part(stride) for stride in strides), whole]
-    v, scale = levels[0].annealed(of_rows, of_columns)
+    strides = [stride for stride in _STRIDES if len(whole.columns) >= _MIN_COLUMNS * stride]
+    levels = [*(whole.thin_out(stride) for stride in strides), whole]
+    v, scale = levels[0].anneal(row_interval, column_interval)
     for level, larger in pairwise(levels):
-        v = level.extended(v, larger.columns, _COOL * scale)
+        v = level.extend(v, larger.columns, _COOL * scale)
         if larger is not whole:
-            v, _ = larger.improved(v, of_rows, of_columns, _COOL * scale, _STEPS)
+            v, _ = larger.improve(v, row_interval, column_interval, _COOL * scale, _STEPS)
     return v, scale
 
 
@@ -242,42 +245,44 @@ class _Dual:
         self.row_tiles, self.column_tiles = _tiles(self.rows), _tiles(self.columns)
         self.n_pairs = len(rows) * len(columns)
 
-    def part(self, stride: int) -> "_Dual":
+    def thin_out(self, stride: int) -> "_Dual":
         """The dual for every ``stride``-th row and column."""
         rows, columns = self.rows[::stride], self.columns[::stride]
         return _Dual(rows, columns, len(self.rows) / len(rows), len(self.columns) / len(columns))
 
-    def annealed(self, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
+    def anneal(self, row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
         """Potentials from 0 at falling temperatures, and the dual's value per unit of mass.
 
         High temperatures come first because the potentials of outliers are large: low ones would need many steps to get there.
         """
         v, scale = np.zeros(len(self.columns)), 0.0
-        mass = len(self.rows) * self.row_weight * of_rows[1]
+        mass = len(self.rows) * self.row_weight * row_interval[1]
         largest = float(self.row_norms.max() + self.column_norms.max()) or 1.0
         temperature = largest
         while temperature > max(_COOL * scale, _COLDEST * largest):
-            v, value = self.improved(v, of_rows, of_columns, temperature, _STEPS)
+            v, value = self.improve(v, row_interval, column_interval, temperature, _STEPS)
             scale = value / mass
             temperature /= _COOLING
         return v, max(scale, _COLDEST * largest)
 
-    def improved(
-        self, start: np.ndarray, of_rows: Interval, of_columns: Interval, temperature: float, steps: int
+    def improve(
+        self, start: np.ndarray, row_interval: Interval, column_interval: Interval, temperature: float, steps: int
     ) -> tuple[np.ndarray, float]:
         """Potentials and value after at most ``steps`` evaluations of the smoothed dual: limited-memory BFGS, halving steps."""
-        of_rows = of_rows[0] * self.row_weight, of_rows[1] * self.row_weight
-        of_columns = of_columns[0] * self.column_weight, of_columns[1] * self.column_weight
+        row_interval = row_interval[0] * self.row_weight, row_interval[1] * self.row_weight
+        column_interval = column_interval[0] * self.column_weight, column_interval[1] * self.column_weight
         v = start
-        value, gradient = self._smoothed(v, of_rows, of_columns, temperature)
+        value, gradient = self._evaluate_smoothed(v, row_interval, column_interval, temperature)
         moves: list[np.ndarray] = []
         turns: list[np.ndarray] = []
         n_left = steps - 1
         while n_left > 0:
-            direction = _direction(gradient, moves, turns, temperature / of_columns[1])
+            direction = _direction(gradient, moves, turns, temperature / column_interval[1])
             slope, length, gain = float((gradient * direction).sum()), 1.0, -1.0
             while n_left > 0 and slope > 0:
-                trial_value, trial_gradient = self._smoothed(v + length * direction, of_rows, of_columns, temperature)
+                trial_value, trial_gradient = self._evaluate_smoothed(
+                    v + length * direction, row_interval, column_interval, temperature
+                )
                 n_left, gain = n_left - 1, trial_value - value
                 if gain >= 1e-4 * length * slope:
                     break
@@ -290,31 +295,33 @@ class _Dual:
                 moves, turns = [*moves, move][-_MEMORY:], [*turns, turn][-_MEMORY:]
         return v, value
 
-    def feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Potentials that satisfy all constraints despite rounding; no single one can be raised by more than rounding."""
-        u = _least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
-        v = _least(self.columns, self.column_norms, self.row_tiles, self.row_norms - u)
+        u = _minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
+        v = _minima(self.columns, self.column_norms, self.row_tiles, self.row_norms - u)
         largest = self.row_norms.max() + self.column_norms.max() + np.abs(u).max() + np.abs(v).max()
         return u, v - 4e-16 * (self.rows.shape[1] + 8) * largest
 
-    def shifted(self, v: np.ndarray, of_rows: Interval, of_columns: Interval) -> tuple[np.ndarray, float]:
+    def shift(self, v: np.ndarray, row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
         """The potentials shifted to suit other intervals, and the dual's value there."""
-        u = _least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
-        amount, value = _shifted(u, v, of_rows, of_columns)
+        u = _minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
+        amount, value = _best_shift(u, v, row_interval, column_interval)
         return v - amount, value
 
-    def extended(self, v: np.ndarray, columns: np.ndarray, temperature: float) -> np.ndarray:
+    def extend(self, v: np.ndarray, columns: np.ndarray, temperature: float) -> np.ndarray:
         """Potentials of other columns, by the smoothed constraints with these rows."""
-        u, _ = _soft_least(self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature)
-        return _soft_least(columns, np.square(columns).sum(axis=1), self.row_tiles, self.row_norms - u, temperature)[0]
+        u, _ = _soft_minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature)
+        return _soft_minima(columns, np.square(columns).sum(axis=1), self.row_tiles, self.row_norms - u, temperature)[0]
 
-    def _smoothed(self, v: np.ndarray, of_rows: Interval, of_columns: Interval, temperature: float) -> tuple[float, np.ndarray]:
+    def _evaluate_smoothed(
+        self, v: np.ndarray, row_interval: Interval, column_interval: Interval, temperature: float
+    ) -> tuple[float, np.ndarray]:
         """Value and gradient: minima are soft, and the kinks at 0 are rounded off."""
-        u, masses = _soft_least(
-            self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature, *of_rows, temperature
+        u, masses = _soft_minima(
+            self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature, *row_interval, temperature
         )
-        row_values, _ = _bent(u, *of_rows, temperature)
-        column_values, slopes = _bent(v, *of_columns, temperature)
+        row_values, _ = _smooth_hinge(u, *row_interval, temperature)
+        column_values, slopes = _smooth_hinge(v, *column_interval, temperature)
         return float(row_values.sum() + column_values.sum()), slopes - masses
 
 
@@ -331,7 +338,7 @@ def _direction(gradient: np.ndarray, moves: list[np.ndarray], turns: list[np.nda
     return direction
 
 
-def _bent(x: np.ndarray, low: float, high: float, width: float) -> tuple[np.ndarray, np.ndarray]:
+def _smooth_hinge(x: np.ndarray, low: float, high: float, width: float) -> tuple[np.ndarray, np.ndarray]:
     """low max(x, 0) + high min(x, 0), rounded off within ``width`` of 0, and its slopes."""
     inside = np.clip(x + width, 0.0, 2 * width)
     above = np.square(inside) / (4 * width) + np.maximum(x - width, 0.0)
@@ -357,14 +364,14 @@ def _padded(offsets: np.ndarray, n_tiles: int) -> np.ndarray:
     return padded.reshape(n_tiles, _LANES)
 
 
-def _least(rows: np.ndarray, norms: np.ndarray, tiles: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """For each row the least of squared distance to a column less the column's potential; offset is norm less potential."""
+def _minima(rows: np.ndarray, norms: np.ndarray, tiles: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """For each row the smallest of squared distance to a column less the column's potential; offset is norm less potential."""
     least = np.empty(len(rows))
-    _least_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), least)
+    _min_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), least)
     return norms + least
 
 
-def _soft_least(
+def _soft_minima(
     rows: np.ndarray,
     norms: np.ndarray,
     tiles: np.ndarray,
@@ -374,7 +381,7 @@ def _soft_least(
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same with a soft minimum; and the mass of each column, to which a row gives its slope of :func:`_bent` in all."""
+    """The same with a soft minimum, and the mass of each column: each row gives its slope of :func:`_smooth_hinge` in all."""
     minima, masses = np.empty(len(rows)), np.empty((len(tiles), _LANES))
     _soft_pass(
         -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, masses
@@ -415,8 +422,8 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
 
 
 @njit
-def _least_lane(values, work):
-    """Least of _LANES values, by halving: no comparison of a round waits for another."""
+def _min_of_lanes(values, work):
+    """Smallest of _LANES values, by halving: no comparison of a round waits for another."""
     half = _LANES // 2
     for j in range(half):
         a, b = values[j], values[j + half]
@@ -430,8 +437,8 @@ def _least_lane(values, work):
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[:,::1], float64[::1])")
-def _least_pass(rows, tiles, offsets, least):
-    """The least of offset plus product over all columns, for each row."""
+def _min_pass(rows, tiles, offsets, minima):
+    """The smallest of offset plus product over all columns, for each row."""
     n = len(rows)
     out, lanes, work = np.empty((_ROWS, _LANES)), np.empty((_ROWS, _LANES)), np.empty(_LANES)
     for row in range(0, n, _ROWS):
@@ -443,7 +450,7 @@ def _least_pass(rows, tiles, offsets, least):
                     a, b = out[q, j], lanes[q, j]
                     lanes[q, j] = a if a < b else b
         for q in range(min(_ROWS, n - row)):
-            least[row + q] = _least_lane(lanes[q], work)
+            minima[row + q] = _min_of_lanes(lanes[q], work)
 
 
 @njit
@@ -492,7 +499,7 @@ def _log(x):
     "void(float64[:,::1], float64[::1], float64[:,:,::1], float64[:,::1], float64, float64, float64, float64, float64,"
     "float64[::1],float64[:,::1])"
 )
-def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, width, potentials, taken):
+def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, width, potentials, masses):
     """Soft minima of all rows, and the sums over rows of slope times weight for each column."""
     n, n_tiles = len(rows), len(tiles)
     out = np.empty((_ROWS, n_tiles * _LANES))
@@ -501,24 +508,24 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, wid
     weights = np.empty((n_tiles, _LANES))
     near_tiles = np.empty(n_tiles, dtype=np.int64)
     inverse = 1.0 / temperature
-    taken[:] = 0.0
+    masses[:] = 0.0
     for row in range(0, n, _ROWS):
         for t in range(n_tiles):
             _reduced_costs(rows, row, tiles[t], offsets[t], out, t * _LANES)
         for q in range(min(_ROWS, n - row)):
-            least = np.inf
+            lowest = np.inf
             for t in range(n_tiles):
-                tile_minima[t] = _least_lane(out[q, t * _LANES : (t + 1) * _LANES], work)
-                least = min(least, tile_minima[t])
+                tile_minima[t] = _min_of_lanes(out[q, t * _LANES : (t + 1) * _LANES], work)
+                lowest = min(lowest, tile_minima[t])
             n_near, total = 0, 0.0
             for t in range(n_tiles):
-                if tile_minima[t] - least > 30.0 * temperature:
+                if tile_minima[t] - lowest > 30.0 * temperature:
                     continue
-                _exponentials(out[q, t * _LANES : (t + 1) * _LANES], least, inverse, weights[n_near], shifted)
+                _exponentials(out[q, t * _LANES : (t + 1) * _LANES], lowest, inverse, weights[n_near], shifted)
                 total += _sum_lanes(weights[n_near], work)
                 near_tiles[n_near] = t
                 n_near += 1
-            u = norms[row + q] + least - temperature * _log(total / columns)
+            u = norms[row + q] + lowest - temperature * _log(total / columns)
             potentials[row + q] = u
             slope = high
             if u >= width:
@@ -527,6 +534,6 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, wid
                 slope = high - (high - low) * (u + width) / (2 * width)
             factor = slope / total
             for i in range(n_near):
-                sums, weight = taken[near_tiles[i]], weights[i]
+                sums, weight = masses[near_tiles[i]], weights[i]
                 for j in range(_LANES):
                     sums[j] += factor * weight[j]

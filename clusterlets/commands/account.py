@@ -68,7 +68,7 @@ def listing(report: "FairnessReport") -> str:
 
 
 def worst(report: "FairnessReport") -> str:
-    """The cluster that deviates most (of equals the first), and the group whose share is furthest off."""
+    """The cluster that deviates most (the first if several tie), and the group whose share is furthest off."""
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
     expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
     return (
@@ -77,7 +77,7 @@ def worst(report: "FairnessReport") -> str:
     )
 
 
-def _few(names: Sequence[str]) -> str:
+def _join_first(names: Sequence[str]) -> str:
     """Names joined by "and no"; if there are many, the first ones and how many follow."""
     more = len(names) - _GROUPS
     return " and no ".join(names[:_GROUPS]) + (f" and none of {more} more" if more > 0 else "")
@@ -88,7 +88,7 @@ def warnings(report: "FairnessReport") -> list[str]:
     messages = []
     composition, price = report.composition, report["price_of_fairness"]
     lacking = [
-        f"{cluster} has no {_few([name for name, count in zip(composition.names, counts, strict=True) if not count])}"
+        f"{cluster} has no {_join_first([name for name, count in zip(composition.names, counts, strict=True) if not count])}"
         for cluster, counts in zip(composition.clusters, composition.counts, strict=True)
         if not counts.all()
     ]
@@ -139,4 +139,4 @@ def _silhouette(report: "FairnessReport") -> str:
         return "silhouette  not defined here: it needs two clusters or more"
     error = f" +- {report['silhouette_error']:.4f}, from samples" if report["silhouette_error"] else ""
     nearest = ", each in the nearest of its clusters" if report["overlap"] else ""
-    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well parted, below 0: mixed)"
+    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well separated, below 0: mixed)"

@@ -2,13 +2,16 @@
 
 import argparse
 import json
+import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from clusterlets.commands.output import given, writing
+from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, stream_for_people, writing
 from clusterlets.errors import ClusterletsError
-from clusterlets.provenance import crate, crate_validation, packing
+from clusterlets.grid.fingerprints import PACKAGE
+from clusterlets.provenance import crate, crate_validation, manifest, packing
+from clusterlets.provenance.environment import user
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 
@@ -16,14 +19,37 @@ from clusterlets.text import counted
 def main(arguments: list[str]) -> int:
     """Pack a finished run as a Workflow Run RO-Crate, and have it validated before it gets its name.
 
-    It holds the workflow at the commit of the run, the results that the manifest promises, and what the run came from:
-    software, settings, raw data by address and checksum. Raw data themselves are left out, as their licences differ.
+    It holds the workflow at the commit of the run, your configuration, the files of your own methods, the results that the
+    manifest promises, and what the run came from: software, settings, raw data by address and checksum. Raw data themselves
+    are left out, as their licences differ.
     """
     parser = argparse.ArgumentParser("clusterlets archive", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
-    parser.add_argument("-o", "--output", metavar="FILE", type=given, help="default: <name of the folder>.crate.zip, here")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=nonempty,
+        help="default: <name of the folder>.crate.zip, here; - is standard output",
+    )
+    parser.add_argument("--agent", metavar="NAME", default=user(), help="who ran the workflow; default: git's user.name")
     options = parser.parse_args(arguments)
-    run = packing.read(options.results)
+    output = options.output or f"{options.results.resolve().name}.crate.zip"
+    inputs = [
+        *files_below("a file of the results", options.results),
+        *files_below("a file of the workflow", *(PACKAGE.parent / name for name in packing.SOURCE)),
+    ]
+    refuse_files({"-o": output}, inputs)
+    if not options.agent:
+        raise ClusterletsError(
+            "An archive names who ran the workflow, and git has no user.name here: add `--agent 'Their name'`, or run `make "
+            f"archive RESULTS={options.results} AGENT='Their name'`."
+        )
+    run = packing.read(options.results, options.agent)
+    own = packing.own_files(run)
+    tables = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
+    made_from = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *tables]
+    refuse_files({"-o": output}, [("a file that the run was made from", path) for path in made_from])
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing:
         raise ClusterletsError(
@@ -31,19 +57,24 @@ def main(arguments: list[str]) -> int:
             "command; in an environment of your own, `pip install 'clusterlets-benchmark[archive]'` does."
         )
     source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
-    metadata = json.dumps(crate.describe_run(run, source, results), indent=1).encode()
-    content = packing.pack({crate.NAME: metadata, **source, **results})
+    metadata = json.dumps(crate.describe_run(run, source, own, results), indent=1).encode()
+    content = packing.pack({crate.NAME: metadata, **source, **own, **results})
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "run.crate.zip"
         trial.write_bytes(content)
         faults = crate_validation.faults(trial)
     if faults:
         raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
-    output = options.output or f"{options.results.resolve().name}.crate.zip"
-    with writing(output):
-        write_bytes(output, content)
+    if output == STANDARD_OUTPUT:
+        sys.stdout.buffer.write(content)
+    else:
+        with writing(output):
+            write_bytes(output, content)
     print(
-        f"{output}: {counted(len(source) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
-        f"{crate_validation.PROFILE}. Ready to deposit."
+        f"{output}: {counted(len(source) + len(own) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
+        f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}.",
+        file=stream_for_people(output),
     )
+    for dataset, contents in packing.personal_contents(run).items():
+        print(f"Of your table {dataset} it holds {contents}. May these be public?", file=stream_for_people(output))
     return 0

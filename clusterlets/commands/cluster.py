@@ -1,8 +1,8 @@
-"""``clusterlets cluster people.csv --sensitive sex``: a fair clustering of one's own table, and an account of it."""
+"""``clusterlets cluster people.csv --sensitive sex``: a fair clustering of your own table, and an account of it."""
 
 import argparse
 import importlib
-import math
+import json
 import shlex
 import sys
 import textwrap
@@ -17,13 +17,20 @@ import pandas as pd
 from clusterlets import methods
 from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
-from clusterlets.commands.output import given, whole, write_memberships, writing
-from clusterlets.datasets.numerals import number
-from clusterlets.datasets.suspects import MOST_GROUPS
-from clusterlets.datasets.table import Table, scaled
+from clusterlets.commands.output import (
+    STANDARD_OUTPUT,
+    nonempty,
+    refuse_files,
+    stream_for_people,
+    whole_number,
+    write_memberships,
+    writing,
+)
+from clusterlets.datasets.suspects import MAX_GROUPS
+from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import format_parameters, parse_parameters
+from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
 from clusterlets.methods import Method
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -58,9 +65,9 @@ clusters overlap, a row that is in several clusters has several lines.
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
-    options.chosen, options.matcher = _chosen(options)
-    options.values = _values(options)
-    _refuse_what_has_no_use(options)
+    options.chosen, options.matcher = _requested_method(options)
+    options.values = _requested_parameters(options)
+    _refuse_unused_options(options)
     table, rows, notes = own_table.read(options)
     if options.k > len(table.X):
         option = "-k" if options.clusters is None else "--clusters"
@@ -68,51 +75,53 @@ def main(arguments: list[str]) -> int:
     X = scaled(table, options.scaling)
     from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
 
-    with before_compiling(_say_that_it_takes_longer):
-        fitted = _fitted(options, X, table.groups)
+    with before_compiling(_announce_compilation):
+        fitted = _fit(options, X, table)
         summary = _account(options, table, X, fitted, notes)
-    print(summary)
+    people = stream_for_people(options.output)
+    print(summary, file=people)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         write_memberships(options.output, rows[members], clusters)
-        print(f"\nclusters of the rows: {options.output}")
+        where = "standard output" if options.output == STANDARD_OUTPUT else options.output
+        print(f"\nclusters of the rows: {where}", file=people)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
 
         with writing(options.plot):
             saving.write(draw(X, fitted.labels_, summary.report.composition), options.plot)
-        print(f"picture: {options.plot}")
+        print(f"picture: {options.plot}", file=people)
     if options.report:
         with writing(options.report):
             _write_report(options.report, arguments, summary, X, fitted.labels_)
-        print(f"report: {options.report}")
+        print(f"report: {options.report}", file=people)
     return 0
 
 
-def _write_report(path: str, arguments: list[str], told: Account, X: np.ndarray, labels: np.ndarray) -> None:
+def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarray, labels: np.ndarray) -> None:
     from clusterlets.commands.picture import draw
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
-    composition = told.report.composition
+    composition = account.report.composition
     page = clustering_page.render(
-        table=told.table,
-        features=told.features,
-        notes=told.notes,
-        warnings=told.warnings,
-        method=told.method,
+        table=account.table,
+        features=account.features,
+        notes=account.notes,
+        warnings=account.warnings,
+        method=account.method,
         composition=pd.DataFrame(composition.counts, composition.clusters, composition.names),
         group_counts=composition.group_counts,
-        deviations=told.report.deviations,
-        scores=told.scores,
+        deviations=account.report.deviations,
+        scores=account.scores,
         command=shlex.join(["clusterlets", "cluster", *arguments]),
         picture=as_bytes(draw(X, labels, composition), ".png"),
     )
     write_bytes(path, page.encode())
 
 
-def _say_that_it_takes_longer() -> None:
+def _announce_compilation() -> None:
     print("clusterlets cluster: compiling for this machine, once; this may take half a minute.", file=sys.stderr, flush=True)
 
 
@@ -122,7 +131,7 @@ def _parser() -> argparse.ArgumentParser:
         usage="clusterlets cluster TABLE --sensitive COLUMN [options]",
         description="Cluster the rows of a table fairly: so that every cluster has about the table's share of each "
         "group, a value of the sensitive column.",
-        epilog=_EPILOG.format(matchers=_listing(methods.names("paper")), methods=_listing(_others())),
+        epilog=_EPILOG.format(matchers=_listing(methods.names("paper")), methods=_listing(_other_methods())),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     own_table.add_options(parser)
@@ -133,32 +142,38 @@ def _parser() -> argparse.ArgumentParser:
         "clusterlets)",
     )
     parser.add_argument(
-        "-k", type=whole(1), help="clusterlets of each group; other methods: clusters (default: 10, without --clusters)"
+        "-k", type=whole_number(1), help="clusterlets of each group; other methods: clusters (default: 10, without --clusters)"
     )
     parser.add_argument(
         "--clusters",
-        type=whole(1),
+        type=whole_number(1),
         metavar="N",
         help="clusters, with any method in place of -k; of clusterlets the -k and --hops whose result comes closest",
     )
     parser.add_argument("--matcher", help=f"{', '.join(methods.names('paper'))}, see below (default: G-B)")
-    parser.add_argument("--seed", type=whole(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)")
-    parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file for the clusters of the rows")
-    parser.add_argument("--plot", type=given, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection")
     parser.add_argument(
-        "--report", type=given, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
+        "--seed", type=whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
+    )
+    parser.add_argument(
+        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
+    )
+    parser.add_argument(
+        "--plot", type=nonempty, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection"
+    )
+    parser.add_argument(
+        "--report", type=nonempty, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
     )
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
     for name, owners in _parameters().items():
         description = methods.meaning(name, owners).replace("%", "%%")
-        group.add_argument(f"--{name}", dest=_option(name), type=given, metavar="VALUE", help=description)
+        group.add_argument(f"--{name}", dest=_option(name), type=nonempty, metavar="VALUE", help=description)
     group.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
     )
     return parser
 
 
-def _others() -> list[str]:
+def _other_methods() -> list[str]:
     """The methods that are not matchers."""
     return [name for name in methods.names() if name not in methods.names("paper")]
 
@@ -179,7 +194,7 @@ def _listing(names: Iterable[str]) -> str:
     return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in lines)
 
 
-def _chosen(options: argparse.Namespace) -> tuple[type[Method], str | None]:
+def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | None]:
     """The requested method, and its name if it is a matcher."""
     if options.method.endswith(".py"):
         return methods.from_file(options.method), options.matcher
@@ -188,7 +203,7 @@ def _chosen(options: argparse.Namespace) -> tuple[type[Method], str | None]:
         method = methods.get(options.matcher or "G-B")
         if method.name not in matchers:
             raise ClusterletsError(
-                f"{options.matcher} is no matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
+                f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
             )
         return method, method.name
     canonical = {name.lower(): name for name in methods.names()}
@@ -201,26 +216,27 @@ def _chosen(options: argparse.Namespace) -> tuple[type[Method], str | None]:
     return method, method.name
 
 
-def _values(options: argparse.Namespace) -> dict[str, Any]:
+def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     """The parameters from their own options and from --parameters."""
-    values = parse_parameters(",".join(options.parameters or []))
+    values: dict[str, Any] = dict(parse_parameters(",".join(options.parameters or [])))
     for name in _parameters():
         text = getattr(options, _option(name))
         if text is not None and name in values:
-            raise ClusterletsError(f"--{name} and --parameters both say {name}; leave one out.")
+            raise ClusterletsError(f"--{name} and --parameters both set {name}; leave one out.")
         if text is not None:
-            values[name] = _value(text)
+            values[name] = _mapping(text) if text.startswith("{") else parse_value(text)
     return values
 
 
-def _value(text: str) -> int | float | str | None:
-    value = number(text)
-    if math.isnan(value):
-        return None if text == "null" else text
-    return int(text) if text.strip().lstrip("+-").isdecimal() else value
+def _mapping(text: str) -> dict[str, Any]:
+    """A mapping as JSON writes it, such as the limits of several sensitive columns."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ClusterletsError(f'{text} is no mapping as JSON writes it, such as {{"sex": 0.02}}: {error}.') from None
 
 
-def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
+def _refuse_unused_options(options: argparse.Namespace) -> None:
     """Refuse options that the method would silently ignore, and requests that would fail only after hours of work."""
     if options.clusters is not None and options.k is not None:
         raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
@@ -232,16 +248,23 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
     useless += [f"--{name}" for name in options.values if accepted is not None and name not in accepted]
     if useless:
         hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
-        raise ClusterletsError(f"{' and '.join(useless)} has no use with {method}{hint}; leave it out or take another method.")
+        verb, pronoun = ("has", "it") if len(useless) == 1 else ("have", "them")
+        raise ClusterletsError(
+            f"{' and '.join(useless)} {verb} no effect with {method}{hint}; leave {pronoun} out, or take another method."
+        )
     if options.clusters is not None and is_matcher and "hops" in options.values:
-        raise ClusterletsError("--hops has no use with --clusters, which chooses it; leave one out.")
+        raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
     if is_matcher and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
     faults = options.chosen().faults(options.k, **options.values)
     if faults:
         raise ClusterletsError(f"{options.chosen.name} cannot do this: {'; '.join(faults)}.")
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
-    own_table.refuse_files(options.table, {option: file for option, file in outputs.items() if file})
+    inputs = [
+        ("the table itself", options.table),
+        *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
+    ]
+    refuse_files({option: file for option, file in outputs.items() if file}, inputs)
     if options.report and Path(options.report).suffix != ".html":
         raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
@@ -251,13 +274,24 @@ def _refuse_what_has_no_use(options: argparse.Namespace) -> None:
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 
-def _fitted(options: argparse.Namespace, X: np.ndarray, groups: np.ndarray):
+def _fit(options: argparse.Namespace, X: np.ndarray, table: Table):
     from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
 
     estimator = _estimator(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
-        return estimator.fit(X, sensitive_features=groups)
+        return estimator.fit(X, sensitive_features=_sensitive(options, table))
+
+
+def _sensitive(options: argparse.Namespace, table: Table) -> pd.DataFrame:
+    """The sensitive columns, whose values are in the order of the table's groups."""
+    columns = columns_of_names(table.group_names)
+    return pd.DataFrame(
+        {
+            name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
+            for name, values in zip(options.sensitive if len(columns) > 1 else options.sensitive[:1], columns, strict=True)
+        }
+    )
 
 
 def _estimator(options: argparse.Namespace):
@@ -295,25 +329,25 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
-    more = len(group_shares) - MOST_GROUPS
-    shares = ", ".join(group_shares[:MOST_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
+    more = len(group_shares) - MAX_GROUPS
+    shares = ", ".join(group_shares[:MAX_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
     return Account(
         table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {shares}",
         features=own_table.features_line(table),
         notes=notes + _shortage(options, table, fitted),
         warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
-        method=f"{_described(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
+        method=f"{_describe_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         report=report,
         scores=[
-            *_kept(options, report.composition.counts, table.group_counts),
+            *_describe_bound(options, report.composition.counts, table.group_counts),
             account.worst(report),
             *account.scores(report),
         ],
     )
 
 
-def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
+def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
     """The requested bound on the groups of a cluster, and by how much it is missed; nothing for methods without a bound."""
     values = {name: options.values.get(name, parameter.default) for name, parameter in options.chosen.parameters.items()}
     bounds = [name for name in values if options.chosen.parameters[name].bound and values[name] is not None]
@@ -322,14 +356,20 @@ def _kept(options: argparse.Namespace, composition: np.ndarray, group_counts: np
     name = bounds[-1]  # a later bound replaces the earlier ones
     bound = options.chosen.parameters[name].bound
     value = bound.value_of(values[name], options.k)
-    off = bound.rows_off(value, composition, group_counts)
+    off = bound.missed_rows(value, composition, group_counts)
     verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
     return [f"asked for   {name} {value}: {verdict}   ({bound.meaning})"]
 
 
-def _described(options: argparse.Namespace, fitted) -> str:
+def _format_values(values: dict[str, Any]) -> str:
+    plain = {name: value for name, value in values.items() if not isinstance(value, dict)}
+    mappings = [f"{name}={json.dumps(value)}" for name, value in values.items() if isinstance(value, dict)]
+    return ", ".join([*filter(None, [format_parameters(plain)]), *mappings])
+
+
+def _describe_method(options: argparse.Namespace, fitted) -> str:
     if options.method != "clusterlets":
-        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", format_parameters(options.values))))
+        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", _format_values(options.values))))
     values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
     settings = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
     return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {settings}"

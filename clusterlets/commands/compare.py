@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import pandas as pd
 
 from clusterlets.analysis import differences
-from clusterlets.commands.output import whole
+from clusterlets.commands.output import whole_number
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
@@ -40,7 +40,7 @@ class _Pair:
 
     file: str
     reference: pd.DataFrame
-    here: pd.DataFrame | None
+    run: pd.DataFrame | None
     same: bool
 
     @property
@@ -52,14 +52,14 @@ class _Pair:
         """The cells that differ by more than the tolerance, or by more than the promised one if that is larger."""
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
-        if self.here is None:
-            return self._as_a_whole("there", differences.ABSENT)
+        if self.run is None:
+            return self._single_difference("there", differences.ABSENT)
         tolerance = max(tolerance, differences.tolerance_of(self.file))
-        cells = differences.of_tables(self.file, self.reference, self.here, tolerance)
-        return cells if tolerance or len(cells) else self._as_a_whole("these bytes", "the same values in other bytes")
+        cells = differences.compare_tables(self.file, self.reference, self.run, tolerance)
+        return cells if tolerance or len(cells) else self._single_difference("these bytes", "the same values in other bytes")
 
-    def _as_a_whole(self, reference: str, here: str) -> pd.DataFrame:
-        row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "here": here}
+    def _single_difference(self, reference: str, run: str) -> pd.DataFrame:
+        row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "run": run}
         return pd.DataFrame([row], columns=differences.COLUMNS)
 
 
@@ -75,7 +75,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
     tolerance_help = "accept numbers that are no further apart, and ignore hashes (default: 0)"
     parser.add_argument("--tolerance", type=_tolerance, default=0.0, help=tolerance_help)
-    parser.add_argument("--most", metavar="N", type=whole(0), default=20, help="differences to show of a kind (default: 20)")
+    parser.add_argument(
+        "--most", metavar="N", type=whole_number(0), default=20, help="differences to show of a kind (default: 20)"
+    )
     options = parser.parse_args(arguments)
     try:
         return _compare(options)
@@ -87,17 +89,17 @@ def main(arguments: list[str]) -> int:
 def _tolerance(text: str) -> float:
     value = number(text)
     if not 0 <= value < inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of 0 or more")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
     return value
 
 
 def _compare(options: argparse.Namespace) -> int:
-    reference, here = _manifest(options.reference), _manifest(options.results)
+    reference, run = _manifest(options.reference), _manifest(options.results)
     pairs = [_pair(options, file) for file in _tables(options, reference)]
-    common = _common_datasets(options, reference, here) if reference and here else []
+    common = _common_datasets(options, reference, run) if reference and run else []
     if common:
-        pairs = _over(common, pairs)
-    hashes = _by_hash(reference, here, {pair.file for pair in pairs}, common) if reference and here else {}
+        pairs = _restrict_to_datasets(common, pairs)
+    hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common) if reference and run else {}
     tables = [pair.cells(options.tolerance) for pair in pairs]
     cells = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
     same = cells.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
@@ -105,11 +107,11 @@ def _compare(options: argparse.Namespace) -> int:
         print("The numbers are the same.")
     else:
         _show_verdicts(pairs, cells, options.most)
-        print(f"Likely cause: {_cause(options, reference, here)}.")
+        print(f"Likely cause: {_cause(options, reference, run)}.")
     _count(pairs, hashes)
     _show(cells, options.most)
     _show_hashes(hashes, options.most)
-    _show_manifests(options, reference, here)
+    _show_manifests(options, reference, run)
     return 0 if same else 1
 
 
@@ -128,7 +130,7 @@ def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
             raise ClusterletsError(f"there is no folder {folder}. reference/README.md says how to compare.")
     promised = manifest.hashes(reference) if reference else None
     files = [path.relative_to(options.reference).as_posix() for path in sorted(options.reference.rglob("*.csv"))]
-    files = [file for file in files if (promised is None or file in promised) and _is_read(file)]
+    files = [file for file in files if (promised is None or file in promised) and _is_comparable(file)]
     if not files:
         raise ClusterletsError(
             f"{options.reference} holds no promised table (.csv) to compare with. `make reference` copies those of a run."
@@ -140,7 +142,7 @@ def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
     return files
 
 
-def _is_read(file: str) -> bool:
+def _is_comparable(file: str) -> bool:
     promised = manifest.group_of(file) in (manifest.NUMBERS, manifest.APPROXIMATE)
     return promised and PurePosixPath(file).parts[0] not in _UNREAD
 
@@ -153,9 +155,9 @@ def _pair(options: argparse.Namespace, file: str) -> _Pair:
     return _Pair(file, reference, differences.read_table(paths[1]), paths[0].read_bytes() == paths[1].read_bytes())
 
 
-def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapping) -> list[str]:
+def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
     """The datasets that both runs have (it prints them), or none if the manifests name the same ones: compare everything."""
-    theirs, ours = reference["datasets"], here["datasets"]
+    theirs, ours = reference["datasets"], run["datasets"]
     if theirs.keys() == ours.keys():
         return []
     common = [name for name in theirs if name in ours]
@@ -168,7 +170,7 @@ def _common_datasets(options: argparse.Namespace, reference: Mapping, here: Mapp
     return common
 
 
-def _over(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
+def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
     """Each table's rows of these datasets. It prints which averages are not compared, as they cover other datasets."""
     by_dataset = [pair for pair in pairs if "dataset" in pair.reference]
     if not by_dataset:
@@ -186,43 +188,43 @@ def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
             return table
         return table[table["dataset"].isin(datasets)].reset_index(drop=True)
 
-    reference, ours = rows(pair.reference), rows(pair.here)
+    reference, ours = rows(pair.reference), rows(pair.run)
     return _Pair(pair.file, reference, ours, ours is not None and ours.equals(reference))
 
 
-def _by_hash(reference: Mapping, here: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
+def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
     """Compare promised numbers outside the tables by their hashes; if datasets differ, only the cells of common ones."""
-    files = [file for file in {**manifest.hashes(reference), **manifest.hashes(here)} if file not in read]
+    files = [file for file in {**manifest.hashes(reference), **manifest.hashes(run)} if file not in read]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
     if common:
         files = [file for file in files if PurePosixPath(file).parts[0] == _CELLS and PurePosixPath(file).parts[1] in common]
-    return differences.of_bytes(reference, here, files)
+    return differences.compare_hashes(reference, run, files)
 
 
 # ---- what is printed -------------------------------------------------------------------------------------------------
 
 
-def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, most: int) -> None:
+def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, limit: int) -> None:
     """How many verdicts changed, and which: a reader's first question."""
     total = sum(len(pair.reference) * sum("verdict" in column for column in pair.reference) for pair in pairs if pair.exact)
-    changed = cells[_of_verdicts(cells)]
+    changed = cells[_only_verdicts(cells)]
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
-    _list(changed, most)
+    _list(changed, limit)
 
 
-def _of_verdicts(cells: pd.DataFrame) -> pd.Series:
-    return cells["column"].str.contains("verdict") & ~_absent(cells)
+def _only_verdicts(cells: pd.DataFrame) -> pd.Series:
+    return cells["column"].str.contains("verdict") & ~_only_absent(cells)
 
 
-def _absent(cells: pd.DataFrame) -> pd.Series:
-    return (cells[["reference", "here"]] == differences.ABSENT).any(axis=1)
+def _only_absent(cells: pd.DataFrame) -> pd.Series:
+    return (cells[["reference", "run"]] == differences.ABSENT).any(axis=1)
 
 
-def _cause(options: argparse.Namespace, reference: Mapping, here: Mapping) -> str:
-    if reference and here:
-        return differences.cause(reference, here)
-    folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, here)) if not content]
+def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str:
+    if reference and run:
+        return differences.likely_cause(reference, run)
+    folders = [str(folder) for folder, content in ((options.reference, reference), (options.results, run)) if not content]
     return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
 
 
@@ -240,9 +242,9 @@ def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
         print(f"Other promised files and folders of cells, by their hashes: {', '.join(outcomes)}.")
 
 
-def _show(cells: pd.DataFrame, most: int) -> None:
+def _show(cells: pd.DataFrame, limit: int) -> None:
     """What one side lacks, numbers by how far apart they are relative to their size, and other text."""
-    absent, verdict = _absent(cells), _of_verdicts(cells)
+    absent, verdict = _only_absent(cells), _only_verdicts(cells)
     numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("share", ascending=False, kind="stable")
     kinds = {
         "on one side only": cells[absent],
@@ -252,44 +254,44 @@ def _show(cells: pd.DataFrame, most: int) -> None:
     for kind, differing in kinds.items():
         if len(differing):
             print(f"\n{kind} ({len(differing)}):")
-            _list(differing, most)
+            _list(differing, limit)
 
 
-def _list(cells: pd.DataFrame, most: int) -> None:
-    for cell in cells.head(most).to_dict("records"):
+def _list(cells: pd.DataFrame, limit: int) -> None:
+    for cell in cells.head(limit).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['here'])}{distance}")
-    _say_more(len(cells), most)
+        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['run'])}{distance}")
+    _print_omitted(len(cells), limit)
 
 
-def _say_more(number: int, most: int) -> None:
-    if number > most:
-        print(f"  and {number - most} more; --most {number} shows all")
+def _print_omitted(number: int, limit: int) -> None:
+    if number > limit:
+        print(f"  and {number - limit} more; --most {number} shows all")
 
 
-def _show_hashes(hashes: Mapping[str, list[str]], most: int) -> None:
+def _show_hashes(hashes: Mapping[str, list[str]], limit: int) -> None:
     """Files and folders of cells whose hashes differ: where to look."""
     for kind, names in hashes.items():
         if names and kind != "same":
-            print(f"\nby their hashes, {kind} ({len(names)}):", *(f"  {name}" for name in names[:most]), sep="\n")
-            _say_more(len(names), most)
+            print(f"\nby their hashes, {kind} ({len(names)}):", *(f"  {name}" for name in names[:limit]), sep="\n")
+            _print_omitted(len(names), limit)
 
 
-def _show_manifests(options: argparse.Namespace, reference: Mapping, here: Mapping) -> None:
-    if not (reference and here):
+def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mapping) -> None:
+    if not (reference and run):
         paths = [folder / manifest.NAME for folder in (options.reference, options.results)]
         absent = [str(path) for path in paths if not path.is_file()]
         print(f"\nSettings and versions were not compared: there is no {' and no '.join(absent)}.")
         return
-    entries = differences.of_manifests(reference, here)
+    entries = differences.compare_manifests(reference, run)
     compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
     for name, theirs, ours in entries[: options.most]:
         print(f"  {name}: {_short(theirs)} -> {_short(ours)}")
-    _say_more(len(entries), options.most)
-    files = [file for file in manifest.hashes(here) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
-    other = differences.of_bytes(reference, here, files)["different"]
+    _print_omitted(len(entries), options.most)
+    files = [file for file in manifest.hashes(run) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
+    other = differences.compare_hashes(reference, run, files)["different"]
     if other:
         print(f"Not promised: {counted(len(other), 'figure or page', 'figures and pages')} of {len(files)} differ.")
 

@@ -32,9 +32,11 @@ def main(arguments: list[str]) -> int:
     prepared = Path(config["results"]) / "prepared"
     preparing = f"snakemake data --cores 2 --configfile {shlex.quote(options.config)}" if options.config else "make data"
     try:
-        descriptions = {dataset: _described(prepared, dataset, settings) for dataset, settings in config["tables"].items()}
+        descriptions = {
+            dataset: _read_description(prepared, dataset, settings) for dataset, settings in config["tables"].items()
+        }
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.happened} `{preparing}` makes it anew.") from None
+        raise ClusterletsError(f"{problem.problem} `{preparing}` makes it again.") from None
     print(datasets_table.listing(descriptions))
     print(_estimate(descriptions, config, preparing))
     return 0
@@ -45,14 +47,15 @@ def _check(names: Iterable[str]) -> int:
     unavailable = []
     for name in names:
         answers = ask_sources(name)
-        print(name, *(f"  {'+' if one.is_right else '-'} {one.source}: {one.words}" for one in answers), sep="\n", flush=True)
-        if not any(one.is_right for one in answers):
+        verdicts = [f"  {'+' if answer.is_right else '-'} {answer.source}: {answer.verdict}" for answer in answers]
+        print(name, *verdicts, sep="\n", flush=True)
+        if not any(answer.is_right for answer in answers):
             unavailable.append(name)
     print(f"\nNo source serves {', '.join(unavailable)}." if unavailable else "\nEvery dataset has a source that serves it.")
     return 1 if unavailable else 0
 
 
-def _described(folder: Path, dataset: str, settings: Mapping) -> Mapping:
+def _read_description(folder: Path, dataset: str, settings: Mapping) -> Mapping:
     """What preparation wrote about a dataset, or else what sources.yaml says."""
     prepared = folder / f"{dataset}.json"
     if prepared.is_file():
@@ -71,16 +74,16 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str)
         if description.get("rows"):
             halves = [description["rows"] // 2] * 2  # group sizes are not counted yet
             counts = list((description.get("groups") or {}).values()) or halves
-            costs[dataset] = estimate.of_dataset(description["rows"], description["features"] or 0, counts, config)
-    total = estimate.of_all(list(costs.values()))
+            costs[dataset] = estimate.dataset_cost(description["rows"], description["features"] or 0, counts, config)
+    total = estimate.total_cost(list(costs.values()))
     cores = os.cpu_count() or 1
-    rows = [{"dataset": name, **_in_words(cost)} for name, cost in [*costs.items(), ("all, with the report", total)]]
+    rows = [{"dataset": name, **_format_cost(cost)} for name, cost in [*costs.items(), ("all, with the report", total)]]
     uncounted = ", ".join(name for name in described if name not in costs)
     return "\n".join(
         [
             f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
             datasets_table.to_text(rows, _ESTIMATE),
-            f"On this machine's {cores} cores about {_time(total.seconds / cores)}; finished jobs are not run again.",
+            f"On this machine's {cores} cores about {_format_time(total.seconds / cores)}; finished jobs are not run again.",
             *(
                 [f"Not included, because their rows have not been counted yet: {uncounted}. `{preparing}` does."]
                 if uncounted
@@ -90,15 +93,15 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str)
     )
 
 
-def _in_words(cost: estimate.Cost) -> dict[str, str]:
+def _format_cost(cost: estimate.Cost) -> dict[str, str]:
     return {
-        "CPU time": _time(cost.seconds),
+        "CPU time": _format_time(cost.seconds),
         "disk": f"{cost.disk / 1e6:,.1f} MB",
         "memory of a job": f"{cost.memory / 1e6:,.0f} MB",
     }
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"

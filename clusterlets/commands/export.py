@@ -3,14 +3,14 @@
 import argparse
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from clusterlets.commands.output import given, whole, write_memberships
+from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, whole_number, write_memberships
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, parse_parameters
-from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.recovery import Clusters, Kept, Run, method_of
+from clusterlets.grid.configuration import CONFIGURATION, read_configuration
+from clusterlets.grid.recovery import Clusters, IntermediateFiles, Run, method_of
 from clusterlets.grid.runs_table import read_cell
 from clusterlets.text import counted
 
@@ -22,7 +22,7 @@ examples (in the folder where the workflow ran):
   clusterlets export --config workflow/configs/demo.yaml --dataset iris --method D -k 5 --parameters hops=1
 
 The lines hold row and cluster, both counted from 0; rows are in the order of the prepared table,
-<results>/prepared/<dataset>.npz. Of D and B, a row that is in several clusters has several lines. Nothing is clustered anew:
+<results>/prepared/<dataset>.npz. Of D and B, a row that is in several clusters has several lines. Nothing is clustered again:
 the workflow keeps the clusterlets, and matching them again with the same random stream gives the clusters that were scored.
 """
 
@@ -34,13 +34,15 @@ def main(arguments: list[str]) -> int:
     if options.dataset not in config["datasets"]:
         names = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {names}.")
+    results = options.results or config["results"]
+    refuse_files({"-o": options.output}, _inputs(options, config, results))
     config_option = f" --configfile {shlex.quote(options.config)}" if options.config else ""
-    run, intermediates = _run(options, config), Kept(config, options.results or config["results"], config_option)
+    run, intermediates = _run(options, config), IntermediateFiles(config, results, config_option)
     try:
         clusters = intermediates.clusters(run)
         _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
     except UnusableFileError as problem:  # only the workflow makes it, not this command
-        raise ClusterletsError(f"{problem.happened} {intermediates.remedy(problem.path, run)}") from None
+        raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
     write_memberships(options.output, *clusters.members())
     return 0
 
@@ -54,34 +56,47 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--dataset", required=True, help="name of the dataset, as in results/runs.csv")
     parser.add_argument("--method", required=True, help="as in results/runs.csv: G-B, k-means, 'FRAC (fair)' or frac-fair, ...")
-    parser.add_argument("-k", type=whole(1), required=True, help="clusterlets of each group; other methods: clusters")
+    parser.add_argument("-k", type=whole_number(1), required=True, help="clusterlets of each group; other methods: clusters")
     parser.add_argument("--parameters", default="", help="as in results/runs.csv: hops=4; by default none")
-    parser.add_argument("--seed", type=whole(0), default=0, help="repetition (default: 0)")
-    parser.add_argument("--config", type=given, metavar="FILE", help="values that replace config.yaml's, as for snakemake")
-    parser.add_argument("--results", type=given, metavar="FOLDER", help="folder of the results (default: as configured)")
-    parser.add_argument("-o", "--output", type=given, metavar="FILE", help="CSV file to write (default: the screen)")
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="repetition (default: 0)")
+    parser.add_argument("--config", type=nonempty, metavar="FILE", help="values that replace config.yaml's, as for snakemake")
+    parser.add_argument("--results", type=nonempty, metavar="FOLDER", help="folder of the results (default: as configured)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=nonempty,
+        default=STANDARD_OUTPUT,
+        metavar="FILE",
+        help="CSV file to write (default: -, which is standard output)",
+    )
     return parser
+
+
+def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
+    """What the command reads, or the workflow that made the results."""
+    yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
+    yield from (("a method of the configuration", grid["path"]) for grid in config["grids"].values() if "path" in grid)
+    yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
+    yield from files_below("a file of the results", results)
 
 
 def _run(options: argparse.Namespace, config: Mapping) -> Run:
     """The run that the options name."""
-    names = {_slug(name): name for grid in config["grids"].values() for name in grid["names"]}
+    names = {_shell_name(name): name for grid in config["grids"].values() for name in grid["names"]}
     exact = options.method in names.values()
-    name = options.method if exact else names.get(_slug(options.method), options.method)
+    name = options.method if exact else names.get(_shell_name(options.method), options.method)
     method = method_of(name, config)
     grid, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
     if parameters.keys() != grid.keys():
         example = ",".join(f"{parameter}={as_text(values[0])}" for parameter, values in grid.items())
         needs = (
-            f"needs --parameters with a value for each, such as {example}"
-            if grid
-            else "has no use for --parameters; leave it out"
+            f"needs --parameters with a value for each, such as {example}" if grid else "takes no --parameters; leave it out"
         )
         raise ClusterletsError(f"{name} {needs}.")
     return Run(options.dataset, method, name, options.k, options.seed, {parameter: parameters[parameter] for parameter in grid})
 
 
-def _slug(name: str) -> str:
+def _shell_name(name: str) -> str:
     """A name that a shell takes without quotes: frac-fair for FRAC (fair)."""
     return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
@@ -97,4 +112,4 @@ def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) 
                 f"{cell} holds {counted(len(scored), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
                 "Remove it, and run the workflow again."
             )
-        clusters.refuse_if_unlike(scored[0], deviation, cell)
+        clusters.check_against_row(scored[0], deviation, cell)

@@ -1,39 +1,46 @@
-"""What commands share: option types, clusterings as CSV, and errors for users."""
+"""What commands share: option types, where they write, clusterings as CSV, and errors for users."""
 
 import argparse
+import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_frame import write_csv
+from clusterlets.storage import check_writable
 
-_MOST = 10**18  # largest whole number accepted, so that it fits into any array
+#: As the file of -o: standard output, so that what is for people goes to standard error.
+STANDARD_OUTPUT = "-"
+
+_MAX = 10**18  # largest whole number accepted, so that it fits into any array
 
 
-def given(text: str) -> str:
+def nonempty(text: str) -> str:
     """The text of an option, which must not be empty: an unset shell variable would otherwise count as no option."""
     if not text:
         raise argparse.ArgumentTypeError("it is empty; leave the option out, or give it a value")
     return text
 
 
-def in_utf8(text: str) -> str:
+def utf8_name(text: str) -> str:
     """The same for names in a table, which is UTF-8 even if the locale, and so the command line, is ASCII."""
-    return given(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def whole(least: int, most: int = _MOST) -> Callable[[str], int]:
+def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
     """A type of option: whole numbers from ``least`` to ``most``."""
-    limits = f"of at least {least}" if most == _MOST else f"from {least} to {most}"
+    limits = f"of at least {minimum}" if maximum == _MAX else f"from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
         number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
-        if not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"{text[:60]!r} is no whole number {limits}")
+        if not minimum <= number <= maximum:
+            raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a whole number {limits}")
         return number
 
     return parse
@@ -48,14 +55,67 @@ def writing(path: str) -> Iterator[None]:
         raise ClusterletsError(f"{path} cannot be written ({error.strerror}); name another file.") from None
 
 
-def write_memberships(output: str | None, rows: np.ndarray, clusters: np.ndarray) -> None:
-    """Write pairs of row and cluster, both counted from 0, to a CSV file (whole or not at all), or to the screen.
+def refuse_files(written: Mapping[str, str], read: Iterable[tuple[str, str | Path]]) -> None:
+    """Refuse files that cannot be written, which would otherwise be seen only after the work, or that would replace another.
 
-    A row in several clusters has several lines.
+    Parameters
+    ----------
+    written : mapping of str to str
+        The files to write, by their options.
+    read : iterable of (str, path)
+        What the command reads, in words and where.
+
+    Raises
+    ------
+    ClusterletsError
+        If one file is written twice, or is read too, links included.
     """
-    frame = pd.DataFrame({"row": rows, "cluster": clusters})
-    if output is None:
+    files = {option: file for option, file in written.items() if file != STANDARD_OUTPUT}
+    inputs = [(what, path) for what, path in read] if any(map(os.path.exists, files.values())) else []
+    for option, file in files.items():
+        for what, path in inputs:
+            if _is_same_file(file, path):
+                raise ClusterletsError(f"{file} is {what}, which would be lost; name another file to write.")
+        for other, other_file in files.items():
+            if option != other and _is_same_file(file, other_file):
+                raise ClusterletsError(
+                    f"{option} {file} and {other} {other_file} are one file, and one would replace the other; name two files."
+                )
+        with writing(file):
+            check_writable(file)
+
+
+def _is_same_file(one: str | Path, other: str | Path) -> bool:
+    """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return os.path.realpath(one) == os.path.realpath(other)
+
+
+def files_below(what: str, *paths: str | Path) -> Iterator[tuple[str, Path]]:
+    """These files, and every file below these folders, as :func:`refuse_files` takes them."""
+    for path in map(Path, paths):
+        yield from ((what, file) for file in (path, *path.rglob("*")) if file.is_file())
+
+
+def stream_for_people(output: str | None) -> TextIO:
+    """Where a command prints what is for people: not into a table that it writes to standard output."""
+    return sys.stderr if output == STANDARD_OUTPUT else sys.stdout
+
+
+def write_table(output: str, frame: pd.DataFrame) -> None:
+    """Write a table as CSV to a file, whole or not at all, or to standard output."""
+    if output == STANDARD_OUTPUT:
         frame.to_csv(sys.stdout, index=False, lineterminator="\n")
         return
     with writing(output):
         write_csv(output, frame)
+
+
+def write_memberships(output: str, rows: np.ndarray, clusters: np.ndarray) -> None:
+    """Write pairs of row and cluster, both counted from 0, as :func:`write_table` does.
+
+    A row in several clusters has several lines.
+    """
+    write_table(output, pd.DataFrame({"row": rows, "cluster": clusters}))

@@ -1,15 +1,15 @@
 """A user's own table on the command line: its options, how it is read, and warnings about its columns."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands.output import in_utf8
+from clusterlets.commands.output import utf8_name
 from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import MOST_GROUPS, identifiers, unlike_scales
+from clusterlets.datasets.suspects import MAX_GROUPS, identifiers, unlike_scales
 from clusterlets.datasets.table import Table
 from clusterlets.errors import ClusterletsError
 
@@ -22,23 +22,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sensitive",
         action="append",
-        type=in_utf8,
+        type=utf8_name,
         required=True,
         metavar="COLUMN",
         help="column whose values are the groups; given several times, the combinations of values are the groups",
     )
     parser.add_argument(
         "--features",
-        type=in_utf8,
+        type=utf8_name,
         metavar="A,B,...",
         help="columns to cluster by (default: all numeric ones but the sensitive)",
     )
-    parser.add_argument("--separator", type=in_utf8, metavar="S", help="what parts the cells (default: a comma, a tab in .tsv)")
+    parser.add_argument(
+        "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
+    )
     parser.add_argument(
         "--scaling",
         choices=("none", "standard"),
         default="none",
-        help="standard: features to mean 0 and variance 1, which you want where their units differ (default: none)",
+        help="standard: features to mean 0 and variance 1, useful if their units differ (default: none)",
     )
 
 
@@ -74,25 +76,25 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     has_group = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
     header = pd.read_csv(options.table, sep=separator, nrows=0, encoding="utf-8-sig").columns.str.strip()
     unnamed = [column for column in header if options.features and column not in (*features, *options.sensitive)]
-    notes = [f"columns that --features does not name are no features: {_named(unnamed)}"] if unnamed else []
+    notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
     return table, np.flatnonzero(has_group), remarks + notes
 
 
 def features_line(table: Table) -> str:
     """The columns that the rows are clustered by."""
-    return f"features: {_named(table.feature_names)}"
+    return f"features: {_format_columns(table.feature_names)}"
 
 
 def warnings(table: Table, scaling: str) -> list[str]:
     """What is probably wrong with the features and the groups, and what to do about it."""
     messages = []
-    if len(table.group_names) > MOST_GROUPS:
+    if len(table.group_names) > MAX_GROUPS:
         messages.append(
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep the shares of so many"
         )
     messages += [
-        f"{name} looks like an identifier ({reason}), and rows are clustered by it; name the others with --features"
+        f"{name} looks like an identifier ({reason}), and the rows are clustered by it; use --features to name the others"
         for name, reason in identifiers(table).items()
     ]
     spreads = unlike_scales(table) if scaling == "none" else None
@@ -105,26 +107,6 @@ def warnings(table: Table, scaling: str) -> list[str]:
     return messages
 
 
-def refuse_files(table: Path, written: Mapping[str, str]) -> None:
-    """Raise ClusterletsError if an output file (by its option) is the table itself or another option's file."""
-    for option, file in written.items():
-        if _is_same_file(file, table):
-            raise ClusterletsError(f"{file} is the table itself, which would be lost; name another file to write.")
-        for other, other_file in written.items():
-            if option != other and _is_same_file(file, other_file):
-                raise ClusterletsError(
-                    f"{option} {file} and {other} {other_file} are one file, and one would replace the other; name two files."
-                )
-
-
-def _is_same_file(one: str | Path, other: str | Path) -> bool:
-    """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
-    try:
-        return Path(one).samefile(other)
-    except OSError:
-        return Path(one).resolve() == Path(other).resolve()
-
-
-def _named(columns: Sequence[str]) -> str:
+def _format_columns(columns: Sequence[str]) -> str:
     more = len(columns) - _LISTED
     return ", ".join(columns[:_LISTED]) + (f" and {more} more" if more > 0 else "")

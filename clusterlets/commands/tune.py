@@ -1,20 +1,25 @@
 """``clusterlets tune people.csv --sensitive sex``: which method suits a table, and the command that applies it."""
 
 import argparse
+import functools
 import math
 import shlex
+import signal
 import sys
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from urllib.parse import quote
 
 from clusterlets import methods
 from clusterlets.commands import own_table
-from clusterlets.commands.output import given, whole, writing
+from clusterlets.commands.output import nonempty, refuse_files, stream_for_people, whole_number, write_table, writing
 from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.runs_frame import write_csv
+
+_LONGEST_STEM = 150  # letters: a file's name may have 255
 
 _EPILOG = """
 examples:
@@ -24,6 +29,7 @@ examples:
 
 Each method chooses its parameters on the first half of the seeds; the second half gives the scores and the ranks. The
 features are taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
+Options other than the defaults are part of the names of the files. Ctrl-C ranks what is finished.
 docs/choosing.md says more, and what the columns of the CSV file mean.
 """
 
@@ -31,20 +37,21 @@ docs/choosing.md says more, and what the columns of the CSV file mean.
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
-    stem = Path(options.table).stem
-    options.output, options.plot = options.output or f"{stem}-front.csv", options.plot or f"{stem}-front.png"
-    own_table.refuse_files(options.table, {"-o": options.output, "--plot": options.plot})
+    options.output = options.output or f"{_stem(options)}-front.csv"
+    options.plot = options.plot or f"{_stem(options)}-front.png"
+    refuse_files({"-o": options.output, "--plot": options.plot}, [("the table itself", options.table)])
     if Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     table, _, notes = own_table.read(options)
-    print(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
+    say = functools.partial(print, file=stream_for_people(options.output), flush=True)
+    say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
     for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
         for message in messages:
-            print(f"{kind}: {message}")
-    sys.stdout.flush()
+            say(f"{kind}: {message}")
     X = scaled(table, options.scaling)
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is finished is ranked, as on Ctrl-C
     with ProgressBar(sys.stderr) as progress:
         configurations = tune(
             X,
@@ -56,15 +63,27 @@ def main(arguments: list[str]) -> int:
             random_state=options.seed,
             progress=progress,
         )
-    with writing(options.output):
-        write_csv(options.output, configurations)
+    best = configurations.best()
+    write_table(options.output, configurations)
     with writing(options.plot):
         configurations.plot(options.plot)
-    print(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{configurations.recommendation()}\n")
-    best = configurations.best()
-    print(f"This command repeats one of its runs, with a largest deviation of {best['deviation_max']:.3f}:")
-    print(f"  {command(options, best)}")
-    return 0
+    say(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{configurations.recommendation()}\n")
+    say(f"This command repeats one of its runs, with a largest deviation of {best['deviation_max']:.3f}:")
+    say(f"  {command(options, best)}")
+    if not configurations.interrupted:
+        return 0
+    print("clusterlets tune: interrupted; only what was finished is ranked.", file=sys.stderr)
+    return 128 + signal.SIGINT
+
+
+def _stem(options: argparse.Namespace) -> str:
+    """The name of the table and of all options that change the answer, so that two requests do not share their files."""
+    parser, words = _parser(), [options.table.stem, "+".join(options.sensitive)]
+    for name, value in vars(options).items():
+        if name not in ("table", "sensitive", "output", "plot") and value != parser.get_default(name):
+            words.append(f"{name}={value}")
+    stem = quote("-".join(words), safe=" +=,")
+    return stem if len(stem) <= _LONGEST_STEM else f"{stem[: _LONGEST_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     own_table.add_options(parser)
-    parser.add_argument("--clusters", type=whole(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
+    parser.add_argument("--clusters", type=whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
     parser.add_argument(
         "--max-deviation",
         type=_share,
@@ -87,16 +106,22 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
     )
-    parser.add_argument("--seeds", type=whole(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)")
-    parser.add_argument("--seed", type=whole(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
     parser.add_argument(
-        "-o", "--output", type=given, metavar="FILE", help="CSV file, a row a configuration (default: TABLE-front.csv)"
+        "--seeds", type=whole_number(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)"
+    )
+    parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=nonempty,
+        metavar="FILE",
+        help="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
     )
     parser.add_argument(
         "--plot",
-        type=given,
+        type=nonempty,
         metavar="FILE",
-        help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-front.png)",
+        help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
     )
     return parser
 
@@ -104,14 +129,14 @@ def _parser() -> argparse.ArgumentParser:
 def _share(text: str) -> float:
     value = number(text)
     if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 to 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
     return value
 
 
 def _minutes(text: str) -> float:
     value = number(text)
     if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return value
 
 

@@ -9,18 +9,18 @@ from clusterlets.provenance.manifest import NAME, Check, check
 _FILES_IN_A_CALL = 10
 _EXTRA_FILES_SHOWN = 20  # an earlier, larger grid leaves thousands
 _MEANING = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
-_TABLES = "changed since the results were made from it: your own table"
+_OWN = "changed since the results were made from them: your own tables and methods"
 _CELLS, _OF_CELLS = "runs/", "runs.csv"
 _AGAIN = """\
-What is missing, or made from a table that changed, is made by the command that made these results: make demo, make
+What is missing, or made from a file that changed, is made by the command that made these results: make demo, make
 reproduce or make extended with its EXCLUDE, or snakemake with its --configfile."""
 
 
 def main(arguments: list[str]) -> int:
     """Check every file of a results folder against its manifest; the status is 1 if one is missing or changed.
 
-    It also checks your own tables. It leaves out the part "Provenance" of the report, which says when and where the run took
-    place. It lists files that the manifest does not contain, but they are not an error.
+    It also checks your own tables and methods. It leaves out the part "Provenance" of the report, which says when and where
+    the run took place. It lists files that the manifest does not contain, but they are not an error.
     """
     parser = argparse.ArgumentParser("clusterlets verify", description=main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
@@ -31,22 +31,22 @@ def main(arguments: list[str]) -> int:
     for kind, meaning in _MEANING.items():
         names = getattr(outcome, kind)
         if names:
-            print(meaning, *(f"  {_shown(results, name)}" for name in names), sep="\n")
-    if outcome.tables:
-        print(_TABLES, *(f"  {path}" for path in outcome.tables), sep="\n")
+            print(meaning, *(f"  {_describe_outcome(results, name)}" for name in names), sep="\n")
+    if outcome.own:
+        print(_OWN, *(f"  {path}" for path in outcome.own), sep="\n")
     if outcome.extra:
-        print(_remark(results, outcome.extra))
+        print(_describe_extra(results, outcome.extra))
     if not outcome.passed:
         print("", *_remedy(results, outcome), _AGAIN, sep="\n")
     return 0 if outcome.passed else 1
 
 
-def _shown(results: Path, name: str) -> str:
+def _describe_outcome(results: Path, name: str) -> str:
     is_folder = name.endswith("/")
-    return f"{results / name}/ (all its cells: they are of another run)" if is_folder else str(results / name)
+    return f"{results / name}/ (all its cells are from another run)" if is_folder else str(results / name)
 
 
-def _remark(results: Path, extra: list[str]) -> str:
+def _describe_extra(results: Path, extra: list[str]) -> str:
     """Files that the manifest does not list, by name if there are few."""
     files, are, they = ("file", "is", "It does") if len(extra) == 1 else ("files", "are", "They do")
     remark = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."

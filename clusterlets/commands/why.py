@@ -12,10 +12,11 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from os.path import normpath
 from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.fingerprints import PACKAGE, changed
+from clusterlets.grid.fingerprints import PACKAGE, changed_parts
 
 _SHOWN = 5  # jobs, files or names at a time
 
@@ -61,12 +62,12 @@ def main(arguments: list[str]) -> int:
     if {"-h", "--help"} & set(options):
         parser.print_help()
     else:
-        _refuse_other_options(options)
-        print(explained(_dry_run(files, options)))
+        _refuse_unknown_options(options)
+        print(explain(_dry_run(files, options)))
     return 0
 
 
-def _refuse_other_options(options: list[str]) -> None:
+def _refuse_unknown_options(options: list[str]) -> None:
     """Refuse them also if abbreviated, joined to their value, or behind a lone ``--``."""
     for option in options:
         if option.startswith("-") and option.split("=")[0] not in _TAKEN:
@@ -93,80 +94,86 @@ def _without_traceback(text: str) -> str:
     return (before + after.strip().splitlines()[-1] if traceback and after.strip() else text).strip()
 
 
-def explained(output: str) -> str:
+def explain(output: str) -> str:
     """What a dry run printed, as reasons with the jobs under them; jobs that only follow from others come last."""
     jobs: dict[str, list[str]] = {}
     for job, reason, command in _JOB.findall(output):
-        jobs.setdefault("; ".join(in_words(reason.strip(), command)), []).append(job)
+        jobs.setdefault("; ".join(explain_reason(reason.strip(), command)), []).append(job)
     if not jobs:
         return "Nothing would run: everything is there and up to date."
     last = _REASONS[r"Input files updated by another job: "]
     lines = []
     for reason in sorted(jobs, key=lambda words: words == last):
-        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in _few(jobs[reason]))]
+        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in _join_first(jobs[reason]))]
     return "\n".join(lines)
 
 
-def in_words(reason: str, command: str = "") -> Iterator[str]:
+def explain_reason(reason: str, command: str = "") -> Iterator[str]:
     """Why Snakemake runs a job, in plain words; the names of changed options come from its shell command.
 
     That other jobs run first is given as a reason only if there is no other.
     """
     parameters = _PARAMETERS.search(reason)
-    reasons = list(_of_parameters(parameters[1], parameters[2], command)) if parameters else []
+    reasons = list(_explain_parameters(parameters[1], parameters[2], command)) if parameters else []
     rest = _PARAMETERS.sub("", reason)
     for pattern, words in _REASONS.items():
         match = re.search(pattern, rest)
         if match and not (reasons and words == _REASONS[r"Input files updated by another job: "]):
-            reasons.append(f"{words}: {', '.join(_few(match[1].split(', ')))}" if match.groups() else words)
+            reasons.append(f"{words}: {', '.join(_join_first(match[1].split(', ')))}" if match.groups() else words)
     yield from reasons or [reason or "Snakemake names no reason"]
 
 
-def _of_parameters(before: str, now: str, command: str) -> Iterator[str]:
-    old, new = _values(before), _values(now)
+def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
+    old, new = _parse_values(before), _parse_values(now)
     codes = [value for values in (old, new) for value in values if _is_code(value)]
     if len(codes) == 2:
-        parts = [_part(part) for part in changed(*codes)]
-        yield f"its code changed: {', '.join(_few(parts))}" if parts else "its code or a library changed"
-    old_settings, new_settings = (_settings(values) for values in (old, new))
+        parts = [_describe_part(part) for part in changed_parts(*codes)]
+        yield f"its code changed: {', '.join(_join_first(parts))}" if parts else "its code or a library changed"
+    old_settings, new_settings = (_merge_settings(values) for values in (old, new))
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
         old, new = ([value for value in values if value] for values in (old, new))
     elif old_settings or new_settings:
         differing = sorted(key for key in {**old_settings, **new_settings} if old_settings.get(key) != new_settings.get(key))
-        yield f"the configuration changed: {', '.join(_few(differing))}"
+        yield f"the configuration changed: {', '.join(_join_first(differing))}"
     if any(_is_hash(value) for value in new):
-        yield f"the content of its table changed: {_asked(command).get('--table', 'a file of your own')}"
+        yield f"the content of its table changed: {_parse_command(command).get('--table', 'a file of your own')}"
     explained_above = (_is_code, _is_json, _is_hash)
     rest = [[str(value) for value in values if not any(is_kind(value) for is_kind in explained_above)] for values in (old, new)]
     if any(rest):
-        names = ", ".join(_options(rest[1], command))
+        names = ", ".join(_options_with_values(rest[1], command))
         changes = " -> ".join(", ".join(values) or "none" for values in rest)
         yield f"an option changed{f' ({names})' if names else ''}: {changes}"
 
 
-def _part(name: str) -> str:
+def _describe_part(name: str) -> str:
     """A part of a fingerprint in words: a library, a user's file, or a file of the package."""
-    return f"another version of {name}" if "." not in name else name if name.startswith(("./", "/")) else f"clusterlets/{name}"
+    return (
+        f"another version of {name}"
+        if "." not in name
+        else name
+        if name.startswith(("./", "/"))
+        else normpath(f"clusterlets/{name}")
+    )
 
 
-def _settings(values: list) -> dict:
+def _merge_settings(values: list) -> dict:
     """All settings that are written as JSON, merged."""
     return {key: setting for value in values if _is_json(value) for key, setting in json.loads(value).items()}
 
 
-def _options(values: list[str], command: str) -> list[str]:
+def _options_with_values(values: list[str], command: str) -> list[str]:
     """All options of a command that have one of these values: Snakemake shows values without their names."""
-    return [name for name, value in _asked(command).items() if value in values and name not in _OF_THE_NAME]
+    return [name for name, value in _parse_command(command).items() if value in values and name not in _OF_THE_NAME]
 
 
-def _asked(command: str) -> dict[str, str]:
+def _parse_command(command: str) -> dict[str, str]:
     """The options of a shell command, each with its value."""
     words = [part for word in shlex.split(command) for part in (word.split("=", 1) if word.startswith("--") else [word])]
     return {name: value for name, value in pairwise(words) if name.startswith("--")}
 
 
-def _values(text: str) -> list:
+def _parse_values(text: str) -> list:
     """The values that Snakemake printed as representations, joined by commas."""
     text = text.strip()
     try:
@@ -187,7 +194,7 @@ def _is_hash(value: object) -> bool:
     return isinstance(value, str) and bool(_HASH.fullmatch(value))
 
 
-def _few(names: list[str]) -> list[str]:
+def _join_first(names: list[str]) -> list[str]:
     """The first of many, and how many more there are."""
     more = len(names) - _SHOWN
     return names if more <= 0 else [*names[:_SHOWN], f"and {more:,} more"]

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from clusterlets.datasets.catalogue import describe, names
-from clusterlets.datasets.table import CLASS, BadData, Table, check, unexpected, without_duplicates
+from clusterlets.datasets.table import CLASS, BadData, Table, check, describe_differences, without_duplicates
 from clusterlets.datasets.table import with_sensitive as table_with_sensitive
 from clusterlets.errors import ClusterletsError
 
@@ -63,7 +63,7 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
         check(table)
     except BadData as problem:
         raise ClusterletsError(f"{name}: {problem}\n{_remedy(dataset, folder)}") from None
-    differences = unexpected(_DUPLICATES[dataset["duplicates"]](table), dataset)
+    differences = describe_differences(_DUPLICATES[dataset["duplicates"]](table), dataset)
     if differences and dataset["strict"]:
         raise ClusterletsError(
             f"{name}: the prepared table is not the expected one: {'; '.join(differences)}.\n{_remedy(dataset, folder)}"
@@ -111,6 +111,6 @@ def _remedy(dataset: dict, folder: Path) -> str:
     files = " and ".join(file["name"] for file in dataset["files"])
     return (
         f"A raw file is damaged, incomplete or of another edition. Delete {files} in {folder} and run again to "
-        "fetch anew, if need be from a mirror with a good copy (environment variable CLUSTERLETS_MIRROR); or leave the "
-        f"dataset out (`make reproduce EXCLUDE={dataset['name']}`, behind a comma what you left out before)."
+        "fetch again, if need be from a mirror with a good copy (environment variable CLUSTERLETS_MIRROR); or leave the "
+        f"dataset out (`make reproduce EXCLUDE={dataset['name']}`, after a comma what you left out before)."
     )

@@ -33,11 +33,11 @@ from clusterlets.datasets import prepare
 from clusterlets.datasets.catalogue import describe
 from clusterlets.errors import ClusterletsError
 
-_LARGEST = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest real one has 23 MB
+_MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest real one has 23 MB
 _TIMEOUT = 60  # seconds to connect, and to wait for the next byte
-_LONGEST = 1200  # seconds for a whole file
+_MAX_SECONDS = 1200  # seconds for a whole file
 _ATTEMPTS = 3
-_LATER = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may change within a minute
+_TEMPORARY = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may change within a minute
 _BY_HAND = "by hand"
 
 
@@ -52,7 +52,7 @@ class Answer(NamedTuple):
     place: str
     folder: Path
     is_right: bool | None
-    words: str
+    verdict: str
 
 
 def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> dict:
@@ -90,9 +90,9 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
                 _fetch_missing(dataset, folder, missing, mirror)
             return _receipt(dataset, folder)
     except OSError as error:
-        remedy = "Free room on its disk" if _disk_is_full(error) else "Make it a folder that you may write to"
+        remedy = "Free space on its disk" if _disk_is_full(error) else "Make it a folder that you may write to"
         raise ClusterletsError(
-            f"{name}: {folder} cannot take any file: {error.strerror or error}. No file was left half-written.\n"
+            f"{name}: no file can be written to {folder}: {error.strerror or error}. No file was left half-written.\n"
             f"What to do: {remedy}, or make the folder of the raw files a link to another place, and run the same command "
             "again."
         ) from None
@@ -148,42 +148,42 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
                 break
         usable = sorted((answer for answer in answers if answer.is_right is not False), key=lambda answer: not answer.is_right)
         if not usable:
-            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.words) for wrong in answers]
-            raise ClusterletsError(_nothing_served(dataset, folder, failures))
+            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.verdict) for wrong in answers]
+            raise ClusterletsError(_no_source_error(dataset, folder, failures))
         origins = {_sha256(usable[0].folder / file): usable[0].source for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
         for file in missing:
             os.replace(usable[0].folder / file, folder / file)
 
 
-def _answers(dataset: dict, incoming: Path, wanted: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
+def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
     """Try every source, each in its own folder below ``incoming``; links there lead to the other files in ``folder``."""
     for number, (source, place, get) in enumerate(_sources(dataset, mirror)):
         stage = incoming / str(number) / dataset["name"]
         stage.mkdir(parents=True)
         try:
-            for file in wanted:
+            for file in files:
                 get(stage / file)
-            for file in set(_names(dataset)) - set(wanted):
+            for file in set(_names(dataset)) - set(files):
                 (stage / file).symlink_to((folder / file).resolve())
-            is_right, words = _judge(dataset, stage)
+            is_right, verdict = _judge(dataset, stage)
         except SourceFailed as failure:
             shutil.rmtree(stage)
-            is_right, words = False, re.sub(r"(?<=//).*@", "", str(failure))  # an address may hold a password
-        yield Answer(source, place, stage, is_right, words)
+            is_right, verdict = False, re.sub(r"(?<=//).*@", "", str(failure))  # an address may hold a password
+        yield Answer(source, place, stage, is_right, verdict)
 
 
 def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
-    """Whether the files are the dataset, and why; SourceFailed if they are no data or give another table."""
+    """Whether the files are the dataset, and why; SourceFailed if they are not data or give a different table."""
     for file in _names(dataset):
         _require_plausible(stage / file)
-    if _all_known(dataset, stage):
+    if _has_published_hashes(dataset, stage):
         return True, "serves the known bytes"
     try:
         prepare(dataset["name"], stage.parent)
     except ClusterletsError as error:
         problem = str(error).splitlines()[0].removeprefix(f"{dataset['name']}: ")
-        raise SourceFailed(f"serves other bytes than the known ones, and {problem}") from None
+        raise SourceFailed(f"serves bytes other than the known ones, and {problem}") from None
     if dataset["strict"] and dataset["fingerprint"]:
         return True, "serves other bytes, but the known table"
     return None, "serves other bytes, and no table is known"
@@ -203,13 +203,13 @@ def _require_plausible(path: Path) -> None:
         raise SourceFailed(f"{path.name} is a web page, not data")
 
 
-# The sources: each writes one wanted file, <folder>/<dataset>/<file>, or raises SourceFailed.
+# The sources: each writes one missing file, <folder>/<dataset>/<file>, or raises SourceFailed.
 
 
 def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, str, Callable[[Path], None]]]:
     """(name in the receipt, name in messages, function that fetches a file), in the order in which they are tried."""
     if mirror and dataset["module"] != "bundled":
-        yield "mirror", f"mirror {_shown(mirror)}", functools.partial(_from_mirror, mirror)
+        yield "mirror", f"mirror {_without_password(mirror)}", functools.partial(_from_mirror, mirror)
     for source in dataset["sources"]:
         if source == "bundled":
             yield source, source, _from_sklearn
@@ -217,7 +217,7 @@ def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, str, Call
             yield source["url"], source["url"], functools.partial(_from_publisher, source)
 
 
-def _shown(mirror: str) -> str:
+def _without_password(mirror: str) -> str:
     """A mirror without user and password, even if it is not a valid address."""
     return mirror if mirror.startswith("file:") else re.sub(r"\A([\w+.-]+:(//)?).*@", r"\1", mirror)
 
@@ -228,7 +228,7 @@ def _from_mirror(mirror: str, target: Path) -> None:
         return _download(f"{mirror.rstrip('/')}/{quote(dataset)}/{quote(target.name)}", target)
     root = Path(url2pathname(urlsplit(mirror).path)) if scheme == "file" else Path(mirror)
     if not root.is_dir():
-        raise SourceFailed(f"{_shown(str(root))} is not a folder")
+        raise SourceFailed(f"{_without_password(str(root))} is not a folder")
     _copy(root / dataset / target.name, target)
 
 
@@ -242,7 +242,7 @@ def _from_sklearn(target: Path) -> None:
 
 def _copy(path: Path, target: Path) -> None:
     _require_plausible(path)
-    with open(path, "rb") as file, _Limited(target) as copy:
+    with open(path, "rb") as file, _SizeLimitedFile(target) as copy:
         shutil.copyfileobj(file, copy)
 
 
@@ -264,7 +264,7 @@ def _from_publisher(source: dict, target: Path) -> None:
 def _unpack(archive: Path, name: str, target: Path) -> None:
     """Unpack the member of that name nearest to the top, because publishers wrap folders around it."""
     try:
-        with zipfile.ZipFile(archive) as opened, _Limited(target) as file:
+        with zipfile.ZipFile(archive) as opened, _SizeLimitedFile(target) as file:
             members = [info for info in opened.infolist() if PurePosixPath(info.filename).name == name and not info.is_dir()]
             if not members:
                 raise SourceFailed(f"its archive holds no {name}")
@@ -273,18 +273,18 @@ def _unpack(archive: Path, name: str, target: Path) -> None:
     except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
         if isinstance(error, SourceFailed) or _disk_is_full(error):
             raise
-        raise SourceFailed(f"serves no intact zip archive ({error})") from None
+        raise SourceFailed(f"does not serve an intact zip archive ({error})") from None
 
 
-class _Limited(io.BufferedWriter):
-    """A new file, which refuses to become larger than raw files are."""
+class _SizeLimitedFile(io.BufferedWriter):
+    """A new file that refuses to grow beyond the size of raw files."""
 
     def __init__(self, path: Path):
         super().__init__(io.FileIO(path, "w"))
 
     def write(self, chunk) -> int:
-        if self.tell() + len(chunk) > _LARGEST:
-            raise SourceFailed(f"serves more than {_LARGEST // 2**20} MB, so it is not the expected file")
+        if self.tell() + len(chunk) > _MAX_BYTES:
+            raise SourceFailed(f"serves more than {_MAX_BYTES // 2**20} MB, so it is not the expected file")
         return super().write(chunk)
 
 
@@ -302,10 +302,10 @@ def _download(url: str, target: Path) -> None:
         options = {"timeout": _TIMEOUT, "auth": login if any(login) else None}
         hooks = {"response": lambda response, **_: responses.append(response)}
         try:
-            with _Limited(Path(path)) as file:
+            with _SizeLimitedFile(Path(path)) as file:
                 pooch.HTTPDownloader(shows_progress, chunk_size=2**14, hooks=hooks, **options)(url, file, None)
         except requests.HTTPError as error:
-            if error.response.status_code not in _LATER:
+            if error.response.status_code not in _TEMPORARY:
                 raise SourceFailed(_reason(error)) from None
             wait = error.response.headers.get("Retry-After", "")
             time.sleep(min(int(wait[:9]), _TIMEOUT) if wait.isdecimal() else 0)
@@ -317,12 +317,12 @@ def _download(url: str, target: Path) -> None:
     addresses, hashes = {target.name: url}, {target.name: None}
     files = pooch.create(target.parent, "", registry=hashes, urls=addresses, retry_if_failed=_ATTEMPTS - 1)
     try:
-        _in_time(lambda: files.fetch(target.name, downloader=attempt))
+        _with_time_limit(lambda: files.fetch(target.name, downloader=attempt))
     except (requests.RequestException, ValueError) as error:
         raise SourceFailed(f"{_reason(error)} (attempts: {_ATTEMPTS})") from None
 
 
-def _in_time(download: Callable[[], str]) -> None:
+def _with_time_limit(download: Callable[[], str]) -> None:
     """Wait for a download in a thread, because the timeout of a connection starts again with every byte."""
     outcome: Future = Future()
 
@@ -334,9 +334,9 @@ def _in_time(download: Callable[[], str]) -> None:
 
     threading.Thread(target=run, daemon=True).start()
     try:
-        outcome.result(_LONGEST)
+        outcome.result(_MAX_SECONDS)
     except TimeoutError:
-        raise SourceFailed(f"takes longer than {_LONGEST} s") from None
+        raise SourceFailed(f"takes longer than {_MAX_SECONDS} s") from None
 
 
 def _reason(error: Exception) -> str:
@@ -362,12 +362,12 @@ def _receipt(dataset: dict, folder: Path) -> dict:
     """The receipt; a file whose bytes no source served was put there by hand."""
     digests = {file: _sha256(folder / file) for file in _names(dataset)}
     files = {file: {"bytes": (folder / file).stat().st_size, "sha256": digest} for file, digest in digests.items()}
-    origins, matches = _origins(folder), _all_known(dataset, folder)
+    origins, matches = _origins(folder), _has_published_hashes(dataset, folder)
     source = " and ".join(dict.fromkeys(origins.get(digest, _BY_HAND) for digest in digests.values()))
     return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": files}
 
 
-def _all_known(dataset: dict, folder: Path) -> bool:
+def _has_published_hashes(dataset: dict, folder: Path) -> bool:
     """Whether all files have the known SHA-256, or, if none was published, a known git blob id."""
     for file in dataset["files"]:
         content = (folder / file["name"]).read_bytes()
@@ -382,12 +382,12 @@ def _sha256(path: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def _nothing_served(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
+def _no_source_error(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
     paths = " and ".join(str(folder / file) for file in _names(dataset))
     attempts = "\n".join(f"  - {place}: {reason}" for place, reason in failures)
     return (
         f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
         f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "
         f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
-        f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`, behind a comma what you left out before."
+        f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`, after a comma what you left out before."
     )

@@ -17,7 +17,7 @@ from clusterlets.datasets.table import BadData
 
 def read_table(
     path: Path,
-    wanted: Sequence[str] | None = None,
+    columns: Sequence[str] | None = None,
     header: Sequence[str] | None = None,
     separator: str = ",",
     quote: str = '"',
@@ -29,13 +29,13 @@ def read_table(
     Parameters
     ----------
     path : Path
-        UTF-8 text, plain. Blank lines are skipped.
-    wanted : names, optional
+        Plain UTF-8 text. Blank lines are skipped.
+    columns : names, optional
         Columns to return, in this order; by default all. If the header repeats a name, the first of these columns is used.
     header : names, optional
         Names of the file's columns; by default the first line (after ``skip``) holds them.
     separator, quote : str
-        Single characters; spaces after a separator do not belong to the cell.
+        Single characters; spaces after a separator are ignored.
     skip : int
         Lines to skip at the start.
     comment : str, optional
@@ -50,18 +50,18 @@ def read_table(
         rows = _rows(file, path.name, separator, quote, skip, comment)
         if header is None:
             header = next(rows, ("", []))[1]
-        places, cells = _aligned(rows, len(header))
-    wanted = list(dict.fromkeys(header)) if wanted is None else wanted
-    missing = [column for column in wanted if column not in header]
+        places, cells = _collect_rows(rows, len(header))
+    columns = list(dict.fromkeys(header)) if columns is None else columns
+    missing = [column for column in columns if column not in header]
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
-    positions = [list(header).index(column) for column in wanted]
-    columns = {column: [row[index] for row in cells] for column, index in zip(wanted, positions, strict=True)}
-    return pd.DataFrame(columns, index=places, dtype=object)
+    positions = [list(header).index(column) for column in columns]
+    texts = {column: [row[index] for row in cells] for column, index in zip(columns, positions, strict=True)}
+    return pd.DataFrame(texts, index=places, dtype=object)
 
 
 def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
-    """(where, cells) of each line that is neither blank nor comment."""
+    """(place, cells) of each line that is neither blank nor a comment."""
     numbered = [
         (number, line)
         for number, line in enumerate(file, start=1)
@@ -82,7 +82,7 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
         raise BadData(f"{name}, line {numbered[reader.line_num - 1][0]}: {error}.") from None
 
 
-def _aligned(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
+def _collect_rows(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
     places, table = [], []
     for place, cells in rows:
         if len(cells) != width:

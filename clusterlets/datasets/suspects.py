@@ -12,7 +12,7 @@ _FEWEST = 10  # rows below which whole numbers differ by chance
 #: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
 #: Sensitive groups above which their column is more likely a measurement than a group.
-MOST_GROUPS = 20
+MAX_GROUPS = 20
 
 
 def identifiers(table: Table) -> dict[str, str]:
@@ -28,7 +28,7 @@ def identifiers(table: Table) -> dict[str, str]:
 
 
 def unlike_scales(table: Table) -> tuple[str, str, float] | None:
-    """The features of the largest and the least standard deviation, and their ratio, if above :data:`LARGEST_RATIO`. O(n d).
+    """The features of the largest and the smallest standard deviation, and their ratio, if above :data:`LARGEST_RATIO`. O(n d).
 
     Features that never vary do not count.
     """

@@ -97,7 +97,7 @@ def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Seque
     """
     is_complete = np.all([column != "" for column in labels], axis=0)
     combined = list(zip(*(column[is_complete] for column in labels), strict=True))
-    present = sorted(set(combined), key=lambda values: [_in_order(value) for value in values])
+    present = sorted(set(combined), key=lambda values: [sort_key(value) for value in values])
     names = tuple(_JOIN.join(values) for values in present)
     if len(names) < 2:
         raise BadData(f"every row has the same group{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
@@ -110,7 +110,13 @@ def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Seque
     return Table(X[is_complete], groups, feature_names, names)
 
 
-def _in_order(value: str) -> tuple[bool, float, str]:
+def columns_of_names(group_names: Sequence[str]) -> list[tuple[str, ...]]:
+    """The values (K,) of the groups in each sensitive column, from the names that :func:`table_of_groups` gave them."""
+    values = [name.split(_JOIN) for name in group_names]
+    return list(zip(*values, strict=True)) if len(set(map(len, values))) == 1 else [tuple(group_names)]
+
+
+def sort_key(value: str) -> tuple[bool, float, str]:
     """Sort key: numbers by their size, before texts."""
     number = numerals.number(value)
     return (True, 0.0, value) if math.isnan(number) else (False, number, value)
@@ -131,7 +137,7 @@ def check(table: Table) -> None:
         raise BadData(f"no row has the group {', '.join(absent)}; every group must occur.")
 
 
-def unexpected(table: Table, expected: dict) -> list[str]:
+def describe_differences(table: Table, expected: dict) -> list[str]:
     """How the table differs from its description: rows, features, positives, and if these agree the fingerprint.
 
     What is None in the description is not compared.

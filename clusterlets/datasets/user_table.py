@@ -106,7 +106,7 @@ def _delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], 
     if not header:
         raise BadData(f"{path.name} is empty.")
     if len(header) == 1:
-        raise BadData(f"{path.name} has one column only, {header[0][:60]!r}.{_other_separator(header[0], separator)}")
+        raise BadData(f"{path.name} has only one column, {header[0][:60]!r}.{_other_separator(header[0], separator)}")
     return header, _chunks(path.name, rows, len(header)), f"{path.name}, line"
 
 
@@ -171,7 +171,7 @@ def _intact(name: str) -> Iterator[None]:
     except Exception as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
-        raise BadData(f"{name} is no intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
+        raise BadData(f"{name} is not an intact Parquet file ({' '.join(str(error).split())[:200]}).") from None
 
 
 def _batches(name: str, file) -> Iterator[Chunk]:
@@ -185,7 +185,7 @@ def _batches(name: str, file) -> Iterator[Chunk]:
         yield range(first, first + len(batch)), cells
         first += len(batch)
     if first - 1 != file.metadata.num_rows:
-        raise BadData(f"{name} is no intact Parquet file ({file.metadata.num_rows} rows are announced, {first - 1} are there).")
+        raise BadData(f"{name} is not an intact Parquet file (it holds {first - 1} of {file.metadata.num_rows} rows).")
 
 
 def _as_texts(column) -> list[str]:
@@ -258,7 +258,7 @@ class _Column:
         """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
         if self.first_unusable:
             row, cell = self.first_unusable
-            problem = f"holds {cell[:60]!r}, {_what_is_wrong_with(cell)}" if cell.strip() else "is empty"
+            problem = f"holds {cell[:60]!r}, {_explain_cell(cell)}" if cell.strip() else "is empty"
             raise BadData(f"{place} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.unusable}).")
         if self.kinds["number"] and self.kinds["boolean"]:
             raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
@@ -292,9 +292,9 @@ def _remedy(cell: str) -> str | None:
     return next((remedy for pattern, remedy in _MISSPELT.items() if pattern.fullmatch(cell.strip())), None)
 
 
-def _what_is_wrong_with(cell: str) -> str:
+def _explain_cell(cell: str) -> str:
     remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
-    return f"{remedy}, or name the features to use" if remedy else f"which is no finite number below {LARGEST:g}"
+    return f"{remedy}, or name the features to use" if remedy else f"which is not a finite number below {LARGEST:g}"
 
 
 def _table(
@@ -318,12 +318,12 @@ def _table(
     unused = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []
     file = place.rpartition(",")[0]
     if not next(iter(labels.values())):
-        raise BadData(f"{file} has a header only, and no row below it.")
+        raise BadData(f"{file} has a header but no rows.")
     for name, texts in labels.items():
         _check_sensitive(f"{file}, column {name!r}:", texts)
     numeric = tuple(name for name in columns if name not in unused)
     if not numeric:
-        raise BadData(f"{file} has no numeric or boolean column beside the sensitive one.")
+        raise BadData(f"{file} has no numeric or boolean column besides the sensitive one.")
     X = _all_values([columns[name] for name in numeric], place)
     try:
         table = table_of_groups(X, numeric, [np.array(values, dtype=object) for values in labels.values()])

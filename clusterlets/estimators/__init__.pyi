@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Literal
 
@@ -14,6 +14,7 @@ from clusterlets.estimators.report import fairness_report as fairness_report
 from clusterlets.estimators.scorers import ClusterScorer as ClusterScorer
 from clusterlets.estimators.scorers import deviation_scorer as deviation_scorer
 from clusterlets.estimators.scorers import price_scorer as price_scorer
+from clusterlets.methods.fair_limit import FairLimit as _FairLimit
 from clusterlets.methods.frac import FRAC as _FRAC
 from clusterlets.methods.scaff_tree import ScaffTree as _ScaffTree
 
@@ -25,18 +26,19 @@ class ClusterletClustering(_ClusterletClustering):
     Parameters
     ----------
     n_clusterlets : int, default=10
-        Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How
-        many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
+        Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows.
+        How many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
     n_clusters : int or None, default=None
-        Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
+        Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
         tried, and the result with the closest number of clusters is kept: of equally close ones the one with the
-        least largest deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with
-        ``n_clusterlets_`` and ``hops_`` alone gives.
+        smallest maximum deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit
+        with ``n_clusterlets_`` and ``hops_`` alone gives.
     matcher : str, default="G-B"
         Greedy balance (G-B) and greedy distance (G-D), which are crisp; distance and balance pinball (D, B), where an
         instance may be in several clusters; or the sampled centroid matcher (C), which is crisp.
     hops : int, default=4
-        B, D: Sweeps through the groups. G-B, G-D: Most clusterlets that join another. Ignored by the other matchers.
+        B, D: Sweeps through the groups. G-B, G-D: Maximum number of clusterlets that join another. Ignored by the
+        other matchers.
     scope : {"last", "cluster"} or None, default=None
         B, D, G-B, G-D: What a candidate is measured against: the clusterlet that was added last, or the whole cluster
         so far. None is the matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D.
@@ -48,36 +50,38 @@ class ClusterletClustering(_ClusterletClustering):
     sample_size : int, default=250000
         C: Random partitions that are drawn. Ignored by the other matchers.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
         Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that with D and B a cluster may have no label.
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row for crisp matchers.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters found.
+        Number of clusters; each holds an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
     n_clusterlets_ : int
-        Clusterlets wanted of each group: as given, or as chosen for ``n_clusters``.
+        Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
         The same of the hops.
-    cluster_centers_ : float array (n_clusters_, d)
-        Mean of all members.
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
         Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
-    sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
-    n_features_in_ : int
-    feature_names_in_ : array (d,)
-        Only after a fit on a DataFrame.
 
     Notes
     -----
-    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) a k-means iteration, then the matcher's cost, which
+    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
     does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
     a number of clusters is not the paper's, whose matchers are never asked for one.
 
@@ -110,26 +114,29 @@ class Antidote(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     rho : float, default=0.05
         Added points, as a fraction of the rows. A number above 0, at most 1.
     n_evaluations : int, default=300
         Positions of the added points that are tried; each costs a run of k-means. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -163,7 +170,7 @@ class Coreset(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
@@ -172,21 +179,27 @@ class Coreset(NamedMethod):
         1,000,000,000 or auto.
     n_init : int, default=1
         Starts on the sample. A whole number from 1 to 10,000.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
+        the table's. A whole number from 1 to 1,000,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -211,6 +224,7 @@ class Coreset(NamedMethod):
         delta: float = 0.0,
         size: int | Literal["auto"] = "auto",
         n_init: int = 1,
+        min_cluster_size: int = 1,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -220,33 +234,36 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
         Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
         number from 0 to 1 or balanced.
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Relative change of the cost at which the rounds end. A number from 0 to 1.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -285,27 +302,30 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
         Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
         number from 0 to 1 or balanced.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -340,35 +360,41 @@ class FairFlow(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     n_init : int, default=4
-        Starts, of which the best goes on after a few rounds. A whole number from 1 to 10,000.
+        Starts, of which the best continues after a few rounds. A whole number from 1 to 10,000.
     max_iter : int, default=100
-        Most rounds on all instances. A whole number from 1 to 1,000,000.
+        Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
         Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
         ends. A number from 0 to 1.
     balance : float or None, default=None
-        In place of delta, for two groups: in every cluster the rarer group has at least so many instances for each of
-        the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+        In place of delta, for two groups: in every cluster the rarer group has at least this many instances for each
+        of the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
+        the table's. A whole number from 1 to 1,000,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -395,6 +421,7 @@ class FairFlow(NamedMethod):
         max_iter: int = 100,
         tol: float = 0.0001,
         balance: float | None = None,
+        min_cluster_size: int = 1,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -404,27 +431,30 @@ class FairKM(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     penalty : float or {"authors"}, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, (n /
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, (n /
         n_clusters)^2. A number from 0 to 1,000,000,000 or authors.
     max_iter : int, default=300
-        Most passes over the instances. A whole number from 1 to 1,000,000.
+        Maximum number of passes over the instances. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -433,7 +463,7 @@ class FairKM(NamedMethod):
     -----
     Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020.
     See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
-    lowers the objective, and the authors stop so too.
+    lowers the objective, and the authors stop in the same way.
 
     Examples
     --------
@@ -458,25 +488,31 @@ class FairLP(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     delta : float, default=0.0
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
+        the table's. A whole number from 1 to 1,000,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -484,8 +520,8 @@ class FairLP(NamedMethod):
     Notes
     -----
     Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
-    Bera's method: the linear program of fair assignment, whose counts are then made whole. It is solved by its dual, and no
-    bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+    The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
+    its dual, and no bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
 
     Examples
     --------
@@ -500,6 +536,97 @@ class FairLP(NamedMethod):
         n_clusters: int = 8,
         *,
         delta: float = 0.0,
+        min_cluster_size: int = 1,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None: ...
+
+class FairLimit(_FairLimit.Estimator, NamedMethod):
+    """k-means in which every cluster strictly keeps a limit on how far its groups' shares are from the table's.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        Number of clusters, at most n.
+    max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction], default=0.02
+        Largest difference between a group's share in a cluster and in the table. The default gives way to shares or
+        min_ratio. A number from 0 to 1,000,000, or a mapping with one for each sensitive column.
+    min_cluster_size : int, default=1
+        Least rows of a cluster. A whole number from 1 to 1,000,000,000.
+    n_init : int, default=4
+        Starts; each brings a few trials of other centres. A whole number from 1 to 10,000.
+    shares : Mapping[str, object] or None, default=None
+        In place of max_deviation: least and largest share of groups in every cluster, such as {"f": (0.3, 0.6)}; with
+        several sensitive columns a mapping of columns to these. A mapping of groups to pairs of a least and a largest
+        share from 0 to 1 or null.
+    min_ratio : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
+        In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this part of
+        their ratio in the table; 0.8 is the four-fifths rule. A number from 0 to 1, or a mapping with one for each
+        sensitive column or null.
+    max_seconds : float or None, default=None
+        Time after which the search ends with the best labels so far. Results then depend on the machine. A number
+        from 0 to 1,000,000 or null.
+    verbose : int, default=0
+        1 prints the progress. A whole number from 0 to 1.
+    random_state : int or Generator or RandomState or None, default=None
+        Source of all randomness; an int gives the same result at each fit, None a different one.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+    n_clusters_ : int
+        Number of clusters; each holds an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+    inertia_ : float
+        Sum of squared distances of the rows to their cluster's mean.
+    deviation_ : float
+        Largest difference between a group's share in a cluster and in the table, over all sensitive columns.
+    sizes_ : int array (n_clusters_,)
+        Rows of each cluster.
+    assignment_gap_ : float
+        The rows cannot be assigned to the last round's centres within the limits at a cost lower than this part of it.
+    n_iter_ : int
+        Rounds on the whole table.
+
+    Notes
+    -----
+    This project; fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv
+    2002.07892.
+    Limits hold in whole-number arithmetic, to the last row: a float means its shortest decimal, so that .03 is 3/100. With
+    several sensitive columns, each column's shares are limited. If it is proved that no such clusters exist, the fit raises
+    with status ``infeasible``; if none were found, with ``not_converged``. See
+    :func:`clusterlets.algorithms.fair_limit.fair_limit`.
+
+    Examples
+    --------
+    >>> from clusterlets.estimators import FairLimit
+    >>> X, sex = [[0.0], [0.1], [5.0], [5.1]], ["f", "m", "f", "m"]
+    >>> FairLimit(2, random_state=0).fit(X, sensitive_features=sex).memberships_.sum(axis=0).tolist()
+    [2, 2]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        max_deviation: float | str | Fraction | Mapping[str, float | str | Fraction] = 0.02,
+        min_cluster_size: int = 1,
+        n_init: int = 4,
+        shares: Mapping[str, object] | None = None,
+        min_ratio: float | str | Fraction | Mapping[str, float | str | Fraction] | None = None,
+        max_seconds: float | None = None,
+        verbose: int = 0,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -509,26 +636,29 @@ class FairLloyd(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=1e-06
         A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -557,29 +687,32 @@ class FairLloyd(NamedMethod):
     ) -> None: ...
 
 class Fairlets(NamedMethod):
-    """Small sets of instances with the balance of the table, of the least cost in all, and k-means of their means.
+    """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
 
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -613,24 +746,27 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     theta : float, default=0.5
         Weight of the groups, from 0, the labels of k-means alone, to 1. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -669,27 +805,30 @@ class TreeFairlets(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     largest_q : int, default=20
         Largest denominator of the balance, which is the largest such fraction that the table has. A small one gives
         small sets, near each other, and a lower balance. A whole number from 1 to 10,000.
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -722,29 +861,32 @@ class VFC(NamedMethod):
     Parameters
     ----------
     n_clusters : int, default=8
-        Clusters wanted, at most n.
+        Number of clusters, at most n.
     fairness_weight : float, default=1
-        Weight of the penalty, as a part of the sum of squared errors of plain k-means. A number from 0 to
+        Weight of the penalty, as a fraction of the sum of squared errors of plain k-means. A number from 0 to
         1,000,000,000.
     lipschitz : float, default=7
         The first step's bound on the curvature; it grows where a step fails. A number from 1e-09 to 1,000,000,000.
     max_iter : int, default=100
-        Most rounds. A whole number from 1 to 1,000,000.
+        Maximum number of rounds. A whole number from 1 to 1,000,000.
     random_state : int or Generator or RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Clusters that hold an instance.
+        Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
@@ -752,7 +894,8 @@ class VFC(NamedMethod):
     Notes
     -----
     Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021.
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle has no clustering.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle returns its last labels, with ``converged_`` False
+    and a note.
 
     Examples
     --------

@@ -8,13 +8,33 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from clusterlets.algorithms.checks import check_largest
-from clusterlets.estimators.groups import encode
+from clusterlets.algorithms.checks import check_largest, check_same_index
+from clusterlets.estimators.groups import column_names, encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
 
 
 class FairClusterer(ClusterMixin, BaseEstimator):
-    """Checked input, groups and random stream for the estimators, which add ``_check_parameters`` and ``_cluster``."""
+    """Checked input, groups and random stream for the estimators, which add ``_check_parameters`` and ``_cluster``.
+
+    Attributes
+    ----------
+    labels_ : int array (n,)
+        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
+        first), so that a cluster may have no label.
+    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
+        Whether an instance is in a cluster; one entry per row of a crisp clustering.
+    n_clusters_ : int
+        Number of clusters; each holds an instance.
+    cluster_centers_ : float array (n_clusters_, d)
+        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    sensitive_classes_ : array (K,) or (K, S)
+        Value, or combination of values, of each group in the order of the group codes.
+    sensitive_names_ : list
+        What the sensitive columns are called: the names of a DataFrame's columns, else their numbers from 0.
+    n_features_in_ : int
+    feature_names_in_ : array (d,)
+        Only after a fit on a DataFrame.
+    """
 
     n_clusters: int | None
     n_clusters_: int
@@ -52,7 +72,8 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         ------
         InvalidInput
             (A ``ValueError``.) For a parameter out of range; for sensitive features that are absent, incomplete, continuous, of
-            another length, or of one group; for more clusters than instances, and what else the method cannot handle.
+            another length, of another index (where X has one, too), or of one group; for more clusters than instances, and what
+            else the method cannot handle.
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
@@ -61,8 +82,10 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             )
         with as_invalid_input():
             self._check_parameters()
+            check_same_index(X=X, sensitive_features=sensitive_features)
         X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
+        self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
             self._cluster(X, groups, generator(self.random_state))
         return self
@@ -75,7 +98,7 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         """Set the attributes of a fit."""
         raise NotImplementedError
 
-    def _warn_of_fewer(self) -> None:
+    def _warn_of_fewer_clusters(self) -> None:
         """Say that there are fewer clusters than were asked for."""
         if self.n_clusters is not None and self.n_clusters_ < self.n_clusters:
             warnings.warn(

@@ -15,7 +15,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
-from clusterlets.estimators.memberships import nearest_of_own
+from clusterlets.estimators.memberships import nearest_own_cluster
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
@@ -35,32 +35,19 @@ class ClusterletClustering(FairClusterer):
 
     Attributes
     ----------
-    labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that with D and B a cluster may have no label.
-    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row for crisp matchers.
-    n_clusters_ : int
-        Clusters found.
+    {attributes}
     n_clusterlets_ : int
-        Clusterlets wanted of each group: as given, or as chosen for ``n_clusters``.
+        Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
         The same of the hops.
-    cluster_centers_ : float array (n_clusters_, d)
-        Mean of all members.
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
         Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
-    sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
-    n_features_in_ : int
-    feature_names_in_ : array (d,)
-        Only after a fit on a DataFrame.
 
     Notes
     -----
-    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) a k-means iteration, then the matcher's cost, which
+    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
     does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
     a number of clusters is not the paper's, whose matchers are never asked for one.
 
@@ -91,7 +78,7 @@ class ClusterletClustering(FairClusterer):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
     def _cluster(self, X, groups, random_state):
-        self._warn_of_ignored(methods.get(self.matcher).parameters)
+        self._warn_of_ignored_parameters(methods.get(self.matcher).parameters)
         if self.n_clusters is None:
             self.n_clusterlets_, self.hops_ = self.n_clusterlets, self.hops
         else:
@@ -102,7 +89,7 @@ class ClusterletClustering(FairClusterer):
         self.n_clusters_ = len(self.matching_)
         self.cluster_centers_ = cluster_centres(self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids)
         self.memberships_ = self._memberships(self.clusterlets_.labels)
-        self.labels_ = nearest_of_own(X, self.memberships_, self.cluster_centers_)
+        self.labels_ = nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
         if self.n_clusters not in (None, self.n_clusters_):
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters: of all configurations that were tried, this is the "
@@ -136,12 +123,12 @@ class ClusterletClustering(FairClusterer):
         parameters = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
-    def _warn_of_ignored(self, used: Collection[str]) -> None:
+    def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:
         """Say which parameters were set that the matcher does not use, or that ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
-        ignored = [name for name in _OF_MATCHERS if name not in used and getattr(self, name) != defaults[name]]
+        ignored = [name for name in _OF_MATCHERS if name not in used_parameters and getattr(self, name) != defaults[name]]
         if ignored:
-            accepted = " and ".join(name for name in _OF_MATCHERS if name in used)
+            accepted = " and ".join(name for name in _OF_MATCHERS if name in used_parameters)
             warnings.warn(
                 f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
                 f"{self.matcher} uses {accepted}.",
@@ -179,7 +166,7 @@ class ClusterletClustering(FairClusterer):
             As ``labels_``: where the clusterlet is in several clusters, the one whose centre is nearest.
         """
         X = self._validated(X)
-        return nearest_of_own(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
+        return nearest_own_cluster(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
 
 
 def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
@@ -201,16 +188,16 @@ set_parameters(
         "n_clusterlets": (
             10,
             "int",
-            "Clusterlets wanted of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
+            "Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
             "many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.",
         ),
         "n_clusters": (
             None,
             "int | None",
-            "Clusters wanted. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are tried, "
-            "and the result with the closest number of clusters is kept: of equally close ones the one with the least largest "
-            "deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit with "
-            "``n_clusterlets_`` and ``hops_`` alone gives.",
+            "Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are "
+            "tried, and the result with the closest number of clusters is kept: of equally close ones the one with the "
+            "smallest maximum deviation, then the fewest clusterlets, then the fewest hops. It is the result that a fit "
+            "with ``n_clusterlets_`` and ``hops_`` alone gives.",
         ),
         "matcher": (
             "G-B",

@@ -17,7 +17,7 @@ from clusterlets.algorithms.checks import check_groups
 from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_input
 
 
-def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
+def encode(sensitive_features, n: int, least_groups: int = 2) -> tuple[np.ndarray, np.ndarray]:
     """Group codes (n,), and the value (K,) or values (K, S) of each group.
 
     Parameters
@@ -25,7 +25,9 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n : int
-        Rows that there must be.
+        Required number of rows.
+    least_groups : int
+        2, as one group alone leaves nothing to balance; 1 where the groups are known from elsewhere.
 
     Raises
     ------
@@ -38,7 +40,8 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
     """
     if sensitive_features is None:
         raise InvalidInput(
-            "sensitive_features is missing: give the group of each instance by name, sensitive_features=groups, a value a row."
+            "sensitive_features is missing: pass the group of each instance by name, sensitive_features=groups, one value "
+            "per row."
         )
     rows, columns = _columns(sensitive_features)
     if rows != n:
@@ -47,11 +50,16 @@ def encode(sensitive_features, n: int) -> tuple[np.ndarray, np.ndarray]:
         raise InvalidInput("sensitive_features has no column.")
     encoded = [_encode_column(name, column) for name, column in columns]
     combinations, groups = np.unique(np.column_stack([codes for codes, _ in encoded]), axis=0, return_inverse=True)
-    if len(combinations) < 2:
-        raise InvalidInput("sensitive_features has one group only; it takes two groups to have something to balance.")
+    if len(combinations) < least_groups:
+        raise InvalidInput("sensitive_features has only one group; fairness needs two or more.")
     values = [values[codes] for (_, values), codes in zip(encoded, combinations.T, strict=True)]
     classes = values[0] if len(values) == 1 else np.column_stack([value.astype(object) for value in values])
     return groups.reshape(-1).astype(np.int64), classes
+
+
+def column_names(sensitive_features) -> list:
+    """What the sensitive columns are called: a DataFrame's names, else their numbers from 0."""
+    return [name for name, _ in _columns(sensitive_features)[1]]
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
@@ -67,7 +75,7 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
     array = sensitive_features.toarray() if issparse(sensitive_features) else as_array(sensitive_features, "sensitive_features")
     if array.ndim == 0:
         raise InvalidInput(
-            f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value a row."
+            f"sensitive_features is {repr(sensitive_features)[:60]}, a single value: give the column itself, one value per row."
         )
     if array.ndim > 2:
         raise InvalidInput(f"sensitive_features has {array.ndim} dimensions: give one column (n,), or several (n, S).")
@@ -133,16 +141,16 @@ def _is_unequal_to_itself(value: object) -> bool:
 
 def _encode_objects(where: str, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     try:
-        values = _in_order(set(column))  # not by np.unique, which cannot order values of differing types
+        values = _sort(set(column))  # not by np.unique, which cannot order values of differing types
     except TypeError:
-        raise InvalidInput(f"{where} it holds values such as {column[0]!r}, which cannot be told apart.") from None
+        raise InvalidInput(f"{where} it holds values such as {column[0]!r}, which cannot be compared.") from None
     code = {value: index for index, value in enumerate(values)}
     classes = np.empty(len(values), dtype=object)
     classes[:] = values
     return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), classes
 
 
-def _in_order(values: Iterable) -> list:
+def _sort(values: Iterable) -> list:
     """Values sorted; those without a common order type by type, and by their repr where a type has no order."""
     try:
         return sorted(values)
@@ -150,7 +158,7 @@ def _in_order(values: Iterable) -> list:
         groups = [list(group) for _, group in groupby(sorted(values, key=_kind), key=_kind)]
     if len(groups) == 1:
         return sorted(groups[0], key=repr)
-    return list(chain.from_iterable(map(_in_order, groups)))
+    return list(chain.from_iterable(map(_sort, groups)))
 
 
 def _kind(value: object) -> str:

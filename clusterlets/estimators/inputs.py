@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError, InvalidInput
+from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
 
 
 @contextmanager
@@ -14,14 +14,16 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
     """Raise the algorithms' errors as InvalidInput, the ValueError that users of scikit-learn expect."""
     try:
         yield
+    except NoClusteringError:
+        raise
     except ClusterletsError as error:
         raise InvalidInput(f"{where} {error}".lstrip()) from None
 
 
-def check_whole(name: str, value: Any, least: int) -> None:
+def check_whole(name: str, value: Any, minimum: int) -> None:
     """Raise InvalidInput unless a setting is a whole number of at least ``least``; True and False do not count."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InvalidInput(f"{name}: {value!r}; it must be a whole number of at least {least}.")
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
+        raise InvalidInput(f"{name}: {value!r}; it must be a whole number of at least {minimum}.")
 
 
 def plain(value: Any) -> Any:
@@ -40,10 +42,10 @@ def generator(random_state) -> np.random.Generator:
         raise InvalidInput(f"random_state={random_state!r} is neither a number of 0 or more nor a generator.") from None
 
 
-def as_array(values, what: str) -> np.ndarray:
+def as_array(values, name: str) -> np.ndarray:
     if np.ma.is_masked(values):
-        raise InvalidInput(f"{what} has masked values: drop these rows first.")
+        raise InvalidInput(f"{name} has masked values: drop these rows first.")
     try:
         return np.asarray(values)
     except ValueError:
-        raise InvalidInput(f"{what} has rows of different lengths.") from None
+        raise InvalidInput(f"{name} has rows of different lengths.") from None

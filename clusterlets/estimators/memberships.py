@@ -7,13 +7,13 @@ from clusterlets.algorithms.instance_labels import nearest_own_centre
 from clusterlets.estimators.inputs import InvalidInput, as_array
 
 
-def nearest_of_own(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
-    """Of the clusters that hold an instance, the one whose centre is nearest (the first of equals), (n,)."""
+def nearest_own_cluster(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
+    """Of the clusters that hold an instance, the one whose centre is nearest (ties go to the first), (n,)."""
     by_cluster = memberships.tocsc()
     return nearest_own_centre(X, np.split(by_cluster.indices, by_cluster.indptr[1:-1]), centres)
 
 
-def centres_of(X: np.ndarray, memberships: csr_array) -> np.ndarray:
+def cluster_means(X: np.ndarray, memberships: csr_array) -> np.ndarray:
     """Mean (C, d) of the members of each cluster; none may be empty. O(n d) for a crisp clustering."""
     by_cluster = memberships.tocsc()
     return np.stack([X[rows].mean(axis=0) for rows in np.split(by_cluster.indices, by_cluster.indptr[1:-1])])

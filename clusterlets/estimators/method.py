@@ -2,21 +2,31 @@
 
 import inspect
 import textwrap
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import nearest_centres
+from clusterlets.estimators.assigning import AssigningMethod
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
-from clusterlets.estimators.memberships import centres_of, memberships_of_labels, nearest_of_own
-from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, section, set_parameters
+from clusterlets.estimators.memberships import cluster_means, memberships_of_labels, nearest_own_cluster
+from clusterlets.estimators.signatures import (
+    RANDOM_STATE,
+    Documented,
+    documented,
+    section,
+    set_parameters,
+    with_common_attributes,
+)
 
 
-class OfMethod(FairClusterer):
+class MethodEstimator(FairClusterer):
     """Base of the estimators that run a method of :mod:`clusterlets.methods`; they say which, and with what parameters."""
 
     n_clusters: int
@@ -25,15 +35,15 @@ class OfMethod(FairClusterer):
     def _method(self) -> type[methods.Method]:
         raise NotImplementedError
 
-    def _given(self) -> Mapping[str, Any]:
+    def _parameters(self) -> Mapping[str, Any]:
         raise NotImplementedError
 
-    def _values(self) -> dict[str, Any]:
-        return {name: plain(value) for name, value in self._given().items()}
+    def _plain_parameters(self) -> dict[str, Any]:
+        return {name: plain(value) for name, value in self._parameters().items()}
 
     def _check_parameters(self) -> None:
         check_whole("n_clusters", self.n_clusters, 1)
-        method, values = self._method(), self._values()
+        method, values = self._method(), self._plain_parameters()
         methods.check_parameters(method, values, method.name)
         faults = method().faults(int(self.n_clusters), **values)
         if faults:
@@ -45,12 +55,16 @@ class OfMethod(FairClusterer):
     def _cluster(self, X, groups, random_state):
         method = self._method()
         self._check_table(method, X, groups)
-        fitted = method()
-        outputs = methods.clusterings(method, fitted.fit(X, groups, self.n_clusters, random_state, **self._values()), len(X))
+        values = self.sensitive_classes_
+        columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
+        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
-        self._set(X, clustering, vars(fitted))
+        self._set_attributes(X, clustering, vars(fitted))
+        if vars(fitted).get("note_"):
+            warnings.warn(vars(fitted)["note_"], ConvergenceWarning, stacklevel=3)
+        self._groups, self._remembered = groups, None
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
-            self._warn_of_fewer()
+            self._warn_of_fewer_clusters()
 
     def _check_table(self, method: type[methods.Method], X: np.ndarray, groups: np.ndarray) -> None:
         """Refuse a table that the method cannot handle."""
@@ -66,7 +80,7 @@ class OfMethod(FairClusterer):
         if unsupported:
             raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
 
-    def _set(self, X: np.ndarray, clustering: np.ndarray, of_fit: Mapping[str, Any]) -> None:
+    def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, of_fit: Mapping[str, Any]) -> None:
         """The attributes, of labels (n,) or memberships (n, C), and those that the method's ``fit`` has set."""
         for name, value in of_fit.items():
             if name.endswith("_") and name != "cluster_centers_":
@@ -75,8 +89,8 @@ class OfMethod(FairClusterer):
         self.memberships_ = memberships_of_labels(clustering) if crisp else csr_array(clustering)
         self.n_clusters_ = self.memberships_.shape[1]
         centres = of_fit.get("cluster_centers_", {}).get(self.output)
-        self.cluster_centers_ = centres_of(X, self.memberships_) if centres is None else centres
-        self.labels_ = clustering if crisp else nearest_of_own(X, self.memberships_, self.cluster_centers_)
+        self.cluster_centers_ = cluster_means(X, self.memberships_) if centres is None else centres
+        self.labels_ = clustering if crisp else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
 
     def predict(self, X):
         """Cluster of each instance, by the nearest of ``cluster_centers_``; this does not keep the clustering fair.
@@ -92,7 +106,8 @@ class OfMethod(FairClusterer):
         return nearest_centres(self._validated(X), self.cluster_centers_)
 
 
-class MethodClustering(OfMethod):
+@with_common_attributes
+class MethodClustering(MethodEstimator):
     """Any method of :mod:`clusterlets.methods`, or of a file of your own.
 
     Parameters
@@ -100,29 +115,17 @@ class MethodClustering(OfMethod):
     method : str, default="FRAC"
         A name of :func:`clusterlets.methods.names`, or the path of a Python file with a method in it.
     n_clusters : int, default=8
-        Clusters wanted, at most n; of a matcher, clusterlets of each group.
+        Number of clusters, at most n; of a matcher, clusterlets of each group.
     parameters : dict or None, default=None
         Keyword parameters of the method's ``fit``; None for its own defaults.
     output : str or None, default=None
         Which of several outputs to keep, ``"nearest"`` of FRAC say; None for the first.
     random_state : int, Generator, RandomState or None, default=None
-        Source of all randomness; an int gives the same result at each fit, None another one.
+        Source of all randomness; an int gives the same result at each fit, None a different one.
 
     Attributes
     ----------
-    labels_ : int array (n,)
-        Cluster of each instance; where it is in several, the one whose centre is nearest.
-    memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
-        Whether an instance is in a cluster; one entry a row of a crisp clustering.
-    n_clusters_ : int
-        Clusters that hold an instance.
-    cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
-    sensitive_classes_ : array (K,) or (K, S)
-        Value, or combination of values, of each group in the order of the group codes.
-    n_features_in_ : int
-    feature_names_in_ : array (d,)
-        Only after a fit on a DataFrame.
+    {attributes}
 
     Examples
     --------
@@ -144,13 +147,13 @@ class MethodClustering(OfMethod):
             raise InvalidInput(f"method: {self.method!r}; it must be the name of a method, or the path of a Python file.")
         return methods.from_file(self.method) if self.method.endswith(".py") else methods.get(self.method)
 
-    def _given(self):
+    def _parameters(self):
         if not isinstance(self.parameters, dict | None):
             raise InvalidInput(f"parameters: {self.parameters!r}; it must be a dict of the method's parameters, or None.")
         return self.parameters or {}
 
 
-class NamedMethod(OfMethod):
+class NamedMethod(MethodEstimator):
     """Base of the estimators that stand for one method, whose parameters are their own; :func:`estimator_of` makes them."""
 
     _name: str
@@ -158,7 +161,7 @@ class NamedMethod(OfMethod):
     def _method(self):
         return methods.get(self._name)
 
-    def _given(self):
+    def _parameters(self):
         return {name: getattr(self, name) for name in self._method().parameters}
 
 
@@ -170,7 +173,7 @@ Parameters
 
 Attributes
 ----------
-{attributes}
+{{attributes}}{own_attributes}
 
 Notes
 -----
@@ -192,20 +195,20 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     """
     _, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
     base = getattr(method, "Estimator", None)
-    attributes = [section(MethodClustering, "Attributes"), *([section(base, "Attributes")] if base else [])]
     text = _DOCSTRING.format(
         summary=method.summary(),
-        attributes="\n".join(attributes),
+        own_attributes=f"\n{section(base, 'Attributes')}" if base else "",
         notes=f"{textwrap.fill(method.citation, 110)}.\n{rest}".strip(),
         module=module,
         name=method.__name__,
     )
-    bases = (base, NamedMethod) if base else (NamedMethod,)
+    assigning = (AssigningMethod,) if method.assignment_rows is not methods.Method.assignment_rows else ()
+    bases = (*((base,) if base else ()), NamedMethod, *assigning)
     estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
     set_parameters(
         estimator,
         {
-            "n_clusters": (8, "int", "Clusters wanted, at most n."),
+            "n_clusters": (8, "int", "Number of clusters, at most n."),
             **{name: documented(parameter) for name, parameter in method.parameters.items()},
             **({"output": _output_of(method)} if method.outputs else {}),
             "random_state": RANDOM_STATE,

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.inputs import InvalidInput
-from clusterlets.estimators.memberships import as_memberships, centres_of, nearest_of_own
+from clusterlets.estimators.memberships import as_memberships, cluster_means, nearest_own_cluster
 from clusterlets.estimators.report import composition_of
 from clusterlets.extras import optional
 from clusterlets.metrics.table import SCORES
@@ -85,6 +86,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     InvalidInput
         For input that does not fit together.
     """
+    check_same_index(X=X, clustering=clustering)
     X = check_array(X, dtype=np.float64, order="C")
     memberships, clusters = as_memberships(clustering)
     if memberships.shape[0] != len(X):
@@ -92,7 +94,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     occupied = np.flatnonzero(memberships.sum(axis=0))
     memberships = memberships[:, occupied]
     ax = _axes(ax)
-    draw_projection(ax, X, clusters[occupied][nearest_of_own(X, memberships, centres_of(X, memberships))])
+    draw_projection(ax, X, clusters[occupied][nearest_own_cluster(X, memberships, cluster_means(X, memberships))])
     return ax
 
 
@@ -220,7 +222,7 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
     centres = np.array([np.median(places[labels == cluster], axis=0) for cluster in numbered])
     extent = np.ptp(places, axis=0)
     extent[extent == 0] = 0.1  # about what matplotlib gives to points on a line
-    for cluster, place in zip(numbered, _apart(centres, _NUMBER * extent), strict=True):
+    for cluster, place in zip(numbered, _place_numbers(centres, _NUMBER * extent), strict=True):
         axes.annotate(
             str(cluster),
             place,
@@ -238,14 +240,14 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _apart(centres: np.ndarray, room: np.ndarray) -> np.ndarray:
+def _place_numbers(centres: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Places (m, 2), each the nearest to its centre where a number of that width and height covers no earlier one."""
     steps = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
-    nearest_first = steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")] * room
+    nearest_first = steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")] * size
     placed = np.empty((0, 2))
     for centre in centres:
         places = centre + nearest_first
-        is_free = (np.abs(places[:, None] - placed) > 0.99 * room).any(axis=2).all(axis=1)
+        is_free = (np.abs(places[:, None] - placed) > 0.99 * size).any(axis=2).all(axis=1)
         placed = np.vstack([placed, places[is_free.argmax()]])
     return placed
 

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_array
 
 from clusterlets.algorithms import geometry
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.row_samples import sample_rows
@@ -92,7 +93,7 @@ class FairnessReport(dict[str, Any]):
         sizes = composition.counts.sum(axis=1)
         shares = composition.counts / sizes[:, None]
         excess = shares - composition.group_counts / composition.group_counts.sum()
-        furthest = np.abs(excess).round(12).argmax(axis=1)  # the first of equals
+        furthest = np.abs(excess).round(12).argmax(axis=1)  # ties go to the first
         index = pd.Index(composition.clusters, name="cluster")
         columns = {
             "size": sizes,
@@ -163,17 +164,18 @@ def fairness_report(
     :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is that of
     :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
     (``row_samples.EXACT_ROWS``); past that they are those of 2,000 rows, against all others: O(m n d) time for m rows.
-    Plain k-means costs O(n d C) time a round for C clusters, a few tens of rounds mostly; it is not run where clusters
+    Plain k-means costs O(n d C) time per round for C clusters, a few tens of rounds mostly; it is not run where clusters
     overlap, nor with a ``reference_cost``.
     """
+    check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
-        raise InvalidInput(f"deviation={deviation!r} is none of {', '.join(DEVIATIONS)}.")
+        raise InvalidInput(f"deviation={deviation!r} must be one of {', '.join(DEVIATIONS)}.")
     is_number = isinstance(reference_cost, Real) and not isinstance(reference_cost, bool)
     if reference_cost is not None and not (is_number and 0 <= reference_cost < np.inf):
         raise InvalidInput(
-            f"reference_cost={reference_cost!r} is no sum of squared errors: give a number of 0 or more, or None."
+            f"reference_cost={reference_cost!r} is not a sum of squared errors: give a number of 0 or more, or None."
         )
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
@@ -260,6 +262,7 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
 
 def composition_of(clustering, sensitive_features) -> Composition:
     """The same without pandas; raises as :func:`cluster_composition`. O(n K)."""
+    check_same_index(clustering=clustering, sensitive_features=sensitive_features)
     memberships, cluster_names = as_memberships(clustering)
     groups, classes = encode(sensitive_features, memberships.shape[0])
     return _composition(memberships, cluster_names, groups, _values(classes))

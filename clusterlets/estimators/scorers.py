@@ -9,6 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import has_fit_parameter
 
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.report import fairness_report
 
@@ -50,10 +51,11 @@ class ClusterScorer:
         """
         if sensitive_features is None:
             raise InvalidInput(
-                f"{self.__name__} was given no sensitive_features. A search hands them on with "
+                f"{self.__name__} was given no sensitive_features. A search passes them on with "
                 "sklearn.set_config(enable_metadata_routing=True), if the estimator asks for them too: "
                 "estimator.set_fit_request(sensitive_features=True)."
             )
+        check_same_index(X=X, sensitive_features=sensitive_features)  # transformers may drop the index
         if isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
             estimator = estimator[-1]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clusterlets import methods
+from clusterlets.estimators.base import FairClusterer
 
 #: A parameter of an estimator: its default, its type as a stub writes it, and its meaning.
 Documented = tuple[Any, str, str]
@@ -14,7 +15,7 @@ Documented = tuple[Any, str, str]
 RANDOM_STATE: Documented = (
     None,
     "int | np.random.Generator | np.random.RandomState | None",
-    "Source of all randomness; an int gives the same result at each fit, None another one.",
+    "Source of all randomness; an int gives the same result at each fit, None a different one.",
 )
 
 
@@ -47,7 +48,14 @@ def set_parameters(estimator: type, parameters: Mapping[str, Documented], n_posi
     __init__.__qualname__, __init__.__module__ = f"{estimator.__qualname__}.__init__", estimator.__module__
     estimator.__init__ = __init__  # type: ignore[misc]
     estimator._annotations = {name: annotation for name, (_, annotation, _) in parameters.items()}  # type: ignore[attr-defined]
-    estimator.__doc__ = (inspect.getdoc(estimator) or "").replace("{parameters}", "\n".join(map(_lines, parameters.items())))
+    documentation = with_common_attributes(estimator).__doc__ or ""
+    estimator.__doc__ = documentation.replace("{parameters}", "\n".join(map(_lines, parameters.items())))
+
+
+def with_common_attributes(estimator: type) -> type:
+    """Put the attributes of all estimators into a docstring, which has a line ``{attributes}`` where they belong."""
+    estimator.__doc__ = (inspect.getdoc(estimator) or "").replace("{attributes}", section(FairClusterer, "Attributes"))
+    return estimator
 
 
 def _lines(parameter: tuple[str, Documented]) -> str:

@@ -2,7 +2,7 @@
 
 One file holds all seeds of the block: named arrays for each key, where the key is a seed (``"3"``) or a method and a seed
 (``"FRAC (fair)/3"``). If a step cannot run on its dataset, ``status`` says why, and its file has no keys; if a fit
-gave no result, ``failures`` says why, by seed.
+gave no result, or one with a note, ``failures`` says why, by seed.
 """
 
 import json
@@ -31,7 +31,7 @@ Keyed = dict[str, dict[str, np.ndarray]]
 
 @dataclass(frozen=True)
 class SeedBlock:
-    """Arrays by key and name, the status of the whole block, and status and note of each seed without a result."""
+    """Arrays by key and name, the status of the whole block, and status and note of each seed that has a note."""
 
     values: Keyed
     status: str = OK

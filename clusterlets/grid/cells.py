@@ -14,7 +14,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
+from clusterlets.parameters import one_form
 
 # The last part of the seed of the random streams that methods share; each method also has a number of its own.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
@@ -66,13 +68,13 @@ def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
     grids = config["grids"]
     matchers = [method for method in config["methods"] if grids[method]["needs"]]
     for method, k in itertools.product(matchers, config["k"]):
-        yield from ((method, k, point) for point in points_of(grids[method]["parameters"]))
+        yield from ((method, k, point) for point in combinations(grids[method]["parameters"]))
     for k, method in itertools.product(config["k"], config["methods"]):
         if method not in matchers:
-            yield from ((method, k, point) for point in points_of(grids[method]["parameters"]))
+            yield from ((method, k, point) for point in combinations(grids[method]["parameters"]))
 
 
-def points_of(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
+def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
     """Every combination of the values of some parameters."""
     for values in itertools.product(*parameters.values()):
         yield dict(zip(parameters, values, strict=True))
@@ -91,14 +93,14 @@ def format_parameters(parameters: Mapping[str, Value]) -> str:
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
 
-def parse_parameters(words: str) -> dict[str, Value]:
+def parse_parameters(text: str) -> dict[str, Value]:
     """Parse what :func:`format_parameters`, or a user, wrote. A ClusterletsError names a parameter that is given twice."""
     parameters: dict[str, Value] = {}
-    for part in filter(None, (part.strip() for part in words.split(","))):
+    for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))
         if name in parameters:
-            raise ClusterletsError(f"Parameter {name!r} is given twice in {words!r}; give it one value.")
-        parameters[name] = _from_text(value)
+            raise ClusterletsError(f"Parameter {name!r} is given twice in {text!r}; give it one value.")
+        parameters[name] = parse_value(value)
     return parameters
 
 
@@ -109,27 +111,23 @@ def as_text(value: Value) -> str:
     if isinstance(value, int | float):
         return repr(value + 0).removesuffix(".0")  # adding 0 turns -0.0 into 0.0
     plain = "".join(letter if letter in _PLAIN else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
-    if plain and (plain in ("null", "true", "false") or _is_number(plain)):
+    if plain and (plain in ("null", "true", "false") or not math.isnan(number(plain))):
         return f"%{ord(plain[0]):02X}{plain[1:]}"
     return plain or "%"
 
 
-def _from_text(text: str) -> Value:
+def parse_value(text: str) -> Value:
+    """The value that a text stands for: what :func:`as_text` wrote, or a user. A ClusterletsError names too large a number."""
     if "%" in text:
         return "" if text == "%" else unquote(text)
     if text in ("null", "true", "false"):
         return {"null": None, "true": True, "false": False}[text]
-    if _is_number(text):
-        return int(text) if re.fullmatch("-?[0-9]+", text) else float(text)
-    return text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    value = number(text)
+    if math.isnan(value):
+        return text
+    if math.isinf(value):
+        raise ClusterletsError(f"{text[:60]} is no finite number.")
+    return int(text) if re.fullmatch("[+-]?[0-9]+", text) else one_form(value)
 
 
 # ---- seeds -----------------------------------------------------------------------------------------------------------

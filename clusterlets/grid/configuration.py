@@ -2,10 +2,12 @@
 
 import difflib
 import functools
+import itertools
+import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import yaml
@@ -14,28 +16,38 @@ from jsonschema.validators import extend
 
 from clusterlets.datasets import CLASS, check_sensitive, describe, user_table
 from clusterlets.datasets import names as dataset_names
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
-from clusterlets.grid.cells import points_of
+from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 from clusterlets.methods import names as method_names
+from clusterlets.parameters import one_form
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
-_MOST_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
+#: The file with the default of every key.
+CONFIGURATION = _CHECKOUT / "config.yaml"
+_MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
 _LONGEST_FAULT = 300
+# Folders that hold something else than results: in any working directory, and in the checkout.
+_IN_USE = (".git", ".snakemake", "data")
+SOURCES = (
+    *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "containers", "docs"),
+    *("envs", "profiles", "reference", "snakemake_logger_plugin_cells", "tests", "workflow"),
+)
 
 
-def _is_whole(_, value: object) -> bool:
+def _is_integer(_, value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)  # YAML's true would be 1
 
 
 def _is_number(_, value: object) -> bool:
-    return _is_whole(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
+    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
 
 
-_NUMBERS = {"integer": _is_whole, "number": _is_number}
+_NUMBERS = {"integer": _is_integer, "number": _is_number}
 _Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(_NUMBERS))
 
 
@@ -44,7 +56,7 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
     Mappings are merged, and lists are replaced.
     """
-    config = _read(_CHECKOUT / "config.yaml")
+    config = _read(CONFIGURATION)
     for key, value in (_read(Path(path)) if path else {}).items():
         are_mappings = isinstance(value, dict) and isinstance(config.get(key), dict)
         config[key] = config[key] | value if are_mappings else value
@@ -53,24 +65,68 @@ def read_configuration(path: str | Path | None = None) -> dict:
 
 def _read(path: Path) -> dict:
     try:
-        config = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        config = _from_json(text) or yaml.safe_load(text)
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date is a ValueError
-        raise ClusterletsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+        raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
+    check_spelling(path)
     return config
+
+
+def _from_json(text: str) -> dict | None:
+    """The configuration in a JSON file, in which numbers are spelt as YAML has texts; Snakemake tries JSON first, too."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def check_spelling(path: str | Path) -> None:
+    """Refuse numbers and truth values of a YAML file whose spelling means something else elsewhere.
+
+    YAML has 10 for ``1_0``, 8 for ``010``, 90 for ``1:30``, false for ``no``, and a text for ``1e5``; ``--parameters`` and
+    the tables of users read the first four as texts, and the last one as a number.
+    """
+    text = Path(path).read_text(encoding="utf-8")
+    if _from_json(text) is not None:
+        return
+    loader, faults = yaml.SafeLoader(text), []
+    while loader.check_event():
+        event = loader.get_event()
+        if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
+            node = yaml.ScalarNode(loader.resolve(yaml.ScalarNode, event.value, event.implicit), event.value)
+            if _spelling_differs(node, loader):
+                meaning = "a text" if node.tag == _YAML_TEXT else json.dumps(loader.construct_object(node))
+                faults.append(f"{path}, line {event.start_mark.line + 1}: {event.value} is {meaning} in YAML; {_REMEDY}")
+    _refuse(faults)
+
+
+_YAML_TEXT = "tag:yaml.org,2002:str"
+_REMEDY = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
+
+
+def _spelling_differs(node: yaml.ScalarNode, loader: yaml.SafeLoader) -> bool:
+    """Whether YAML reads a plain text as another number than others do, or as a truth value that is not spelt so."""
+    kind = node.tag.rpartition(":")[2]
+    if kind == "bool":
+        return node.value.lower() not in ("true", "false")
+    if kind in ("int", "float"):
+        return loader.construct_object(node) != number(node.value)
+    return kind == "str" and math.isfinite(number(node.value))
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """The configuration, resolved: every entry of ``datasets`` has an id and settings.
 
     ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. Excluded
-    datasets are in neither; ``exclude`` becomes a list. ``methods`` becomes the list of names, and ``grids`` maps each name to
-    the method's source, its names in results, its label, role and citation, what it needs besides the table, the keys of the
-    configuration that it takes as parameters, and its other parameters with all their values.
+    datasets are in neither, and ``exclude`` becomes the list of what it excludes. ``methods`` becomes the list of names, and
+    ``grids`` maps each name to the method's source, its names in results, its label, role and citation, what it needs besides
+    the table, the keys of the configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
@@ -82,12 +138,13 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
     _refuse([_explain(error) for error in faults])
     entries = [_method_entry(entry) for entry in config["methods"]]
     results = os.path.normpath(config["results"])  # Snakemake compares file names, not files
-    tables = [_settings(entry, config["scaling"]) for entry in config["datasets"]]
-    excluded = _listed(config["exclude"])
+    tables = [_table_settings(entry, config["scaling"]) for entry in config["datasets"]]
+    excluded = _as_list(config["exclude"])
     names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
     _refuse(
         [
-            *(["results: it is the working directory itself; name a folder below it"] if results == "." else []),
+            *_results_faults(results),
+            *(f"{what}: {path} lies among the results, which may replace it" for what, path in _inputs_below(results, config)),
             *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
             *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables], "give one an 'id'")),
             *(
@@ -95,7 +152,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
                 for fault in _repeated([name for name, _ in entries], "list all values of its parameters in one entry")
             ),
             *_unknown("exclude", excluded, sorted(names_and_ids)),
-            *_unchanged(config),
+            *_variants_without_effect(config),
         ]
     )
     tables_by_id = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
@@ -108,7 +165,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "results": results,
         "datasets": list(tables_by_id),
         "tables": tables_by_id,
-        "exclude": excluded,
+        "exclude": [name for name in excluded if any(name in (table["id"], table["name"]) for table in tables)],
         "methods": list(grids),
         "grids": grids,
     }
@@ -130,9 +187,8 @@ def _with_whole_numbers(value):
         if isinstance(value, list):
             return [_with_whole_numbers(part) for part in value]
     except RecursionError:
-        raise ClusterletsError("The configuration cannot be used: a list or mapping in it holds itself.") from None
-    is_exact = isinstance(value, float) and value.is_integer() and abs(value) <= 2**53
-    return int(value) if is_exact else value
+        raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
+    return one_form(value)
 
 
 def _refuse(faults: list[str]) -> None:
@@ -146,7 +202,32 @@ def _in_one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 
-def _settings(entry: str | Mapping, scaling: str) -> dict:
+def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
+    """Tables and methods of the user's own that lie in the folder of the results, each with the key that names it."""
+    for key in ("datasets", "methods"):
+        for path in (entry["path"] for entry in config[key] if isinstance(entry, Mapping) and "path" in entry):
+            if Path(path).resolve().is_relative_to(Path(results).resolve()):
+                yield key, path
+
+
+def _results_faults(results: str) -> list[str]:
+    """Folders in which results would lie between other files, where they would replace some and be mistaken for others."""
+    here = Path.cwd()
+    for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
+        if base.is_relative_to(folder):
+            what = "is the working directory itself" if folder == here else f"holds {base}"
+            return [f"results: it {what}; name a folder below the working directory"]
+        if folder.is_relative_to(base):
+            top = folder.relative_to(base).parts[0]
+            if top in (SOURCES if base == _CHECKOUT else _IN_USE):
+                return [f"results: {top} holds other files; name a folder like results/mine"]
+        existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # False for a name that is too long
+        if not existing.is_dir():
+            return [f"results: {existing} is a file; name a folder"]
+    return []
+
+
+def _table_settings(entry: str | Mapping, scaling: str) -> dict:
     """An entry of ``datasets`` with its id and all defaults.
 
     A table whose sensitive columns are not the class, or whose duplicates are not treated as usual, has an id of its own, so
@@ -172,13 +253,13 @@ def _usual_duplicates(name: str) -> str | None:
 def _suffix(table: Mapping) -> str:
     """What distinguishes a table's id from the name of a benchmark dataset; empty for the dataset itself."""
     if "path" in table:
-        return "." + "+".join(map(_for_a_path, table.get("sensitive", [])))
-    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_for_a_path, table["sensitive"]))
+        return "." + "+".join(map(_path_safe, table.get("sensitive", [])))
+    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_path_safe, table["sensitive"]))
     is_usual = table["duplicates"] == _usual_duplicates(table["name"])
     return groups + ("" if is_usual else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
 
 
-def _for_a_path(column: str) -> str:
+def _path_safe(column: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", column)
 
 
@@ -197,7 +278,7 @@ def _table_faults(table: Mapping) -> list[str]:
         overlap = [column for column in table["features"] if column in table["sensitive"]]
         faults += [f"{name}: {column!r} cannot be sensitive and a feature too" for column in overlap]
     for check in (lambda: user_table.check_file(Path(table["path"])), lambda: user_table.check_separator(table["separator"])):
-        faults += _faults_of(check, f"{name}: ")
+        faults += _collect_faults(check, f"{name}: ")
     return faults + _id_faults(table)
 
 
@@ -212,7 +293,7 @@ def _dataset_faults(table: Mapping) -> list[str]:
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
     if table["sensitive"] != [CLASS]:  # only then: the check loads the dataset's module
-        return _faults_of(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
+        return _collect_faults(lambda: check_sensitive(name, table["sensitive"])) + _id_faults(table)
     return _id_faults(table)
 
 
@@ -227,7 +308,7 @@ def _id_faults(table: Mapping) -> list[str]:
     return []
 
 
-def _faults_of(check: Callable[[], None], prefix: str = "") -> list[str]:
+def _collect_faults(check: Callable[[], None], prefix: str = "") -> list[str]:
     try:
         check()
     except ClusterletsError as error:
@@ -237,10 +318,10 @@ def _faults_of(check: Callable[[], None], prefix: str = "") -> list[str]:
 
 def _repeated(ids: list[str], remedy: str) -> list[str]:
     repeated = sorted({name for name in ids if ids.count(name) > 1})
-    return [f"two entries go by {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
+    return [f"two entries have the name {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
 
 
-def _unchanged(config: Mapping) -> list[str]:
+def _variants_without_effect(config: Mapping) -> list[str]:
     """Variants that change nothing, and so would suggest that the choice has no effect."""
     return [
         f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
@@ -275,10 +356,15 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         if {"path", "command"} & entry.keys() and name.lower() in reserved:
             faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
             continue
+        if "files" in entry and not {"path", "command"} & entry.keys():
+            faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")
+        faults += [
+            f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
+        ]
         shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in method.grid().items()}
         parameters = {**defaults, **entry.get("parameters", {})}
-        source = {key: entry[key] for key in ("path", "command", "conda") if key in entry}
+        source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
         description = {
             "names": method.names_in_results(),
             "label": method.label or name,
@@ -296,7 +382,7 @@ def _point_faults(config: Mapping) -> list[str]:
         f"methods: {name}: {fault}"
         for name, grid in config["grids"].items()
         for k in config["k"]
-        for point in points_of(grid["parameters"])
+        for point in combinations(grid["parameters"])
         for fault in load({"name": name, **grid})().faults(k, **point)
     ]
     return list(dict.fromkeys(faults))
@@ -304,9 +390,9 @@ def _point_faults(config: Mapping) -> list[str]:
 
 def _too_many_cells(config: Mapping) -> list[str]:
     number = cells.number_of_cells(config)
-    if number <= _MOST_CELLS:
+    if number <= _MAX_CELLS:
         return []
-    return [f"the grid has {number:,} cells, and {_MOST_CELLS:,} are the most; take larger blocks of seeds, or fewer values"]
+    return [f"the grid has {number:,} cells, more than {_MAX_CELLS:,}; take larger blocks of seeds, or fewer values"]
 
 
 def set_mirror(config: Mapping) -> None:
@@ -318,16 +404,16 @@ def set_mirror(config: Mapping) -> None:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))
 
 
-def _listed(value: str | list[str] | None) -> list[str]:
+def _as_list(value: str | list[str] | None) -> list[str]:
     """``exclude`` as a list; from a command line it is text, as in ``--config exclude=nbfi,adult`` or ``exclude=``."""
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
 
 
-def _unknown(key: str, given: Iterable[str], known: Iterable[str]) -> list[str]:
-    known = list(known)
+def _unknown(key: str, names: Iterable[str], valid_names: Iterable[str]) -> list[str]:
+    valid_names = list(valid_names)
     prefix = f"{key}: " if key else ""
-    unknown = [name for name in given if name not in known]
-    return [f"{prefix}there is no {name!r}{_near(name, known)}; known: {', '.join(known)}" for name in unknown]
+    unknown = [name for name in names if name not in valid_names]
+    return [f"{prefix}there is no {name!r}{_suggest(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown]
 
 
 def _explain(error: ValidationError) -> str:
@@ -337,13 +423,13 @@ def _explain(error: ValidationError) -> str:
         allowed = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in allowed]
         prefix = f"{key_path}." if key_path else ""
-        return "; ".join(f"{prefix}{key}: unknown key{_near(str(key), allowed)}" for key in unknown)
+        return "; ".join(f"{prefix}{key}: unknown key{_suggest(str(key), allowed)}" for key in unknown)
     if error.validator == "required":
         return f"{key_path + ': ' if key_path else ''}{message}; config.yaml shows every key"
     meaning = error.schema.get("description", "")
     return f"{key_path}: {message}{'. ' + meaning if meaning else ''}"
 
 
-def _near(name: str, known: Iterable[str]) -> str:
-    matches = difflib.get_close_matches(name, list(known), n=1)
+def _suggest(name: str, valid_names: Iterable[str]) -> str:
+    matches = difflib.get_close_matches(name, list(valid_names), n=1)
     return f" (did you mean {matches[0]!r}?)" if matches else ""

@@ -4,6 +4,8 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
+from clusterlets.text import plain_in_markdown
+
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
 _SHOWN = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal, a warning mentions dropped rows
 
@@ -33,7 +35,7 @@ def listing(described: Mapping[str, Mapping]) -> str:
     warnings_of_datasets = (
         (dataset, warning) for dataset, description in described.items() for warning in description.get("warnings", [])
     )
-    warnings = [f"- {dataset}: {warning}" for dataset, warning in warnings_of_datasets]
+    warnings = [f"- {dataset}: {plain_in_markdown(warning)}" for dataset, warning in warnings_of_datasets]
     table = to_text([row(dataset, description) for dataset, description in described.items()])
     return "\n".join([table, *warnings, *([""] if warnings else [])])
 
@@ -49,7 +51,7 @@ def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
 
 def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _SHOWN) -> str:
     """A Markdown table no wider than a terminal: the widest columns are cut until it fits, but never the first."""
-    cells = [list(columns), *([" ".join(row[column].replace("|", "/").split()) for column in columns] for row in rows)]
+    cells = [list(columns), *([plain_in_markdown(" ".join(row[column].split())) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     while sum(widths) + _FRAME * len(widths) + 1 > _WIDTH:
         widths[widths.index(max(widths[1:]), 1)] -= 1

@@ -1,9 +1,13 @@
 """Where the methods of a configuration come from: the package, a file of the user's, or a command line."""
 
+import importlib
 from collections.abc import Mapping
 
 from clusterlets import methods
 from clusterlets.methods import Method
+
+#: The module that makes a method of a command line.
+PROGRAM = "grid.program"
 
 
 def load(entry: Mapping) -> type[Method]:
@@ -11,9 +15,10 @@ def load(entry: Mapping) -> type[Method]:
     if "path" in entry:
         return methods.from_file(entry["path"])
     if "command" in entry:
-        from clusterlets.grid.program import program  # imported late: few cells start programs
-
-        return program(entry["name"], entry["command"], entry.get("conda", ""))
+        # Imported late and by name: few cells start programs, and only these depend on the module.
+        return importlib.import_module(f"clusterlets.{PROGRAM}").program(
+            entry["name"], entry["command"], entry.get("conda", "")
+        )
     return methods.get(entry["name"])
 
 

@@ -38,7 +38,7 @@ class Cost:
     memory: float
 
 
-def of_dataset(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
+def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
     """Cost of everything that the configured grid does with one dataset."""
     grid = list(cells({**config, "datasets": [""]}))
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
@@ -52,14 +52,14 @@ def of_dataset(rows: int, features: int, group_counts: Sequence[int], config: Ma
         disk += seeds * (rows * label_bytes * (1 + outputs) + _NUMBER * (pieces**2 + outputs * k**2 + pieces * features))
         disk += seeds * _NUMBER * pieces * sampled
         largest = max(largest, block * pieces * max(pieces, sampled))
-    seconds = sum(seconds for _, seconds in steps_of_dataset(rows, features, config, len(group_counts)).values())
+    seconds = sum(seconds for _, seconds in dataset_steps(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
-        extra = _of_variant(rows, features, group_counts, config, variant)
+        extra = _variant_cost(rows, features, group_counts, config, variant)
         seconds, disk = seconds + extra.seconds, disk + extra.disk
     return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
 
 
-def steps_of_dataset(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
+def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
     """Number of jobs and their total CPU seconds for each step of the workflow on one dataset, by its rule's name."""
     seeds, grids = config["seeds"]["count"], config["grids"]
     jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
@@ -112,23 +112,23 @@ def seconds_per_job(sizes: Mapping[str, tuple[int, int]], config: Mapping) -> di
     """Mean CPU seconds of a step's jobs, by its rule's name and dataset; ``sizes`` holds rows and features."""
     seconds_of_steps: dict[str, dict[str, float]] = defaultdict(dict)
     for dataset, size in sizes.items():
-        for step, (jobs, seconds) in steps_of_dataset(*size, config).items():
+        for step, (jobs, seconds) in dataset_steps(*size, config).items():
             seconds_of_steps[step][dataset] = seconds / jobs
     return dict(seconds_of_steps)
 
 
-def _of_variant(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
+def _variant_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
     """Cost of the cells that a variant touches; if it has its own tables, of the whole grid on the paper's seeds."""
     if variants.has_own_tables(config, variant):
         count = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
         variant_config = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
-        return of_dataset(rows, features, group_counts, variant_config)
+        return dataset_cost(rows, features, group_counts, variant_config)
     prefix = variants.folder(config["results"], variant) + "/"
     n_cells = sum(path.startswith(prefix) for path in variants.paths({**config, "datasets": [""]}, variant))
     return Cost(_START * n_cells, _CELL * n_cells, 0)
 
 
-def of_all(costs: Sequence[Cost]) -> Cost:
+def total_cost(costs: Sequence[Cost]) -> Cost:
     """Cost of a whole grid, including its summary."""
     total = sum(cost.seconds for cost in costs) + _SUMMARY
     return Cost(total, sum(cost.disk for cost in costs), max((cost.memory for cost in costs), default=_BASE))

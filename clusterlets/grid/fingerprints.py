@@ -1,8 +1,12 @@
-"""What a step's result depends on besides its inputs: the source it runs and the libraries that compute.
+"""What a step's result depends on other than its inputs: the code it runs and the libraries that compute.
 
 Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has, as a parameter,
 the fingerprint of its step: the import closure inside this package, read from the source, and the locked
 versions of the numeric libraries.
+
+Of Python the syntax tree counts, without docstrings and ``__version__``: neither they nor comments change a result. A module
+that cannot change one either, as it measures, checks or explains, says so: ``IN_FINGERPRINTS = False``. Every file is read
+once in a process.
 """
 
 import ast
@@ -21,49 +25,84 @@ LOCK = PACKAGE.parent / "requirements.lock"
 
 
 def fingerprint(
-    modules: Iterable[str], libraries: dict[str, str] | None = None, files: Iterable[str] = (), own: Iterable[str] = ()
+    modules: Iterable[str],
+    libraries: dict[str, str] | None = None,
+    files: Iterable[str] = (),
+    user_files: Iterable[str] = (),
+    further_parts: Iterable[str] = (),
 ) -> str:
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
-    ``modules`` are dotted names such as ``"steps.scoring"``; modules that are imported by name at run time
-    must be given too. ``files`` are data files, relative to the package, and ``own`` are the user's files. The parts
-    follow the digits, each file with its own digits and each library with its version, so that :func:`changed` can name
-    those that changed.
+    ``modules`` are dotted names such as ``"steps.scoring"``, and count whatever they say of themselves; modules that are
+    imported by name at run time must be given too. ``files`` are relative to the package, and ``user_files`` are the user's.
+    The parts follow the digits, each file with its own digits and each library with its version, and then ``further_parts``,
+    so that :func:`changed_parts` can name those that changed.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
-    paths = [*(module_file(module) for module in closure), *(PACKAGE / file for file in files)]
-    contents = {path.relative_to(PACKAGE).as_posix(): path.read_bytes() for path in paths}
-    contents |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file).read_bytes() for file in own}
+    paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(module_file, closure)}
+    paths |= {file: PACKAGE / file for file in files}
+    paths |= {quote(file if Path(file).is_absolute() else f"./{file}"): Path(file) for file in user_files}
     versions = [f"{name}=={version}" for name, version in sorted((libraries or {}).items())]
-    digest = hashlib.sha256()
-    for name, content in [*contents.items(), *((version, b"") for version in versions)]:
-        digest.update(name.encode() + b"\0" + content + b"\0")
-    parts = [part(name, content) for name, content in contents.items()]
-    return " ".join([digest.hexdigest()[:16], *parts, *versions])
+    parts = " ".join([*(f"{name}:{_digest(path)}" for name, path in paths.items()), *versions, *further_parts])
+    return f"{hashlib.sha256(parts.encode()).hexdigest()[:16]} {parts}"
 
 
-def part(name: str, content: bytes) -> str:
-    """A part of a fingerprint: a name without spaces, and eight hexadecimal digits for its content."""
-    return f"{name}:{hashlib.sha256(content).hexdigest()[:8]}"
+def format_part(name: str, content: bytes) -> str:
+    """A part of a fingerprint: a name without spaces, and digits for its content."""
+    return f"{name}:{_digits(content)}"
 
 
-def changed(before: str, now: str) -> list[str]:
+def _digits(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+@functools.cache
+def _digest(path: Path) -> str:
+    """Digits for what a file can change: of Python, the syntax tree without docstrings; of any other file, its bytes."""
+    try:
+        content = ast.dump(_tree(path)).encode() if path.suffix == ".py" else path.read_bytes()
+    except (SyntaxError, ValueError):  # a user's file may be of another Python
+        content = path.read_bytes()
+    return _digits(content)
+
+
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    """The syntax tree of a Python file without docstrings and version."""
+    tree = ast.parse(path.read_bytes())
+    tree.body = [node for node in tree.body if not _assigns("__version__", node)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and ast.get_docstring(node):
+            del node.body[0]
+    return tree
+
+
+def changed_parts(old: str, new: str) -> list[str]:
     """Parts that two fingerprints do not share: files relative to the package, and libraries."""
-    differing = set(before.split()[1:]) ^ set(now.split()[1:])
-    return sorted({re.split("==|:", part)[0] for part in differing})
+    differing = set(old.split()[1:]) ^ set(new.split()[1:])
+    return sorted({re.split("==|:", format_part)[0] for format_part in differing})
 
 
 @functools.cache
 def import_closure(module: str) -> frozenset[str]:
-    """``module`` and every module of this package that importing or running it can import by statement."""
-    seen: set[str] = set()
+    """``module`` and every module that importing or running it can import by statement, if its code can change results."""
+    closure: set[str] = set()
     waiting = [module]
     while waiting:
         current = waiting.pop()
-        if current not in seen:
-            seen.add(current)
-            waiting += _imports(current)
-    return frozenset(seen)
+        if current not in closure:
+            closure.add(current)
+            waiting += filter(_in_fingerprints, _imports(current))
+    return frozenset(closure)
+
+
+@functools.cache
+def _in_fingerprints(module: str) -> bool:
+    return not any(_assigns("IN_FINGERPRINTS", node) for node in _tree(module_file(module)).body)
+
+
+def _assigns(name: str, node: ast.stmt) -> bool:
+    return isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == [name]
 
 
 def module_file(module: str) -> Path:
@@ -102,7 +141,7 @@ def _pins(lock: Path) -> dict[str, str]:
 def _imports(module: str) -> tuple[str, ...]:
     """Modules of this package named by import statements anywhere in the source, and the packages that contain them."""
     imported = set()
-    for node in ast.walk(ast.parse(module_file(module).read_text(encoding="utf-8"))):
+    for node in ast.walk(_tree(module_file(module))):
         if isinstance(node, ast.Import):
             imported |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -5,6 +5,9 @@ import sys
 import time
 from contextlib import suppress
 
+#: Only logs read what it measures: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 
 def cpu_seconds() -> float:
     """CPU seconds of this process and of the child processes that it has waited for."""

@@ -21,11 +21,9 @@ def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}")
     return f"{base}/prepared/{dataset}.{suffix}"
 
 
-def block_path(
-    kind: str, source: str = "clusterlets/k{k}", base: str = "{base}", dataset: str = "{dataset}", seeds: str = "{seeds}"
-) -> str:
-    """The file that one kind of step writes for a block of seeds; by default, from the clusterlets that all matchers share."""
-    return f"{base}/{kind}/{dataset}/{source}/seeds{seeds}.npz"
+def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
+    """The file of one kind for a block of seeds; by default, that of the clusterlets that all matchers share."""
+    return f"{{base}}/{kind}/{{dataset}}/{source}/seeds{{seeds}}.npz"
 
 
 def fit_path(kind: str) -> str:
@@ -33,10 +31,13 @@ def fit_path(kind: str) -> str:
     return block_path(kind, "{method}/k{k}{parameters}")
 
 
-def block_path_of(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
+def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
     """The file of one kind from which a cell is made."""
-    source = f"clusterlets/k{cell.k}" if is_matcher else f"{cell.method}/{cell.configuration}"
-    return block_path(kind, source, base, cell.dataset, cell.seeds)
+    pattern = block_path(kind) if is_matcher else fit_path(kind)
+    parameters = cell.configuration.removeprefix(f"k{cell.k}")
+    return pattern.format(
+        base=base, dataset=cell.dataset, method=cell.method, k=cell.k, parameters=parameters, seeds=cell.seeds
+    )
 
 
 def block_log(step: str) -> str:

@@ -7,14 +7,16 @@ import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from clusterlets import datasets, methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
+from clusterlets.grid.caching import has_known_sources
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.crossed_limits import exceeded_limits
-from clusterlets.grid.entries import load
+from clusterlets.grid.entries import PROGRAM, load
 from clusterlets.grid.estimate import seconds_per_job
 from clusterlets.storage import hash_of_file
 
@@ -31,7 +33,7 @@ class Plan:
     variant_folders : dict of str to str
         Each folder that holds cells, with the name of its variant: empty for the grid itself.
     data_folders : list of str
-        Those of them with their own tables and all that is made from these; the other variants share the grid's.
+        The folders among these that have their own tables and what is made from them; the other variants share the grid's.
     settings : dict of str to dict
         The configuration of the cells in each folder.
     entries : dict of str to dict
@@ -43,7 +45,7 @@ class Plan:
     user_tables : list of str
         The datasets that are the user's own files.
     limits : str
-        What a fit may take, as JSON.
+        Time and memory that a fit may take, as JSON.
     """
 
     def __init__(self, config: Mapping):
@@ -87,7 +89,7 @@ class Plan:
         path = paths.CELL.removeprefix("{place}/").format(**_parts(wildcards))
         if path not in self._cells:
             raise ClusterletsError(
-                f"{path} is no cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
+                f"{path} is not a cell of the configured grid. Add its dataset, method, k, parameters and seeds to the "
                 "configuration (a file with these keys, after --configfile), and ask again."
             )
         return self._cells[path]
@@ -155,7 +157,7 @@ class Plan:
         return ["partitions"] if "partitions" in self.methods[method].needs else []
 
     def _block_path(self, kind: str, cell: Cell, base: str) -> str:
-        return paths.block_path_of(kind, cell, cell.method in self.matchers, base)
+        return paths.cell_block_path(kind, cell, cell.method in self.matchers, base)
 
     # ---- tables ------------------------------------------------------------------------------------------------------
 
@@ -186,10 +188,23 @@ class Plan:
 
     def receipt(self, wildcards: Any) -> str:
         """The receipt that fetching a table's raw files writes."""
-        return f"data/raw/{self.table(wildcards)['name']}/receipt.json"
+        return _receipt(self.table(wildcards)["name"])
+
+    def edited_raw_files(self, wildcards: Any) -> str:
+        """The raw files of a table that are no longer what its receipt says; by content, as an older file may replace a newer.
+
+        A parameter: it makes the step run that names such a file and sets it aside.
+        """
+        return _edited_files(self.receipt(wildcards))
+
+    def is_cacheable(self, wildcards: Any) -> bool:
+        """Whether a job's parameters describe all that it depends on: see :mod:`clusterlets.grid.caching`."""
+        parts = _parts(wildcards)
+        table, method = self.config["tables"][parts["dataset"]], self.entries.get(parts.get("method", ""), {})
+        return has_known_sources(table, method, _receipt(table["name"]))
 
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
-        """Estimated CPU seconds a job, for the progress of a run; without users' tables, whose rows are not counted yet."""
+        """Estimated CPU seconds per job, for the progress of a run; without users' tables, whose rows are not counted yet."""
         descriptions = {
             key: datasets.describe(table["name"]) for key, table in self.config["tables"].items() if "path" not in table
         }
@@ -200,11 +215,11 @@ class Plan:
 
     def fetch_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of fetching a dataset. It includes no library, because another numpy changes no download."""
-        return step_fingerprints.of_dataset("fetching", wildcards.dataset, libraries=())
+        return step_fingerprints.dataset_fingerprint("fetching", wildcards.dataset, libraries=())
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
         """Fingerprint of preparing a dataset."""
-        return step_fingerprints.of_dataset("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
+        return step_fingerprints.dataset_fingerprint("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
         """Fingerprint of a step that runs a method: it includes the method's file and libraries, but no other method's."""
@@ -212,12 +227,12 @@ class Plan:
         def fingerprint_of(wildcards: Any) -> str:
             method = wildcards.method
             numeric = ["numpy"] if method in self.matchers else ["numpy", *step_fingerprints.COMPILED]
-            return step_fingerprints.of_step(
+            return step_fingerprints.step_fingerprint(
                 step,
                 "methods",
-                *self._package_modules([method]),
+                *self._modules([method]),
                 libraries=tuple(dict.fromkeys([*numeric, *self.methods[method].libraries])),
-                own=self._user_files([method]),
+                user_files=self._user_files([method]),
             )
 
         return fingerprint_of
@@ -225,11 +240,11 @@ class Plan:
     def recovery_fingerprint(self) -> str:
         """Fingerprint of recovering clusters, which runs the matchers again."""
         matchers = sorted(self.matchers)
-        return step_fingerprints.of_step(
+        return step_fingerprints.step_fingerprint(
             "steps.recovery",
-            *self._package_modules(matchers),
+            *self._modules(matchers),
             libraries=("numpy", "pandas", "scikit-learn"),
-            own=self._user_files(matchers),
+            user_files=self._user_files(matchers),
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
@@ -250,19 +265,32 @@ class Plan:
                 fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(table)
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
-    def _package_modules(self, names: list[str]) -> list[str]:
-        """The modules of those methods that come with the package."""
+    def _modules(self, names: list[str]) -> list[str]:
+        """The modules of this package that make those methods, and that no step imports by statement."""
         packaged = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
-        return [self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged]
+        programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
+        return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged), *programs]
 
-    def _user_files(self, names: list[str]) -> tuple[str, ...]:
-        """The files of those methods that are the user's own."""
-        return tuple(self.entries[name]["path"] for name in names if "path" in self.entries[name])
+    def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
+        """The files that those methods are made of, if they are the user's own."""
+        grids = [self.config["grids"][name] for name in names]
+        return tuple(path for grid in grids for path in (*([grid["path"]] if "path" in grid else []), *grid.get("files", [])))
+
+    def user_files(self) -> str:
+        """SHA-256 of every file that a method of the user's own is made of, by path, as JSON."""
+        return json.dumps({path: _hash_of_file(path) for path in self._user_files(self.methods)}, sort_keys=True)
 
 
 def results_settings(settings: Mapping) -> str:
-    """The settings that results depend on, as JSON; where the raw files came from is not among them."""
-    return json.dumps({key: value for key, value in settings.items() if key != "mirror"})
+    """The settings that results depend on, as JSON, in one order: ``--config`` changes it, and no result depends on it.
+
+    Where the raw files came from is not among them.
+    """
+    return json.dumps({key: settings[key] for key in sorted(settings) if key != "mirror"})
+
+
+def _receipt(dataset: str) -> str:
+    return f"data/raw/{dataset}/receipt.json"
 
 
 class _Wildcards:
@@ -286,4 +314,16 @@ def _hash_of_file(path: str) -> str:
     try:
         return hash_of_file(path)
     except OSError as error:
-        raise ClusterletsError(f"The table {path} cannot be read ({error.strerror}).") from None
+        raise ClusterletsError(f"{path} cannot be read ({error.strerror}).") from None
+
+
+@functools.cache
+def _edited_files(receipt: str) -> str:
+    """Paths of the files beside a receipt that differ from what it lists. A damaged receipt is the step's to judge."""
+    try:
+        listed = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
+        digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in listed.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return ""
+    edited = [str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest]
+    return f"{', '.join(edited)} edited after fetching" if edited else ""

@@ -24,8 +24,8 @@ def nearly_full(folders: Iterable[str | os.PathLike]) -> list[str]:
     """A warning for each folder whose disk is nearly full."""
     free_bytes = {folder: shutil.disk_usage(_existing(folder)).free for folder in folders}
     return [
-        f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. Where a step failed, free "
-        "some space and give the same command again: what is done stays done, and nothing half-written is used.\n"
+        f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. If a step failed, free "
+        "some space and run the same command again: finished work is kept, and nothing half-written is used.\n"
         for folder, free in free_bytes.items()
         if free < _NEARLY_FULL
     ]

@@ -1,15 +1,30 @@
 """A program in any language as a method: it reads a table from one file and writes labels to another."""
 
 import csv
+import os
+import re
+import select
 import shlex
 import subprocess
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.cells import as_text
 from clusterlets.methods import Method
+
+# A name in braces; after a dollar sign it is a variable of the shell.
+_PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
+# The placeholders that every command may have.
+_BUILT_IN = ("table", "labels", "k", "seed")
+
+_PAUSE = 0.2  # seconds after which a quiet program is looked at
+_LONGEST_PIPE = 1 << 20  # bytes: as much as Linux lets a pipe hold
 
 
 def program(method_name: str, command: str, conda: str = "") -> type[Method]:
@@ -44,20 +59,64 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
             with TemporaryDirectory(prefix="clusterlets-") as folder:
                 table, labels = Path(folder) / "table.csv", Path(folder) / "labels.csv"
                 _write_table(table, X, groups)
-                values = {
-                    "table": table,
-                    "k": n_clusters,
-                    "seed": int(random_state.integers(2**31)),
-                    "labels": labels,
-                    **parameters,
-                }
-                filled_command = command
-                for key, value in values.items():
-                    filled_command = filled_command.replace(f"{{{key}}}", shlex.quote(str(value)))
-                _run([*shell, filled_command])
+                seed = int(random_state.integers(2**31))
+                values = {"table": str(table), "labels": str(labels), "k": n_clusters, "seed": seed, **parameters}
+                _run([*shell, _filled(command, values)])
                 return _read_labels(labels, len(X))
 
+        def faults(self, n_clusters, **parameters):
+            return list(_faults(command, parameters))
+
     return Program
+
+
+def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong with the placeholders of a command and its parameters, in words."""
+    placeholders = [name for _, name in _PLACEHOLDER.findall(command)]
+    for name in parameters:
+        if name in _BUILT_IN:
+            yield f"parameters: {{{name}}} stands for something else in every command; give the parameter another name"
+        elif name not in placeholders:
+            yield f"parameters: the command has no {{{name}}}, so its values would all be the same run"
+    for dollar, name in dict.fromkeys(_PLACEHOLDER.findall(command)):
+        if not dollar and name not in {*_BUILT_IN, *parameters}:
+            yield (
+                f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. "
+                f"Braces that are the program's own need a space: {{ {name} }}"
+            )
+        elif dollar and name in {*_BUILT_IN, *parameters}:
+            yield f"command: ${{{name}}} is a variable of the shell; write {{{name}}}, or rename the variable"
+    try:
+        _filled(command, {**dict.fromkeys(_BUILT_IN, 0), **parameters})
+    except ClusterletsError as error:
+        yield str(error)
+
+
+def _filled(command: str, values: Mapping[str, Any]) -> str:
+    """The command with all placeholders replaced at once, so that braces in a value stay as they are.
+
+    Raises
+    ------
+    ClusterletsError
+        If a value needs quotes, and the command has the placeholder in quotes already.
+    """
+    texts = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
+
+    def filled(text: str, as_word: Callable[[str], str]) -> str:
+        return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in texts else as_word(texts[match[2]]), text)
+
+    quoted = [name for _, name in _PLACEHOLDER.findall(command) if name in texts and shlex.quote(texts[name]) != texts[name]]
+    if quoted:
+        try:
+            is_right = shlex.split(filled(command, shlex.quote)) == [filled(word, str) for word in shlex.split(command)]
+        except ValueError:  # an open quote
+            is_right = False
+        if not is_right:
+            raise ClusterletsError(
+                f"command: the shell would not read {texts[quoted[0]]!r} as one word in place of {{{quoted[0]}}}; values are "
+                "quoted, so leave out the quotes around it"
+            )
+    return filled(command, shlex.quote)
 
 
 def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
@@ -70,13 +129,29 @@ def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
 
 def _run(command: list[str]) -> None:
     try:
-        finished = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
     except FileNotFoundError as error:
-        raise ClusterletsError(f"{error.filename} is not there, and the command needs it") from None
-    errors = finished.stderr.decode(errors="replace").strip()
-    if finished.returncode:
+        raise ClusterletsError(f"{error.filename} does not exist, and the command needs it") from None
+    assert process.stderr  # a pipe
+    with process.stderr as pipe:
+        errors = _pass_on(pipe.fileno(), process).decode(errors="replace").strip()
+    if process.wait():
         last_line = f": {errors.splitlines()[-1]}" if errors else ""
-        raise ClusterletsError(f"the command ended with status {finished.returncode}{last_line}")
+        raise ClusterletsError(f"the command ended with status {process.returncode}{last_line}")
+
+
+def _pass_on(pipe: int, process: subprocess.Popen) -> bytes:
+    """Print what a program writes until it ends, though what it left in the background may hold the pipe; the last of it."""
+    content, has_ended = b"", False
+    while not has_ended:
+        has_ended = process.poll() is not None  # first, so that all of its output is read below
+        if select.select([pipe], [], [], 0 if has_ended else _PAUSE)[0]:
+            chunk = os.read(pipe, _LONGEST_PIPE)
+            with suppress(OSError):
+                os.write(2, chunk)
+            content = (content + chunk)[-_LONGEST_PIPE:]
+            has_ended |= not chunk
+    return content
 
 
 def _read_labels(path: Path, n_rows: int) -> np.ndarray:

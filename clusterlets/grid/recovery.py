@@ -20,7 +20,7 @@ from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_blocks, seeds_of
 from clusterlets.grid.entries import entries, load
 from clusterlets.grid.fitting import Limits
-from clusterlets.grid.paths import block_path_of
+from clusterlets.grid.paths import cell_block_path
 from clusterlets.grid.scoring import CLUSTERLETS, match
 from clusterlets.methods import Matcher
 from clusterlets.metrics.composition import deviation_per_cluster
@@ -38,7 +38,7 @@ class Run:
     parameters: Mapping[str, Value] = field(default_factory=dict)
 
     @classmethod
-    def of_row(cls, row: Mapping, config: Mapping) -> "Run":
+    def from_row(cls, row: Mapping, config: Mapping) -> "Run":
         """The run that a row of results/runs.csv describes."""
         name = row["matcher"] if row["method"] == CLUSTERLETS else row["method"]
         text = row["parameters"]
@@ -76,7 +76,7 @@ class Clusters:
         rows, clusters = np.nonzero(self.membership.T[self.labels])
         return rows, clusters
 
-    def refuse_if_unlike(self, row: Mapping, deviation: str, where: str) -> None:
+    def check_against_row(self, row: Mapping, deviation: str, where: str) -> None:
         """Raise ClusterletsError if a row of results is of other clusters, as another configuration gives."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
@@ -90,7 +90,7 @@ class Clusters:
             )
 
 
-class Kept:
+class IntermediateFiles:
     """The files that the workflow keeps in its folder of results.
 
     Parameters
@@ -103,8 +103,8 @@ class Kept:
         What the command that requests a file from the workflow needs besides its name, for error messages.
     """
 
-    def __init__(self, config: Mapping, results: str, asking: str = ""):
-        self._config, self._results, self._asking = config, results, asking
+    def __init__(self, config: Mapping, results: str, snakemake_options: str = ""):
+        self._config, self._results, self._snakemake_options = config, results, snakemake_options
 
     def cell(self, run: Run) -> str:
         """File of the run's cell, which is also the target to request from the workflow."""
@@ -116,7 +116,7 @@ class Kept:
         if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
             return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."
         target = shlex.quote(os.fspath(path) if Path(cell).is_file() else cell)
-        return f"This makes it:\n  snakemake --cores 2 {target}{self._asking}"
+        return f"This makes it:\n  snakemake --cores 2 {target}{self._snakemake_options}"
 
     def clusters(self, run: Run) -> Clusters:
         """The clusters of a run.
@@ -126,7 +126,7 @@ class Kept:
         ClusterletsError
             If the run has no clusters, or a file that they are made from is missing or damaged.
         """
-        needs, arrays = self._needs(run), self._arrays("pieces", run)
+        needs, arrays = self._shared_inputs(run), self._arrays("pieces", run)
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
         if not needs:
             return Clusters(arrays["membership"], counts, labels)
@@ -149,7 +149,7 @@ class Kept:
             raise ClusterletsError(f"This run has no clusters: it is {fit.status}, see {self.cell(run)}.")
         return Clusters(fit.result, counts, labels)
 
-    def _needs(self, run: Run) -> list[str]:
+    def _shared_inputs(self, run: Run) -> list[str]:
         return self._config["grids"][run.method]["needs"]
 
     def _block(self, run: Run) -> str:
@@ -157,13 +157,13 @@ class Kept:
         for block in seed_blocks(**seeds):
             if run.seed in seeds_of(block):
                 return block
-        raise ClusterletsError(f"--seed {run.seed} is none of the configured seeds, 0 to {seeds['count'] - 1}.")
+        raise ClusterletsError(f"--seed {run.seed} is not among the configured seeds, 0 to {seeds['count'] - 1}.")
 
     def _path(self, kind: str, run: Run) -> str:
         cell = run.cell(self._block(run))
-        path = block_path_of(kind, cell, bool(self._needs(run)), self._results)
+        path = cell_block_path(kind, cell, bool(self._shared_inputs(run)), self._results)
         if not Path(path).is_file():
-            raise ClusterletsError(f"{path} is not there. {self.remedy(path, run)}")
+            raise ClusterletsError(f"{path} does not exist. {self.remedy(path, run)}")
         return path
 
     def _arrays(self, kind: str, run: Run) -> dict[str, np.ndarray]:
@@ -171,7 +171,7 @@ class Kept:
         status, _ = block.status_of(run.seed)
         if status != OK:
             raise ClusterletsError(f"This run has no clusters: it is {status}, see {self.cell(run)}.")
-        key = str(run.seed) if self._needs(run) else f"{run.name}/{run.seed}"
+        key = str(run.seed) if self._shared_inputs(run) else f"{run.name}/{run.seed}"
         if key not in block.values:
             path = self._path(kind, run)
             problem = f"{path} holds no run of {run.name} with seed {run.seed}"

@@ -14,7 +14,7 @@ NUMBERS = [column for column in COLUMNS if column not in TEXT]
 
 
 def read_runs(path: str | os.PathLike) -> pd.DataFrame:
-    """``results/runs.csv`` with one type a column: text, or floats (an empty column stays a column of NaN).
+    """``results/runs.csv`` with one type per column: text, or floats (an empty column stays a column of NaN).
 
     Checked against the SHA-256 beside it, if there is one; a damaged file is removed and named.
     """

@@ -14,7 +14,7 @@ from clusterlets.grid.artifacts import NO_VALID_PARTITION, OK, UNSUPPORTED, Prep
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.grid.runs_table import parameter_columns
-from clusterlets.methods import Matcher, Method
+from clusterlets.methods import Matcher, Method, is_from_file
 from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
@@ -64,7 +64,7 @@ def score_all(
         yield row
 
 
-def of_clusters(
+def cluster_outcomes(
     method: type[Method], k: int, seeds: Iterable[int], pieces: SeedBlock, groups: Mapping[str, int]
 ) -> Iterator[Outcome]:
     """The outcomes of a method that clusters instances: all seeds of its first output, then of the next."""
@@ -75,12 +75,12 @@ def of_clusters(
                 arrays = dict(pieces.values[f"{name}/{seed}"])
                 names = [score.name for score in instances.SCORES]
                 scores = dict(zip(names, arrays.pop("of_instances").tolist(), strict=True))
-                yield Outcome(name, seed, OK, _small_groups(k, groups), arrays, scores)
+                yield Outcome(name, seed, OK, "; ".join(filter(None, (note, _small_groups(k, groups)))), arrays, scores)
             else:
                 yield Outcome(name, seed, status, note)
 
 
-def of_matchings(
+def matching_outcomes(
     method: type[Matcher],
     k: int,
     matchings: Iterable[tuple[int, Fit]],
@@ -141,9 +141,9 @@ def match(
         if partitions is not None:
             # Imported by name, so that only the fingerprint of C includes it, whose own file imports it.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
-        return _checked(method().match(clusterlets, source, **parameters), len(clusterlets))
+        return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
 
-    for seed, fit in fits(membership, seeds, limits):
+    for seed, fit in fits(membership, seeds, limits, stateless=not is_from_file(method)):
         yield seed, replace(fit, status=NO_VALID_PARTITION) if fit.status == OK and fit.result is None else fit
 
 
@@ -153,7 +153,7 @@ def _table_size(pieces: SeedBlock) -> tuple[int, int]:
     return int(counts.sum()), counts.shape[1]
 
 
-def _checked(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
+def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:
     if membership is None:
         return None
     matrix = np.asarray(membership)

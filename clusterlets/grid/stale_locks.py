@@ -20,7 +20,7 @@ def remove_locks(state: Path) -> TextIO | None:
     """
     try:
         state.mkdir(exist_ok=True)
-        alive = (state / "alive").open("a+", encoding="utf-8")
+        alive = (state / "alive").open("a+", encoding="utf-8", errors="replace")
     except OSError:
         return None
     alive.seek(0)

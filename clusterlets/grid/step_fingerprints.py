@@ -1,42 +1,48 @@
 """The fingerprint of each kind of step: its modules, the libraries that it computes with, and its data files.
 
-Each is computed once, because a thousand jobs ask for the same few.
+Cached, because a thousand jobs share a few fingerprints.
 """
 
 import functools
 import json
 
 from clusterlets import datasets
-from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, locked_versions, part
+from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, format_part, locked_versions
 
 #: Libraries of a step with compiled kernels; llvmlite generates the machine code.
 COMPILED = ("numpy", "numba", "llvmlite")
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
+# What runs every step: the command line with its shell prefix, and the script that the prefix names.
+_RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 
 @functools.cache
-def of_step(
-    *modules: str, libraries: tuple[str, ...] = ("numpy",), files: tuple[str, ...] = (), own: tuple[str, ...] = ()
+def step_fingerprint(
+    *modules: str,
+    libraries: tuple[str, ...] = ("numpy",),
+    files: tuple[str, ...] = (),
+    user_files: tuple[str, ...] = (),
+    further_parts: tuple[str, ...] = (),
 ) -> str:
-    """Fingerprint of what a step depends on besides its inputs and options: see :func:`fingerprints.fingerprint`."""
-    return fingerprint(modules, locked_versions(LOCK, libraries), files, own)
+    """Fingerprint of what a step depends on other than its inputs and options: see :func:`fingerprints.fingerprint`."""
+    return fingerprint((_RUNNER, *modules), locked_versions(LOCK, libraries), (_SCRIPT, *files), user_files, further_parts)
 
 
 @functools.cache
-def of_dataset(step: str, name: str, libraries: tuple[str, ...]) -> str:
+def dataset_fingerprint(step: str, name: str, libraries: tuple[str, ...]) -> str:
     """Fingerprint of a step, with the dataset's own module, which is imported by name, and its entry in sources.yaml."""
     description = datasets.describe(name)
-    code = of_step(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries)
-    entry = json.dumps(description, sort_keys=True).encode()
-    return f"{code} {part(f'datasets/sources.yaml#{name}', entry)}"
+    entry = format_part(f"datasets/sources.yaml#{name}", json.dumps(description, sort_keys=True).encode())
+    return step_fingerprint(f"steps.{step}", f"datasets.{description['module']}", libraries=libraries, further_parts=(entry,))
 
 
-def of_analysis(*modules: str) -> str:
+@functools.cache
+def analysis_fingerprint(*modules: str) -> str:
     """Fingerprint of a step that reads runs.csv: with the paper's numbers and, for a page, the templates and all figures."""
     files = data_files("paper/reported")
     if _PAGES & set(modules):
         figures = sorted((PACKAGE / "report/figures").glob("*.py"))
         files = [*files, *data_files("report/templates"), *(path.relative_to(PACKAGE).as_posix() for path in figures)]
-    return of_step(*modules, libraries=_ANALYSIS, files=tuple(files))
+    return step_fingerprint(*modules, libraries=_ANALYSIS, files=tuple(files))

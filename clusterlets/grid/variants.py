@@ -25,7 +25,7 @@ def settings_of(config: Mapping, variant: str) -> dict:
     if not variant:
         return {**config, "variants": {}}
     changes = config["variants"][variant]
-    tables = {name: {**table, **_only(changes, "scaling")} for name, table in config["tables"].items()}
+    tables = {name: {**table, **_only_key(changes, "scaling")} for name, table in config["tables"].items()}
     return {**config, **changes, "tables": tables, "variants": {variant: changes}}
 
 
@@ -51,5 +51,5 @@ def _touches(changes: Mapping, grid: Mapping) -> bool:
     return not changes.keys().isdisjoint(_OF_ALL.union(grid["settings"].values()))
 
 
-def _only(changes: Mapping, key: str) -> dict:
+def _only_key(changes: Mapping, key: str) -> dict:
     return {key: changes[key]} if key in changes else {}

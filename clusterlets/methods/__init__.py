@@ -5,28 +5,50 @@ A file of your own works alike, wherever it lies (:func:`from_file`). Nothing el
 figures, commands, estimators and docs/methods.md follow from the attributes of the class.
 """
 
+import functools
 import importlib
 import importlib.util
+import os
 import re
+import sys
+import traceback
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from inspect import Parameter as Argument
-from inspect import getdoc, signature
+from inspect import getattr_static, getdoc, signature
+from math import inf
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.errors import ClusterletsError
-from clusterlets.parameters import PARTS, RATIO, SHARES, VALUE_TYPES, Bound, Choice, Integer, Parameter, Real
+from clusterlets.errors import ClusterletsError, MethodError
+from clusterlets.parameters import (
+    DELTA,
+    MIN_CLUSTER_SIZE,
+    PARTS,
+    RATIO,
+    SHARES,
+    STRICT,
+    VALUE_TYPES,
+    Bound,
+    Choice,
+    Integer,
+    Parameter,
+    Real,
+)
 
 __all__ = [
+    "DELTA",
+    "MIN_CLUSTER_SIZE",
     "PARTS",
     "RATIO",
     "SHARES",
+    "STRICT",
     "Bound",
     "Choice",
     "Integer",
@@ -38,8 +60,10 @@ __all__ = [
     "check",
     "check_parameters",
     "clusterings",
+    "fit",
     "from_file",
     "get",
+    "is_from_file",
     "meaning",
     "names",
     "parameters_of",
@@ -48,6 +72,12 @@ __all__ = [
 
 #: What a method may be called: it is a part of the names of files.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
+# The functions of a method that the package calls.
+_CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
+# What every fit or match is handed besides its parameters.
+_HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
+# What the modules of users' files are called.
+_FROM_FILE = f"{__name__}._own_"
 
 Result = np.ndarray | Mapping[str, np.ndarray]
 
@@ -87,10 +117,14 @@ class Method:
         Whether its results depend on ``random_state``; of one that does not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
+    sensitive_columns : mapping of str to sequence (K,)
+        Set by who calls ``fit``: the value of each group in each sensitive column, as groups are combinations of these. Empty
+        where there is a single column whose values nobody names.
 
     Notes
     -----
     What ``fit`` sets on ``self`` by a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
+    A text ``self.note_`` says what a reader of the result should know: the note of the run, and a warning of the estimator.
     The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
     """
 
@@ -109,6 +143,7 @@ class Method:
     needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
+    sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
     _takes_parameters: ClassVar[str] = "fit"
 
     def __init_subclass__(cls, **kwargs: Any):
@@ -142,10 +177,11 @@ class Method:
         Parameters
         ----------
         X : float array (n, d)
+            Read-only, as all arrays that a method is handed.
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         n_clusters : int
-            Clusters wanted; of a matcher, clusterlets of each group.
+            Number of clusters; of a matcher, clusterlets of each group.
         random_state : numpy.random.Generator
         **parameters
             Those of the method, each optional.
@@ -156,8 +192,30 @@ class Method:
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
+    def assignment_rows(
+        self, composition: np.ndarray, new_totals: np.ndarray, **parameters
+    ) -> tuple[np.ndarray, np.ndarray] | None:
+        """What the method's guarantee means for new rows, as whole numbers; None if it has none.
+
+        Parameters
+        ----------
+        composition : int array (K, k)
+            Rows of each group in each cluster.
+        new_totals : int array (K,)
+            New rows of each group; a group of theirs alone has no rows in the composition.
+        **parameters
+            Those of the fit.
+
+        Returns
+        -------
+        rows : int array (R, K)
+        slack : int array (R, k)
+            What ``rows @ counts`` may be at most for the counts (K, k) of the new rows.
+        """
+        return None
+
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
-        """About how many seconds a fit takes; only estimates rest on it."""
+        """About how many seconds a fit takes; only estimates use it."""
         return 1e-8 * rows * features * n_clusters * 20
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:
@@ -228,7 +286,7 @@ class Matcher(Method):
 
     def fit(self, X, groups, n_clusters, random_state, **parameters):
         """As :meth:`Method.fit`, with ``n_clusters`` clusterlets of each group, which are matched; memberships (n, C)."""
-        # No statement, so that it is no part of the fingerprints of the grid's cells, which find the clusterlets made.
+        # Not an import statement, which would enter the fingerprints of the grid's cells: their clusterlets exist already.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
@@ -241,7 +299,39 @@ class Matcher(Method):
         return membership
 
 
-# ---- what fit returned ------------------------------------------------------------------------------------------------
+# ---- fits ------------------------------------------------------------------------------------------------------------
+
+
+def fit(
+    method: type[Method],
+    X: np.ndarray,
+    groups: np.ndarray,
+    n_clusters: int,
+    random_state: np.random.Generator,
+    parameters: Mapping[str, Any],
+    sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({}),
+) -> tuple[Method, dict[str, np.ndarray]]:
+    """Fit a method to read-only copies of a table, so that it cannot change what its clusters are scored by.
+
+    ``sensitive_columns`` are those of :class:`Method`.
+
+    Returns
+    -------
+    fitted : Method
+    clusterings : mapping
+        As :func:`clusterings` names and checks them.
+    """
+    fitted = method()
+    fitted.sensitive_columns = sensitive_columns
+    return fitted, clusterings(
+        method, fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters), len(X)
+    )
+
+
+def _read_only(array: np.ndarray) -> np.ndarray:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
 
 
 def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
@@ -252,7 +342,7 @@ def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.
     Raises
     ------
     ClusterletsError
-        If it is none of what :class:`Method` allows.
+        If :class:`Method` does not allow it.
     """
     outputs = method.outputs
     if not outputs:
@@ -264,24 +354,26 @@ def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.
 
 def _clustering(result: Any, n_rows: int) -> np.ndarray:
     try:
-        found = np.asarray(result)
+        clustering = np.asarray(result)
     except ValueError as error:  # rows of different lengths
         raise ClusterletsError(f"fit must return labels or memberships: {error}") from None
-    if found.ndim not in (1, 2) or len(found) != n_rows:
-        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {found.shape}")
-    if found.ndim == 2:
-        if found.dtype != bool:
-            raise ClusterletsError(f"memberships must be of type bool, not {found.dtype}")
-        found = found[:, found.any(axis=0)]
-        if not found.any(axis=1).all():
-            raise ClusterletsError(f"row {np.flatnonzero(~found.any(axis=1))[0]} is in no cluster")
-        return found
-    if not np.issubdtype(found.dtype, np.number) or np.issubdtype(found.dtype, np.complexfloating):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {found.dtype}")
-    wrong = np.flatnonzero(~((found >= 0) & (found == np.floor(found)) & (found < 2**53)))
+    if clustering.ndim not in (1, 2) or len(clustering) != n_rows:
+        raise ClusterletsError(f"fit must return labels ({n_rows},) or memberships ({n_rows}, C), not {clustering.shape}")
+    if clustering.ndim == 2:
+        if clustering.dtype != bool:
+            raise ClusterletsError(f"memberships must be of type bool, not {clustering.dtype}")
+        clustering = clustering[:, clustering.any(axis=0)]
+        if not clustering.any(axis=1).all():
+            raise ClusterletsError(f"row {np.flatnonzero(~clustering.any(axis=1))[0]} is in no cluster")
+        return clustering
+    if not np.issubdtype(clustering.dtype, np.number) or np.issubdtype(clustering.dtype, np.complexfloating):
+        raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {clustering.dtype}")
+    wrong = np.flatnonzero(~((clustering >= 0) & (clustering == np.floor(clustering)) & (clustering < 2**53)))
     if len(wrong):
-        raise ClusterletsError(f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {found[wrong[0]]}")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+        raise ClusterletsError(
+            f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {clustering[wrong[0]]}"
+        )
+    return np.unique(clustering, return_inverse=True)[1].astype(np.int64)
 
 
 # ---- the registry ----------------------------------------------------------------------------------------------------
@@ -291,15 +383,15 @@ def get(name: str) -> type[Method]:
     """The method of a name; ClusterletsError names all, and the nearest, if there is none. Imports its file alone."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
-        found = _methods_of(importlib.import_module(module))
-        if name in found:
-            return found[name]
-    from difflib import get_close_matches  # only who is about to fail needs it
+        defined = _methods_of(importlib.import_module(module))
+        if name in defined:
+            return defined[name]
+    from difflib import get_close_matches  # only this error needs it
 
-    known = names()
-    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in known}, n=1)
-    hint = f" Did you mean {next(known_name for known_name in known if known_name.upper() == near[0])}?" if near else ""
-    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(known)}.")
+    available = names()
+    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in available}, n=1)
+    hint = f" Did you mean {next(known_name for known_name in available if known_name.upper() == near[0])}?" if near else ""
+    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(available)}.")
 
 
 def names(role: str = "") -> list[str]:
@@ -317,30 +409,84 @@ def from_file(path: str | Path) -> type[Method]:
     Raises
     ------
     ClusterletsError
-        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` wants it.
+        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` requires it.
     """
     path = Path(path)
-    spec = importlib.util.spec_from_file_location(f"{__name__}._own_{zlib.crc32(str(path.resolve()).encode()):08x}", path)
     if not path.is_file():
         raise ClusterletsError(f"There is no file {path}, which should hold a method.")
-    if spec is None or spec.loader is None:
+    if path.suffix != ".py":
         raise ClusterletsError(
-            f"{path} is no Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
+            f"{path} is not a Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
         )
-    module = importlib.util.module_from_spec(spec)
+    module = ModuleType(f"{_FROM_FILE}{zlib.crc32(str(path.resolve()).encode()):08x}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # where dataclasses, and what unpickles, look for it
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # it is somebody's code, which may raise anything
-        raise ClusterletsError(f"{path} cannot be run: {type(error).__name__}: {error}") from error
-    found = list(_methods_of(module).values())
-    if len(found) != 1:
-        raise ClusterletsError(f"{path} holds {len(found)} methods, and should hold one: a subclass of Method with a name.")
-    check(found[0], str(path))
-    return found[0]
+        # Not by an import, which would write a __pycache__ beside the file, and miss an edit within the same second.
+        with _as_method_error(path, f"{path} cannot be run"):
+            exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
+        methods = list(_methods_of(module).values())
+        if len(methods) != 1:
+            raise ClusterletsError(
+                f"{path} holds {len(methods)} methods, and should hold one: a subclass of Method with a name."
+            )
+        (method,) = methods
+        check(method, str(path))
+    except BaseException:
+        del sys.modules[module.__name__]
+        raise
+    for name in _CALLED:
+        function = getattr_static(method, name, None)
+        if isinstance(function, staticmethod | classmethod):
+            setattr(method, name, type(function)(_guarded(function.__func__, path)))
+        elif function is not None:
+            setattr(method, name, _guarded(function, path))
+    return method
+
+
+def is_from_file(method: type[Method]) -> bool:
+    """Whether :func:`from_file` made the method, so that nobody has tested it."""
+    return method.__module__.startswith(_FROM_FILE)
+
+
+def _guarded(function: Callable, path: Path) -> Callable:
+    """A function of a user's file, with its errors as MethodError."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **parameters: Any) -> Any:
+        with _as_method_error(path, str(path)):
+            return function(*arguments, **parameters)
+
+    return call
+
+
+@contextmanager
+def _as_method_error(path: Path, what: str) -> Iterator[None]:
+    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, says where, and the working folder stays."""
+    folder = os.getcwd()
+    try:
+        yield
+    except (ClusterletsError, MemoryError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        where = f", line {lines[-1]}" if lines else ""
+        raise MethodError(f"{what}{where}: {_one_line(error)}", _one_line(error)) from error
+    finally:
+        os.chdir(folder)
+
+
+def _one_line(error: BaseException) -> str:
+    """The type of an exception and the last line of its message."""
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:  # a class of the user's
+        lines = []
+    return f"{type(error).__name__}: {lines[-1] if lines else ''}".removesuffix(": ")
 
 
 def check(method: type[Method], where: str) -> None:
-    """Refuse a method whose attributes are not as :class:`Method` wants them; ``where`` says whose they are."""
+    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` says whose they are."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
@@ -351,29 +497,31 @@ def parameters_of(method: type[Method]) -> list[str] | None:
     return None if method.takes_any_parameter() else list(method.parameters)
 
 
-def by_parameter(having: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
+def by_parameter(methods: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
     """Which of some methods have a parameter, by its name."""
-    methods: dict[str, list[type[Method]]] = {}
-    for method in having:
+    methods_by_parameter: dict[str, list[type[Method]]] = {}
+    for method in methods:
         for name in method.parameters:
-            methods.setdefault(name, []).append(method)
-    return methods
+            methods_by_parameter.setdefault(name, []).append(method)
+    return methods_by_parameter
 
 
-def meaning(name: str, having: Iterable[type[Method]]) -> str:
+def meaning(name: str, methods: Iterable[type[Method]]) -> str:
     """What a parameter means to each of some methods that have it: ``B, D: Sweeps through the groups.``"""
     meanings: dict[str, list[str]] = {}
-    for method in having:
+    for method in methods:
         meanings.setdefault(method.parameters[name].meaning, []).append(method.name)
     return " ".join(f"{', '.join(names)}: {text}" for text, names in meanings.items())
 
 
-def check_parameters(method: type[Method], given: Iterable[str], where: str) -> None:
+def check_parameters(method: type[Method], parameters: Iterable[str], where: str) -> None:
     """Refuse parameters that the method does not take."""
-    taken = parameters_of(method)
-    for name in given:
-        if taken is not None and name not in taken:
-            has = f"its parameters: {', '.join(taken)}" if taken else "it has none"
+    accepted = parameters_of(method)
+    for name in parameters:
+        if name in _HANDED:
+            raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method is handed something of this name.")
+        if accepted is not None and name not in accepted:
+            has = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
             raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
 
 
@@ -381,29 +529,58 @@ def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     """The methods that a module defines itself, by name."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]
     return {
-        found.name: found
-        for found in classes
-        if found.__module__ == module.__name__ and isinstance(vars(found).get("name"), str)
+        method.name: method
+        for method in classes
+        if method.__module__ == module.__name__ and isinstance(vars(method).get("name"), str)
     }
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(text, str) for text in value) and len(set(value)) == len(value)
+
+
+def _is_whole(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
+
+
+# What the attributes of a method may be: in words, the check, and which attributes.
+_ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
+    "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
+    "tuple of different texts": (_are_texts, ("outputs", "libraries", "needs")),
+    "whole number of at least 0, or None": (_is_whole, ("most_groups", "most_rows", "stream")),
+    "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
+    "mapping of texts to texts": (
+        lambda value: (
+            isinstance(value, Mapping) and _are_texts([*value]) and all(isinstance(key, str) for key in value.values())
+        ),
+        ("settings",),
+    ),
+}
 
 
 def _faults(method: type[Method]) -> Iterable[str]:
     if not NAME.fullmatch(method.name):
         yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
     if method.role not in ("rival", "paper", "baseline"):
-        yield f"role: {method.role!r} is none of rival, paper and baseline"
+        yield f"role: {method.role!r} must be rival, paper or baseline"
+    for kind, (is_right, attributes) in _ATTRIBUTES.items():
+        values = {attribute: getattr(method, attribute) for attribute in attributes}
+        yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_right(value))
+    yield from (f"{name}: it must be a function" for name in _CALLED if not callable(getattr(method, name, len)))
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
-            yield f"parameters: {name} is no parameter of fit with a default"
-        if not all(isinstance(value, VALUE_TYPES) for value in parameter.grid):
-            yield f"parameters: values of {name} must be numbers, texts, true, false or null"
+            yield f"parameters: {name} is not a parameter of fit with a default"
+        if not all(isinstance(value, VALUE_TYPES) and value not in (inf, -inf) and value == value for value in parameter.grid):
+            yield f"parameters: values of {name} must be finite numbers, texts, true, false or null"
+        elif len({(type(value), value) for value in parameter.grid}) < len(parameter.grid):
+            yield f"parameters: {name} lists a value twice"
         else:
             yield from (f"parameters: {fault}" for value in parameter.grid if (fault := parameter.fault(name, value)))
         if fault := parameter.fault(name, parameter.default):
             yield f"parameters: the default of {fault}"
-    for output in method.outputs:
+    for output in method.outputs if _are_texts(method.outputs) else ():
         if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
             yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"

@@ -1,10 +1,10 @@
 """B, balance pinball: each clusterlet bounces through the groups, always to the one that balances best."""
 
 from clusterlets.algorithms.matching.pinball import match_balance
-from clusterlets.methods.d import DistancePinball
+from clusterlets.methods.hopping import Pinball
 
 
-class BalancePinball(DistancePinball):
+class BalancePinball(Pinball):
     """Pinball: each clusterlet bounces through the groups, always to the clusterlet that balances best.
 
     See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Clusters may overlap; parameters are those of D.

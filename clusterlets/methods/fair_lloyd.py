@@ -16,7 +16,7 @@ class FairLloyd(Method):
     guarantee = "social fairness: for its clusters, the centres are optimal within 1e-7. It does not constrain shares"
     cost = "0.1 s"
     parameters = {
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
         "tol": Real(0, 1, meaning="A round that lowers the largest error by less than this part of it is the last."),
     }
     libraries = ("numpy", "numba", "llvmlite")

@@ -1,13 +1,13 @@
 """fair-lp: the centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups."""
 
-from clusterlets.methods import SHARES, Method, Real
+from clusterlets.methods import DELTA, MIN_CLUSTER_SIZE, Method
 
 
 class FairLP(Method):
     """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
 
-    Bera's method: the linear program of fair assignment, whose counts are then made whole. It is solved by its dual, and no
-    bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+    The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
+    its dual, and no bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
     """
 
     name = "fair-lp"
@@ -18,23 +18,21 @@ class FairLP(Method):
     )
     cost = "1.4 s; the centres ignore fairness"
     parameters = {
-        "delta": Real(
-            0,
-            0.999,
-            grid=[0.0, 0.1, 0.3],
-            trades_fairness=True,
-            bound=SHARES,
-            meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
-            "cluster, up to whole instances.",
-        ),
+        "delta": DELTA,
+        "min_cluster_size": MIN_CLUSTER_SIZE,
     }
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, groups, n_clusters, random_state, delta=0.0):
+    def fit(self, X, groups, n_clusters, random_state, delta=0.0, min_cluster_size=1):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_lp import fair_lp
 
-        return fair_lp(X, groups, n_clusters, random_state, delta).labels
+        return fair_lp(X, groups, n_clusters, random_state, delta, min_cluster_size).labels
+
+    def assignment_rows(self, composition, new_totals, delta=0.0, **_):
+        from clusterlets.algorithms.fair_assignment import rows_for_new
+
+        return rows_for_new(composition, new_totals, delta)
 
     def seconds(self, rows, features, n_clusters):
         return rows * (1.1e-5 + 6e-7 * n_clusters)

@@ -7,7 +7,7 @@ class FairKM(Method):
     """k-means with a penalty on how far the groups' shares of a cluster lie from those of the table.
 
     See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
-    lowers the objective, and the authors stop so too.
+    lowers the objective, and the authors stop in the same way.
     """
 
     name = "fairkm"
@@ -22,10 +22,10 @@ class FairKM(Method):
             also=["authors"],
             grid=[0.3, 3, 30, 300, 3000, "authors"],
             trades_fairness=True,
-            meaning="Weight of the penalty, as a part of the sum of squared errors of plain k-means; or the authors' own, "
+            meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, "
             "(n / n_clusters)^2.",
         ),
-        "max_iter": Integer(1, 1_000_000, meaning="Most passes over the instances."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of passes over the instances."),
     }
     libraries = ("numpy", "numba", "llvmlite")
 

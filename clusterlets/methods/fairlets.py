@@ -9,7 +9,7 @@ from clusterlets.methods import Integer, Method
 
 
 class Fairlets(Method):
-    """Small sets of instances with the balance of the table, of the least cost in all, and k-means of their means.
+    """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
 
     See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`; only the k-means after it is random. The fairlets of a
     table serve all seeds of a block, so the first fit takes nearly all the time. There are at most as many clusters as

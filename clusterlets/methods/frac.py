@@ -46,7 +46,7 @@ class FRAC(Method):
             "stands.",
         ),
         "init": Choice(("random", "k-means++"), meaning="First centres."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
         "tol": Real(0, 1, meaning="Relative change of the cost at which the rounds end."),
     }
     libraries = ("numpy", "numba", "llvmlite")
@@ -56,12 +56,17 @@ class FRAC(Method):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.frac import frac
 
-        return self._outputs(frac(X, groups, n_clusters, random_state, _as_number(tau), init, max_iter, tol))
+        return self._outputs(frac(X, groups, n_clusters, random_state, _decode_tau(tau), init, max_iter, tol))
 
     def _outputs(self, result):
         self.n_iter_ = result.n_iter
         self.cluster_centers_ = {"nearest": result.centres_nearest}
         return {"fair": result.labels_fair, "nearest": result.labels_nearest}
+
+    def assignment_rows(self, composition, new_totals, tau="balanced", **_):
+        from clusterlets.algorithms.frac import rows_for_new
+
+        return rows_for_new(composition, new_totals, _decode_tau(tau))
 
     def faults(self, n_clusters, **parameters):
         faults, tau = super().faults(n_clusters, **parameters), parameters.get("tau", "balanced")
@@ -87,5 +92,5 @@ class FRAC(Method):
         n_iter_: int
 
 
-def _as_number(tau):
+def _decode_tau(tau):
     return None if isinstance(tau, str) else tau

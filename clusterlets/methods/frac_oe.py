@@ -1,6 +1,6 @@
 """FRAC-OE: plain k-means, and one fair assignment at the end."""
 
-from clusterlets.methods.frac import FRAC, _as_number
+from clusterlets.methods.frac import FRAC, _decode_tau
 
 
 class FRACOE(FRAC):
@@ -16,7 +16,7 @@ class FRACOE(FRAC):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.frac import frac_oe
 
-        return self._outputs(frac_oe(X, groups, n_clusters, random_state, _as_number(tau)))
+        return self._outputs(frac_oe(X, groups, n_clusters, random_state, _decode_tau(tau)))
 
     def seconds(self, rows, features, n_clusters):
         return rows * (7e-7 + 7e-8 * n_clusters)

@@ -1,10 +1,10 @@
 """G-D, greedy distance: a cluster takes the nearest clusterlet of another group than the last."""
 
 from clusterlets.algorithms.matching.pinball import match_greedy_distance
-from clusterlets.methods.g_b import GreedyBalance
+from clusterlets.methods.hopping import Greedy
 
 
-class GreedyDistance(GreedyBalance):
+class GreedyDistance(Greedy):
     """Greedy: a cluster takes the nearest clusterlet of another group than the last.
 
     See :func:`clusterlets.algorithms.matching.pinball.match_greedy_distance`. Parameters are those of G-B.

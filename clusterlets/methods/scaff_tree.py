@@ -78,7 +78,7 @@ class ScaffTree(Method):
             check_is_fitted(self)
             names = getattr(self, "feature_names_in_", None) if feature_names is None else feature_names
             if names is not None and len(names) != self.n_features_in_:
-                raise InvalidInput(f"{len(names)} feature_names for {self.n_features_in_} features: give one name a feature.")
+                raise InvalidInput(f"{len(names)} feature_names for {self.n_features_in_} features: give one name per feature.")
             if decimals < 0:
                 raise InvalidInput(f"decimals={decimals!r} must be a whole number of 0 or more.")
             return self.tree_.text(names, decimals)

@@ -6,13 +6,14 @@ from clusterlets.methods import Integer, Method, Real
 class VFC(Method):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle has no clustering.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle returns its last labels, with ``converged_`` False
+    and a note.
     """
 
     name = "vfc"
     label = "VFC"
     citation = "Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021"
-    guarantee = "no bound; a run that does not converge, or leaves a cluster empty, has the status `not_converged`"
+    guarantee = "no bound; a run that does not converge returns its last labels, with a note"
     cost = "8 s, up to 40 s with five groups; rare groups and a large weight lead to `not_converged`"
     parameters = {
         "fairness_weight": Real(
@@ -20,10 +21,10 @@ class VFC(Method):
             1_000_000_000,
             grid=[0, 0.03, 0.1, 0.3, 1, 3, 10, 30],
             trades_fairness=True,
-            meaning="Weight of the penalty, as a part of the sum of squared errors of plain k-means.",
+            meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means.",
         ),
         "lipschitz": Real(1e-9, 1_000_000_000, meaning="The first step's bound on the curvature; it grows where a step fails."),
-        "max_iter": Integer(1, 1_000_000, meaning="Most rounds."),
+        "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
     }
     libraries = ("numpy", "numba", "llvmlite")
 
@@ -31,7 +32,9 @@ class VFC(Method):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.vfc import vfc
 
-        return vfc(X, groups, n_clusters, random_state, fairness_weight, lipschitz, max_iter).labels
+        result = vfc(X, groups, n_clusters, random_state, fairness_weight, lipschitz, max_iter)
+        self.converged_, self.note_ = not result.warning, result.warning
+        return result.labels
 
     def seconds(self, rows, features, n_clusters):
         return 1e-5 * rows * n_clusters

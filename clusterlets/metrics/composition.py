@@ -3,11 +3,9 @@
 import numpy as np
 
 from clusterlets.algorithms.elementary import kullback_leibler, log
+from clusterlets.parameters import SHARES
 
 DEVIATIONS = ("absolute", "relative", "kl")
-
-# By how much rounding may move a bound on a count.
-_ROUNDING = 1e-9
 
 
 def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kind: str = "absolute") -> np.ndarray:
@@ -36,14 +34,14 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
 
 
 def balance(composition: np.ndarray) -> float:
-    """Least ratio of two groups' counts in any cluster; 0 where a cluster lacks a group (paper, Definition 1)."""
+    """Smallest ratio of two groups' counts in any cluster; 0 where a cluster lacks a group (paper, Definition 1)."""
     return float((composition.min(axis=1) / composition.max(axis=1)).min())
 
 
 def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
-    """Least delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
+    """Smallest delta for which every cluster meets bounded representation: 0..1, lower is better. O(C K).
 
-    Bounded representation wants r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, where p is the group's
+    Bounded representation requires r (1 - delta) <= p <= r / (1 - delta) of every cluster and group, where p is the group's
     share in the cluster and r its share in the dataset. 1 where a cluster lacks a group, 0 where every cluster has the
     dataset's shares (Bera, Chakrabarty, Flores and Negahbani 2019, whose balance is 1 - delta_min).
 
@@ -54,7 +52,7 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     group_counts : int array (K,)
         Instances of each group in the dataset; empty groups are ignored.
     """
-    composition, group_counts = _present(composition, group_counts)
+    composition, group_counts = _only_present_groups(composition, group_counts)
     # Products of whole numbers, exact, so that equal shares give exactly 0.
     counts = composition * group_counts.sum()
     expected = composition.sum(axis=1, keepdims=True) * group_counts
@@ -82,12 +80,7 @@ def additive_violation(composition: np.ndarray, group_counts: np.ndarray, delta:
     """
     if not 0 <= delta < 1:
         raise ValueError(f"delta={delta!r} must be at least 0 and below 1")
-    composition, group_counts = _present(composition, group_counts)
-    sizes = composition.sum(axis=1, keepdims=True)
-    expected = sizes * group_counts / group_counts.sum()
-    above = composition - np.minimum(sizes, expected / (1 - delta))
-    below = expected * (1 - delta) - composition
-    return max(0, int(np.ceil(np.maximum(above, below) - _ROUNDING).max()))
+    return SHARES.missed_rows(delta, composition, group_counts)
 
 
 def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> float:
@@ -96,7 +89,7 @@ def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> flo
     The arguments are those of :func:`delta_min`. Where clusters overlap, an instance counts in each of its clusters. With
     two groups FairKM's average error (Abraham and others 2020) is this times the square root of 2.
     """
-    composition, group_counts = _present(composition, group_counts)
+    composition, group_counts = _only_present_groups(composition, group_counts)
     sizes = composition.sum(axis=1)
     deviations = np.abs(composition / sizes[:, None] - group_counts / group_counts.sum()).mean(axis=1)
     return float((sizes * deviations).sum() / sizes.sum())
@@ -109,14 +102,14 @@ def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
     Infinite where a cluster lacks a group. The arguments are those of :func:`delta_min`. It grows with the number of
     clusters.
     """
-    composition, group_counts = _present(composition, group_counts)
+    composition, group_counts = _only_present_groups(composition, group_counts)
     expected = group_counts / group_counts.sum()
     with np.errstate(divide="ignore"):
         ratios = expected / (composition / composition.sum(axis=1, keepdims=True))
     return float((expected * log(ratios)).sum())
 
 
-def _present(composition: np.ndarray, group_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _only_present_groups(composition: np.ndarray, group_counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both arrays without the groups that have no instances."""
     present = np.asarray(group_counts) > 0
     return np.asarray(composition)[:, present], np.asarray(group_counts)[present]

@@ -61,7 +61,7 @@ def social_cost(instances: Instances) -> float:
 def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Silhouette of each of m rows, -1..1, higher is better.
 
-    (b - a) / max(a, b), where a is the mean distance to the other rows of the own cluster, and b the least mean distance to
+    (b - a) / max(a, b), where a is the mean distance to the other rows of the own cluster, and b the lowest mean distance to
     the rows of another one. 0 for the only row of a cluster, and where a and b are 0 (Rousseeuw 1987).
 
     Parameters
@@ -108,7 +108,7 @@ def silhouette_error(instances: Instances) -> float:
 
 
 def silhouette_least_group(instances: Instances) -> float:
-    """Least mean silhouette over a group that was drawn."""
+    """Smallest mean silhouette over a group that was drawn."""
     group_means = silhouette_of_groups(instances)
     return min(group_means.values()) if group_means else float("nan")
 
@@ -128,7 +128,7 @@ _NO_SILHOUETTES = "for overlapping clusters in the grid, and for a single cluste
 SCORES = (
     Score(
         "social_cost",
-        of=Instances,
+        computed_from=Instances,
         function=social_cost,
         unit="squared units of the data",
         range=(0, np.inf),
@@ -138,7 +138,7 @@ SCORES = (
     ),
     Score(
         "kmedian_cost",
-        of=Instances,
+        computed_from=Instances,
         function=lambda instances: float(instances.distances.sum()),
         unit="units of the data",
         range=(0, np.inf),
@@ -147,7 +147,7 @@ SCORES = (
     ),
     Score(
         "kcenter_cost",
-        of=Instances,
+        computed_from=Instances,
         function=lambda instances: float(instances.distances.max()),
         unit="units of the data",
         range=(0, np.inf),
@@ -156,7 +156,7 @@ SCORES = (
     ),
     Score(
         "silhouette",
-        of=Instances,
+        computed_from=Instances,
         function=silhouette,
         unit="ratio",
         range=(-1, 1),
@@ -167,7 +167,7 @@ SCORES = (
     ),
     Score(
         "silhouette_error",
-        of=Instances,
+        computed_from=Instances,
         function=silhouette_error,
         unit="ratio",
         range=(0, np.inf),
@@ -177,7 +177,7 @@ SCORES = (
     ),
     Score(
         "silhouette_least_group",
-        of=Instances,
+        computed_from=Instances,
         function=silhouette_least_group,
         unit="ratio",
         range=(-1, 1),

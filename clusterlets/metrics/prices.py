@@ -19,12 +19,12 @@ class PlainCost:
 
 @dataclass(frozen=True)
 class BestCost:
-    """The same, with the best run of plain k-means over all seeds, and the least cost of any run with as many clusters."""
+    """The same, with the best run of plain k-means over all seeds, and the lowest cost of any run with as many clusters."""
 
     cost: float
     n_clusters: int
     reference: Mapping[int, float]
-    least: float
+    lowest: float
 
 
 def price_of_fairness(cost: float, n_clusters: int, reference: Mapping[int, float]) -> float:
@@ -45,12 +45,12 @@ def price_of_fairness(cost: float, n_clusters: int, reference: Mapping[int, floa
     return float(cost / expected)
 
 
-def price_over_best(cost: float, n_clusters: int, reference: Mapping[int, float], least: float) -> float:
-    """``cost`` divided by the least cost of any run with as many clusters: from 1 up, lower is better.
+def price_over_best(cost: float, n_clusters: int, reference: Mapping[int, float], lowest: float) -> float:
+    """``cost`` divided by the lowest cost of any run with as many clusters: from 1 up, lower is better.
 
     That is the cost of the best run of plain k-means, interpolated between the sizes of ``reference`` as in
-    :func:`price_of_fairness`, or ``least``, the least cost of any run with this number of clusters, if it is lower. NaN where
-    :func:`price_of_fairness` is NaN, and where ``least`` is 0.
+    :func:`price_of_fairness`, or ``lowest``, the lowest cost of any run with this number of clusters, if it is lower. NaN where
+    :func:`price_of_fairness` is NaN, and where ``lowest`` is 0.
     """
     price = price_of_fairness(cost, n_clusters, reference)
-    return price if np.isnan(price) else max(price, cost / least) if least > 0 else float("nan")
+    return price if np.isnan(price) else max(price, cost / lowest) if lowest > 0 else float("nan")

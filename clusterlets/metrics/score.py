@@ -13,14 +13,14 @@ class Score:
     ----------
     name : str
         As in ``runs.csv``.
-    of : type
+    computed_from : type
         What it is computed from: ``Pieces``, ``Clusterlets``, ``Instances``, ``PlainCost`` or ``BestCost``.
     function : callable
         From a value of that type to the score; NaN where it has no meaning.
     unit : str
         ``ratio`` for a number without one.
     range : tuple of float
-        Least and largest possible value, either of which may be infinite.
+        Smallest and largest possible value, either of which may be infinite.
     better : {"higher", "lower", None}
         None where neither is better.
     meaning : str
@@ -32,7 +32,7 @@ class Score:
     """
 
     name: str
-    of: type
+    computed_from: type
     function: Callable[[Any], float]
     unit: str
     range: tuple[float, float]
@@ -57,4 +57,4 @@ class Score:
 
 def evaluate(scores: Iterable[Score], values: Any) -> dict[str, float]:
     """Evaluate, by name, the scores that are computed from values of this type."""
-    return {score.name: score.function(values) for score in scores if score.of is type(values)}
+    return {score.name: score.function(values) for score in scores if score.computed_from is type(values)}

@@ -18,7 +18,7 @@ _SHARES = "absolute difference of shares"
 OF_PAPER = (
     Score(
         "n_clusters",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: len(pieces.membership),
         unit="count",
         range=(1, inf),
@@ -27,7 +27,7 @@ OF_PAPER = (
     ),
     Score(
         "deviation_mean",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: float(pieces.deviations.mean()),
         unit=_SHARES,
         range=(0, 1),
@@ -37,7 +37,7 @@ OF_PAPER = (
     ),
     Score(
         "deviation_std",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: float(pieces.deviations.std()),
         unit=_SHARES,
         range=(0, 1),
@@ -46,7 +46,7 @@ OF_PAPER = (
     ),
     Score(
         "deviation_max",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: float(pieces.deviations.max()),
         unit=_SHARES,
         range=(0, 1),
@@ -55,7 +55,7 @@ OF_PAPER = (
     ),
     Score(
         "balance",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: balance(pieces.composition),
         unit="ratio",
         range=(0, 1),
@@ -64,7 +64,7 @@ OF_PAPER = (
     ),
     Score(
         "balance_ratio",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: balance(pieces.composition) / balance(pieces.group_counts[None, :]),
         unit="ratio",
         range=(0, inf),
@@ -73,7 +73,7 @@ OF_PAPER = (
     ),
     Score(
         "cohesion",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: pieces.cohesion_with_error[0],
         unit="ratio",
         range=(0, 1),
@@ -83,7 +83,7 @@ OF_PAPER = (
     ),
     Score(
         "overlap",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: overlap(pieces.membership, pieces.sizes),
         unit="share of instances",
         range=(0, 1),
@@ -92,7 +92,7 @@ OF_PAPER = (
     ),
     Score(
         "smallest",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: int(pieces.composition.sum(axis=1).min()),
         unit="instances",
         range=(1, inf),
@@ -101,7 +101,7 @@ OF_PAPER = (
     ),
     Score(
         "largest",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: int(pieces.composition.sum(axis=1).max()),
         unit="instances",
         range=(1, inf),
@@ -110,7 +110,7 @@ OF_PAPER = (
     ),
     Score(
         "centroid_silhouette",
-        of=JoinedClusterlets,
+        computed_from=JoinedClusterlets,
         function=centroid_silhouette,
         unit="ratio",
         range=(-1, 1),
@@ -121,7 +121,7 @@ OF_PAPER = (
     ),
     Score(
         "kmeans_cost",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: (
             kmeans_cost(pieces.membership, pieces.sizes, pieces.centroids, pieces.inertia) if pieces.is_crisp else nan
         ),
@@ -133,7 +133,7 @@ OF_PAPER = (
     ),
     Score(
         "price_of_fairness",
-        of=PlainCost,
+        computed_from=PlainCost,
         function=lambda costs: price_of_fairness(costs.cost, costs.n_clusters, costs.reference),
         unit="ratio",
         range=(0, inf),
@@ -148,7 +148,7 @@ OF_PAPER = (
 FURTHER = (
     Score(
         "delta_min",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: delta_min(pieces.composition, pieces.group_counts),
         unit="ratio",
         range=(0, 1),
@@ -160,7 +160,7 @@ FURTHER = (
     ),
     Score(
         "additive_violation",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: additive_violation(pieces.composition, pieces.group_counts),
         unit="instances",
         range=(0, inf),
@@ -171,7 +171,7 @@ FURTHER = (
     ),
     Score(
         "weighted_deviation",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: weighted_deviation(pieces.composition, pieces.group_counts),
         unit=_SHARES,
         range=(0, 1),
@@ -182,7 +182,7 @@ FURTHER = (
     ),
     Score(
         "vfc_error",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: vfc_error(pieces.composition, pieces.group_counts),
         unit="nats",
         range=(0, inf),
@@ -195,8 +195,8 @@ FURTHER = (
     *instances.SCORES,
     Score(
         "price_over_best",
-        of=BestCost,
-        function=lambda costs: price_over_best(costs.cost, costs.n_clusters, costs.reference, costs.least),
+        computed_from=BestCost,
+        function=lambda costs: price_over_best(costs.cost, costs.n_clusters, costs.reference, costs.lowest),
         unit="ratio",
         range=(1, inf),
         better="lower",
@@ -207,7 +207,7 @@ FURTHER = (
     ),
     Score(
         "cohesion_error",
-        of=Pieces,
+        computed_from=Pieces,
         function=lambda pieces: pieces.cohesion_with_error[1],
         unit="ratio",
         range=(0, inf),

@@ -53,7 +53,7 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
 
 def _averages(runs: pd.DataFrame) -> pd.Series:
     """The cells of tables 1 and 5, by table, row and quantity."""
-    numbers = cells.of_tables(tables.make(runs, cells.AVERAGES), cells.AVERAGES)
+    numbers = cells.table_cells(tables.make(runs, cells.AVERAGES), cells.AVERAGES)
     return numbers.set_index(cells.KEY)["reproduced"].astype(float)
 
 

@@ -27,27 +27,29 @@ _SUBJECT = {name: ["dataset"] for name in SELECTIONS} | {"table1_matchers": ["ma
 _ENDS = ("", "_std")
 
 
-def of_paper() -> pd.DataFrame:
+def paper_cells() -> pd.DataFrame:
     """The cells of the paper's five tables: :data:`KEY`, ``subject``, ``dataset``, ``method``, ``matcher``, ``reported``."""
-    cells = [of_frame(name, table) for name, table in _printed().items()]
+    cells = [frame_cells(name, table) for name, table in _printed_tables().items()]
     return pd.concat(cells, ignore_index=True).rename(columns={"value": "reported"})
 
 
-def of_tables(made: Mapping[str, tables.Table], names: Collection[str] = reported.TABLES) -> pd.DataFrame:
+def table_cells(our_tables: Mapping[str, tables.Table], names: Collection[str] = reported.TABLES) -> pd.DataFrame:
     """The cells of our tables with these names: :data:`KEY` and ``reproduced``."""
-    cells = [of_frame(name, made[name].frame) for name in names]
+    cells = [frame_cells(name, our_tables[name].frame) for name in names]
     return pd.concat(cells).rename(columns={"value": "reproduced"})[[*KEY, "reproduced"]]
 
 
-def of_frame(name: str, table: pd.DataFrame) -> pd.DataFrame:
+def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """The cells of a frame in the form of one of the paper's tables. The paper's FRAC is FRAC (nearest).
 
     Quantities that the frame lacks have no cells, nor do missing values.
     """
     table = table.replace("FRAC (nearest)", "FRAC")
     labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
-    wide = pd.DataFrame({"table": name, "row": _joined(table, _ROW[name]), "subject": _joined(table, _SUBJECT[name]), **labels})
-    quantities = [column for column in _printed()[name].columns if column not in _ROW[name] and column in table]
+    wide = pd.DataFrame(
+        {"table": name, "row": _join_columns(table, _ROW[name]), "subject": _join_columns(table, _SUBJECT[name]), **labels}
+    )
+    quantities = [column for column in _printed_tables()[name].columns if column not in _ROW[name] and column in table]
     parts = [
         wide.assign(quantity="correlation" if quantity == "value" else quantity, value=table[quantity].map(_text))
         for quantity in quantities
@@ -61,7 +63,7 @@ def is_second_reading(row: str, quantity: str) -> bool:
     return "centroid_silhouette" in row + quantity
 
 
-def _joined(table: pd.DataFrame, columns: list[str]) -> pd.Series:
+def _join_columns(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     return reduce(lambda left, right: left + " " + right, (table[column].astype(str) for column in columns))
 
 
@@ -72,7 +74,7 @@ def _text(value: object) -> str:
 
 
 @cache
-def _printed() -> dict[str, pd.DataFrame]:
+def _printed_tables() -> dict[str, pd.DataFrame]:
     """The paper's tables; values that may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) as both."""
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
     silhouette_of_c = {

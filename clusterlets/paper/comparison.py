@@ -18,18 +18,18 @@ COLUMNS = [
 _CRISP = ("C", "G-B", "G-D-PB")
 
 
-def compare(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.DataFrame:
+def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.DataFrame:
     """One row for every cell of the paper's tables: ``results/comparison.csv``.
 
-    ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``made`` are their
+    ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``our_tables`` are their
     tables. Averages over datasets are compared only if more than half of the paper's datasets were run: over fewer, they
     are averages of something else.
     """
     datasets = set(runs["dataset"])
-    compared = cells.of_paper().merge(cells.of_tables(made), on=cells.KEY, how="left")
+    compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
     compared = compared.join(verdict.judge(compared, best_runs.forecasts(runs) | averages.forecasts(runs)))
     rows = compared.to_dict("records")
-    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _only_shown))
+    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _is_only_shown))
     compared["counted"] = [not aside for aside in asides]
     compared.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
     needs = averages.needed_of_missing(runs, compared)
@@ -106,7 +106,7 @@ def _as_list(values: str | list[str]) -> list[str]:
     return values if isinstance(values, list) else [values]
 
 
-def _only_shown(cell: dict) -> str:
+def _is_only_shown(cell: dict) -> str:
     if cell["quantity"].startswith("overlap") and (cell["matcher"] in _CRISP or cell["method"] == "FRAC"):
         return "Not counted: a structural zero, the method cannot overlap."
     if cell["table"] == "table4_frac_vs_clusterlets" and cell["method"] == "Clusterlets":

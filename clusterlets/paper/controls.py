@@ -145,7 +145,7 @@ def _wrong_copies(runs: pd.DataFrame, names: list[str], printed: pd.DataFrame) -
 
 def _values(runs: pd.DataFrame, names: list[str]) -> pd.Series:
     """The cells of our tables, as text, by table, row and quantity."""
-    return cells.of_tables(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
+    return cells.table_cells(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
 
 
 def _moved(printed: pd.DataFrame, step: int) -> pd.DataFrame:

@@ -29,7 +29,7 @@ class Results:
     at_given_fairness: pd.DataFrame
 
     @classmethod
-    def of_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided: Mapping[str, float] = {}) -> "Results":
+    def from_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided: Mapping[str, float] = {}) -> "Results":
         """Compute everything. The paper's numbers and claims are compared with runs on its own datasets only.
 
         ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
@@ -71,7 +71,7 @@ class Results:
         pair_tables = {"wilcoxon": tests, "intervals": intervals, "bayes": posteriors}
         for name, frame in (statistics.to_tables(self.rankings) | pair_tables).items():
             yield f"statistics/{name}.csv", frame
-        held_out_scores = held_out.by_dataset(reported.of_paper(self.runs))
+        held_out_scores = held_out.by_dataset(reported.runs_of_paper(self.runs))
         yield "statistics/held_out.csv", held_out_scores
         words = [
             statistics.to_markdown(self.rankings, reported.datasets()),
@@ -100,10 +100,10 @@ class Results:
         return selection.in_order(self.runs["dataset"], reported.datasets())
 
     @cached_property
-    def of_paper(self) -> "Results":
+    def on_paper_data(self) -> "Results":
         """The same from the paper's datasets only, or from all datasets if there are none of the paper's."""
-        runs = reported.of_paper(self.runs)
-        return self if len(runs) == len(self.runs) else replace(Results.of_runs(runs, self.settings), claims=self.claims)
+        runs = reported.runs_of_paper(self.runs)
+        return self if len(runs) == len(self.runs) else replace(Results.from_runs(runs, self.settings), claims=self.claims)
 
     @property
     def has_paper_data(self) -> bool:
@@ -113,4 +113,4 @@ class Results:
     @property
     def has_both(self) -> bool:
         """Whether there are both datasets of the paper and others."""
-        return self.of_paper is not self
+        return self.on_paper_data is not self

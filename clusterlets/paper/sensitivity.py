@@ -31,10 +31,10 @@ class Choice(NamedTuple):
 
     name: str
     usual: str
-    taken: str
+    alternative: str
 
     @classmethod
-    def of_variant(cls, config: Mapping, variant: str) -> "Choice":
+    def from_variant(cls, config: Mapping, variant: str) -> "Choice":
         """The choice that a variant of the grid changes."""
         changes = config["variants"][variant]
         return cls(" and ".join(changes), " and ".join(config[key] for key in changes), " and ".join(changes.values()))
@@ -76,35 +76,35 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
         :data:`COLUMNS`. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten
         seeds, if there are several: less than that is noise.
     """
-    runs = reported.of_paper(runs)
+    runs = reported.runs_of_paper(runs)
     first_seeds, *other_seeds = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
-    baseline = _of_runs(first_seeds)
+    baseline = _numbers_from_runs(first_seeds)
     over_seeds = {
-        Choice(_SEEDS, "0-9", f"{10 * number}-{10 * number + 9}"): _of_runs(group)
+        Choice(_SEEDS, "0-9", f"{10 * number}-{10 * number + 9}"): _numbers_from_runs(group)
         for number, group in enumerate(other_seeds, 1)
     }
-    varied = {choice: _of_runs(reported.of_paper(frame)) for choice, frame in variants.items()}
+    varied = {choice: _numbers_from_runs(reported.runs_of_paper(frame)) for choice, frame in variants.items()}
     varied[_SELECTION] = _numbers(_tables_of_means(first_seeds))
     if first_seeds["method"].str.startswith("FRAC").any():
-        varied[_FRAC] = _of_runs(_with_fair_for_nearest(first_seeds))
+        varied[_FRAC] = _numbers_from_runs(_swap_frac_outputs(first_seeds))
     rankings = {ranking.name: ranking for ranking in statistics.rank_all(first_seeds)}
     varied[_BLOCKS] = _ranks(rankings["pseudo_replication"])
     baseline = pd.concat([baseline, _ranks(rankings["matchers"])])
-    rows = [_compared(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
+    rows = [_compare(choice, baseline, numbers) for choice, numbers in (varied | over_seeds).items()]
     groups = pd.DataFrame([baseline, *over_seeds.values()])
     ranges = (groups.max() - groups.min()).where(bool(over_seeds) & groups.notna().all())
-    columns = {"reported": _of_printed(first_seeds), "range_over_seeds": ranges}
+    columns = {"reported": _printed_numbers(first_seeds), "range_over_seeds": ranges}
     return pd.concat(rows, ignore_index=True).join(pd.DataFrame(columns), on=_KEY)[COLUMNS]
 
 
-def _compared(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataFrame:
+def _compare(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataFrame:
     """One row per number that the choice can affect."""
     values = pd.DataFrame({"baseline": baseline.reindex(varied.index), "varied": varied})
     values["difference"] = values["varied"] - values["baseline"]
-    return values.rename_axis(_KEY).reset_index().assign(choice=choice.name, usual=choice.usual, taken=choice.taken)
+    return values.rename_axis(_KEY).reset_index().assign(choice=choice.name, usual=choice.usual, taken=choice.alternative)
 
 
-def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
+def _swap_frac_outputs(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs with FRAC (fair) and FRAC (nearest) swapped, so that the fair clusterings replace the paper's nearest ones."""
     nearest, fair = "FRAC (nearest)", "FRAC (fair)"
     return runs.assign(method=runs["method"].replace({nearest: fair, fair: nearest}))
@@ -113,14 +113,14 @@ def _with_fair_for_nearest(runs: pd.DataFrame) -> pd.DataFrame:
 # ---- the numbers -----------------------------------------------------------------------------------------------------
 
 
-def _of_runs(runs: pd.DataFrame) -> pd.Series:
+def _numbers_from_runs(runs: pd.DataFrame) -> pd.Series:
     """All numbers of tables 1 to 4, and how many of the paper's are reproduced."""
     our_tables = tables.make(runs, reported.TABLES)
     frames = {name: our_tables[name].frame for name in reported.TABLES[:4]}
     return pd.concat([_numbers(frames), _verdicts(runs, our_tables)])
 
 
-def _of_printed(runs: pd.DataFrame) -> pd.Series:
+def _printed_numbers(runs: pd.DataFrame) -> pd.Series:
     """The paper's numbers on the datasets that were run; its table 1 is over all of its datasets."""
     printed = {name: reported.table(name) for name in reported.TABLES[:4]}
     on_our_datasets = {
@@ -142,14 +142,19 @@ def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def _numbers(made: Mapping[str, pd.DataFrame]) -> pd.Series:
+def _numbers(our_tables: Mapping[str, pd.DataFrame]) -> pd.Series:
     """Summary numbers of these tables (of 1 to 4), ours or the paper's, by (table, row, quantity)."""
-    summaries = {_TABLE1: _of_matchers, _TABLE2: _of_winners, _TABLE3: _of_winners, _TABLE4: _of_duels}
-    numbers = {(name, *key): value for name, frame in made.items() for key, value in summaries[name](frame).items()}
+    summaries = {
+        _TABLE1: _numbers_of_matchers,
+        _TABLE2: _numbers_of_winners,
+        _TABLE3: _numbers_of_winners,
+        _TABLE4: _numbers_of_duels,
+    }
+    numbers = {(name, *key): value for name, frame in our_tables.items() for key, value in summaries[name](frame).items()}
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)
 
 
-def _of_matchers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+def _numbers_of_matchers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Table 1, and each matcher's place by mean deviation, 1 for the least."""
     metrics = ["deviation_mean", "cohesion", "size", "overlap"]
     table = table.set_index("matcher")[metrics].astype(float)
@@ -157,7 +162,7 @@ def _of_matchers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     return table.stack(future_stack=True).to_dict()
 
 
-def _of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+def _numbers_of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Tables 2 and 3: means over the datasets' winners, and how many datasets each matcher wins."""
     metrics = table[["deviation_mean", "cohesion", "size", "overlap"]].astype(float).mean()
     wins = table["matcher"].value_counts().reindex(list(selection.PAPER_NAMES.values()), fill_value=0)
@@ -169,7 +174,7 @@ def _of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     )
 
 
-def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
+def _numbers_of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Table 4 on the datasets with both: mean deviations, their ratio, and on how many Clusterlets' is the lower one."""
     deviations = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
     deviations = deviations.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
@@ -183,11 +188,11 @@ def _of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     }
 
 
-def _verdicts(runs: pd.DataFrame, made: Mapping[str, tables.Table]) -> pd.Series:
+def _verdicts(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.Series:
     """How many of the paper's numbers have each verdict, by table; empty without a dataset of the paper."""
     if not runs["dataset"].isin(reported.datasets()).any():
         return pd.Series(dtype=float)
-    counts = comparison.counts(comparison.compare(runs, made)).set_index("table")
+    counts = comparison.counts(comparison.compare(runs, our_tables)).set_index("table")
     verdicts = counts[list(verdict.VERDICTS)].stack()
     return pd.concat({_VERDICTS: verdicts}).astype(float).rename_axis(_KEY)
 
@@ -242,10 +247,14 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     usual = {row["title"]: row for row in headline_rows.to_dict("records")}
     comparable = _comparable(assessed.drop_duplicates(_KEY), "baseline")
     lines = [_line("the paper", [_number(usual[title], "reported") for title in header[1:]])]
-    lines += [_line("usual choices", [_of(_number(usual[title], "baseline"), title, comparable) for title in header[1:]])]
+    lines += [
+        _line("usual choices", [_format_count(_number(usual[title], "baseline"), title, comparable) for title in header[1:]])
+    ]
     for choice, rows in by_choice(assessed):
         comparable = _comparable(rows, "varied")
-        cells = {row["title"]: _of(_cell(row), row["title"], comparable) for row in headlines(rows).to_dict("records")}
+        cells = {
+            row["title"]: _format_count(_cell(row), row["title"], comparable) for row in headlines(rows).to_dict("records")
+        }
         if cells:
             lines.append(_line("{0}: {2} instead of {1}".format(*choice), [cells.get(title, "") for title in header[1:]]))
     has_ranges = headline_rows["range_over_seeds"].notna().any()
@@ -257,9 +266,9 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     )
     has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
     table = [_line(header[0], header[1:]), _line("---", ["---:"] * len(header[1:])), *lines]
-    introduction = f"{_HOW_TO_READ}{_basis_of_the_paper(assessed)}"
+    introduction = f"{_HOW_TO_READ}{_describe_basis_of_paper(assessed)}"
     parts = ["# Sensitivity analysis", introduction, legend, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
-    return "\n\n".join([*parts, _of_blocks(assessed)]) + "\n"
+    return "\n\n".join([*parts, _describe_blocks(assessed)]) + "\n"
 
 
 def _comparable(rows: pd.DataFrame, column: str) -> float:
@@ -268,12 +277,12 @@ def _comparable(rows: pd.DataFrame, column: str) -> float:
     return totals.loc[totals["quantity"].isin(verdict.VERDICTS), column].sum()
 
 
-def _of(cell: str, title: str, comparable: float) -> str:
+def _format_count(cell: str, title: str, comparable: float) -> str:
     """A cell, with its denominator if it counts numbers of the paper."""
     return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
 
 
-def _basis_of_the_paper(assessed: pd.DataFrame) -> str:
+def _describe_basis_of_paper(assessed: pd.DataFrame) -> str:
     """A sentence on the datasets behind the paper's row, if they are not the same for all of its tables."""
     present = assessed.loc[(assessed["table"] == _TABLE2) & (assessed["quantity"] == "datasets"), "reported"].max()
     total = len(reported.datasets())
@@ -300,7 +309,7 @@ def _cell(row: Mapping) -> str:
     return f"**{_number(row, 'varied')}**" if is_beyond_noise else _number(row, "varied")
 
 
-def _of_blocks(assessed: pd.DataFrame) -> str:
+def _describe_blocks(assessed: pd.DataFrame) -> str:
     """Which pairs of matchers are significant, by the blocks of figure 1's statistics."""
     rows = assessed[assessed["table"] == _RANKS]
     pairs = rows[rows["quantity"] == "p_value"]

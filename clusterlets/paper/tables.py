@@ -25,13 +25,13 @@ _WHOLE = ["k", "hops", "seed"]
 class Column:
     """A column for readers: its title, the keys of the value (and of the spread) that it shows, and its decimals.
 
-    ``in_words``: its values are identifiers, to be shown as words.
+    ``is_identifier``: its values are identifiers, to be shown as words.
     """
 
     title: str
     keys: tuple[str, ...]
     decimals: int | None = None
-    in_words: bool = False
+    is_identifier: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
 def best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
     """Tables 2 (``by="deviation_mean"``) and 3 (``by="cohesion"``): the single best run of each dataset."""
     runs = _clusterlets(runs)
-    frame = _chosen(runs, selection.ok(runs), by, ["dataset"])
+    frame = _choose_best(runs, selection.ok(runs), by, ["dataset"])
     return frame[["dataset", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]].astype({"size": "Int64"})
 
 
@@ -89,7 +89,7 @@ def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
     configurations with few seeds left.
     """
     runs = _clusterlets(runs)
-    frame = _chosen(runs, selection.configuration_means(selection.ok(runs)), by, ["dataset"])
+    frame = _choose_best(runs, selection.configuration_means(selection.ok(runs)), by, ["dataset"])
     frame["seeds"] = frame["seeds"].astype("Int64")
     columns = ["size", "deviation_mean", "deviation_mean_std", *_METRICS[2:]]
     return frame[["dataset", "matcher", "k", *columns, "hops", "omega", "seeds", *_COUNTS]]
@@ -98,7 +98,7 @@ def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 def best_runs_of_methods(runs: pd.DataFrame, by: str, methods: Collection[str] = selection.METHODS) -> pd.DataFrame:
     """The single best run of each dataset and method: table 4, and tables 2 and 3 with the methods that they leave out."""
     runs = runs[runs["method"].isin(methods)]
-    frame = _chosen(runs, selection.ok(runs), by, ["dataset", "method"])
+    frame = _choose_best(runs, selection.ok(runs), by, ["dataset", "method"])
     columns = ["dataset", "method", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]
     return frame[columns].astype({"size": "Int64"})
 
@@ -124,7 +124,7 @@ def _clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[runs["method"] == "Clusterlets"]
 
 
-def _chosen(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
+def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
     """The best candidate of each group of ``runs``, groups without candidates included, and counts of what was left out."""
     eligible = selection.without_limit_cases(candidates)
     counts = (
@@ -177,8 +177,8 @@ _MEAN_COLUMNS = (
     *(Column("Deviation", ("deviation_mean", "deviation_mean_std"), 3), *_QUALITY),
 )
 _CORRELATION_COLUMNS = (
-    *(Column("Coefficient", ("coefficient",), in_words=True), Column("First variable", ("x",), in_words=True)),
-    Column("Second variable", ("y",), in_words=True),
+    *(Column("Coefficient", ("coefficient",), is_identifier=True), Column("First variable", ("x",), is_identifier=True)),
+    Column("Second variable", ("y",), is_identifier=True),
     *(Column("Value", ("value",), 3), Column("Runs", ("runs",), 0)),
 )
 
@@ -288,11 +288,11 @@ def _cell(row: dict, column: Column) -> str:
     if pd.isna(values[0]):
         return "–"
     if column.decimals is None:
-        return in_words(values[0]) if column.in_words else str(values[0])
+        return readable_name(values[0]) if column.is_identifier else str(values[0])
     return " ± ".join(decimal(value, column.decimals) for value in values if not pd.isna(value))
 
 
-def in_words(name: str) -> str:
+def readable_name(name: str) -> str:
     """``Centroid silhouette`` for ``centroid_silhouette``."""
     return name.replace("_", " ").capitalize()
 
@@ -393,10 +393,10 @@ def _latex_body(rows: list[list[str]]) -> Iterator[str]:
         if position and len(group) > 1:
             yield r"\midrule"
         for number, row in enumerate(group):
-            yield _latex_row(row) if len(group) == 1 else _latex_row(row[1:], first=_shared(row[0], len(group), number))
+            yield _latex_row(row) if len(group) == 1 else _latex_row(row[1:], first=_multirow(row[0], len(group), number))
 
 
-def _shared(cell: str, height: int, number: int) -> str:
+def _multirow(cell: str, height: int, number: int) -> str:
     return "" if number else rf"\multirow{{{height}}}{{*}}{{{cell}}}"
 
 

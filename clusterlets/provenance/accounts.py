@@ -14,6 +14,9 @@ from typing import Any
 
 from clusterlets.grid.measures import cpu_seconds, peak_memory
 
+#: Only logs and accounts read what it measures: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 COLUMNS = ("step", "jobs", "cpu_seconds", "wall_seconds", "largest_memory_mb")
 
 FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "seconds", "memory_mb")

@@ -14,7 +14,7 @@ import yaml
 
 from clusterlets.datasets import describe
 from clusterlets.provenance import manifest
-from clusterlets.provenance.packing import RESULTS, Run
+from clusterlets.provenance.packing import RESULTS, Run, personal_contents
 from clusterlets.storage import hash_of_file
 from clusterlets.text import counted
 
@@ -41,27 +41,32 @@ _DERIVED = ("grids", "tables", "results", "mirror")
 _FORMATS = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
 
 
-def describe_run(run: Run, source: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
+def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    ``source`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the crate gives
-    their address and checksum. Needs the library ``rocrate``.
+    ``source``, ``own`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the
+    crate gives their address and checksum. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
 
     crate = ROCrate()
     crate.metadata.extra_terms.update(_TERMS)
     citation = yaml.safe_load(source["CITATION.cff"])
-    for name in sorted(source.keys() - {_SNAKEFILE}):
-        crate.add_file(None, name, properties=_of_file(name, hashlib.sha256(source[name]).hexdigest()))
+    for name, content in sorted({**source, **own}.items()):
+        if name != _SNAKEFILE:
+            crate.add_file(None, name, properties=_file_properties(name, hashlib.sha256(content).hexdigest()))
     workflow = _add_workflow(crate, run, citation, source[_SNAKEFILE])
-    inputs = [crate.dereference("config.yaml"), *_add_data(crate, run), *_add_settings(crate, run, workflow)]
+    inputs = [
+        *(crate.dereference(name) for name in ("config.yaml", *sorted(own))),
+        *_add_data(crate, run),
+        *_add_settings(crate, run, workflow),
+    ]
     _add_run(crate, run, workflow, inputs, _add_results(crate, results))
     _describe_root(crate, run, citation)
     return crate.metadata.generate()
 
 
-def _of_file(name: str, digest: str) -> dict[str, str]:
+def _file_properties(name: str, digest: str) -> dict[str, str]:
     suffix = Path(name).suffix
     kind = _FORMATS.get(suffix) or mimetypes.types_map.get(suffix) or "text/plain"
     return {"name": Path(name).name, "encodingFormat": kind, "sha256": digest}
@@ -71,7 +76,7 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     software = run.provenance["libraries"]
     version = (software.get("snakemake") or {}).get("installed")
     properties = {
-        **_of_file(_SNAKEFILE, hashlib.sha256(snakefile).hexdigest()),
+        **_file_properties(_SNAKEFILE, hashlib.sha256(snakefile).hexdigest()),
         "name": citation["title"],
         "version": citation["version"],
         "conformsTo": {"@id": _BIOSCHEMAS},
@@ -79,7 +84,10 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     }
     commit = run.provenance["source"]
     if commit:
-        properties["identifier"] = f"git commit {commit['commit']}{', with changes' if commit['dirty'] else ''}"
+        properties["codeRepository"] = citation["repository-code"]
+        words = f"git commit {commit['commit']}"
+        # Software Heritage's identifier of a commit, wherever it is hosted.
+        properties["identifier"] = f"{words}, with changes" if commit["dirty"] else [words, f"swh:1:rev:{commit['commit']}"]
     workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=properties)
     workflow["softwareRequirements"] = list(_add_software(crate, run))
     return workflow
@@ -105,6 +113,7 @@ def _add(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]) -> "E
 
 def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
     """The raw files of every dataset, and the user's own tables."""
+    personal = personal_contents(run)
     for dataset, identity in run.manifest["datasets"].items():
         settings = run.manifest["settings"]["tables"][dataset]
         usage = f"Used: {identity['rows']} rows, {identity['features']} features (fingerprint {identity['fingerprint']})."
@@ -112,7 +121,7 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
             properties = {
                 "@type": "CreativeWork",
                 "name": settings["path"],
-                "description": f"A table of the user's own. {usage}",
+                "description": f"A table of the user's own, which is not packed. {usage} Packed is: {personal[dataset]}.",
             }
             yield _add(crate, f"#table-{dataset}", {**properties, "sha256": identity["source_sha256"]})
             continue
@@ -121,22 +130,22 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
             yield _add_raw(crate, description, file, usage)
 
 
-def _add_raw(crate: "ROCrate", known: Mapping, file: Mapping, made: str) -> "Entity":
+def _add_raw(crate: "ROCrate", datasets: Mapping, file: Mapping, result: str) -> "Entity":
     """A raw file by its first address; for a dataset of scikit-learn, by the library."""
     properties = {
-        "name": f"{known['name']}/{file['name']}",
-        "description": f"{known['title']}. {made}",
-        "citation": known["citation"],
-        "license": known["licence"],
+        "name": f"{datasets['name']}/{file['name']}",
+        "description": f"{datasets['title']}. {result}",
+        "citation": datasets["citation"],
+        "license": datasets["licence"],
         "encodingFormat": "text/plain",
     }
     properties |= {"sha256": file["sha256"]} if "sha256" in file else {}
     properties |= {"contentSize": str(file["bytes"])} if "bytes" in file else {}
     properties |= {"identifier": [f"swh:1:cnt:{blob}" for blob in file["git_blob"]]} if "git_blob" in file else {}
-    source = known["sources"][0]
+    source = datasets["sources"][0]
     if isinstance(source, str):
         properties["description"] += " The library scikit-learn brings the file along."
-        return _add(crate, f"#{known['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
+        return _add(crate, f"#{datasets['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
     address = source["url"] + (f"#{file['name']}" if "members" in source else "")
     existing = crate.dereference(address)  # there already for another group of the same dataset
     return existing or crate.add_file(address, properties=properties)
@@ -157,17 +166,20 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
-    """An entity for each file except the cells: their rows are in runs.csv, and they share one folder."""
-    entities = [
-        crate.add_file(None, name, properties=_of_file(name, hash_of_file(path)))
-        for name, path in sorted(results.items())
-        if not name.startswith(_CELLS)
-    ]
-    cells = sum(name.startswith(_CELLS) for name in results)
-    if cells:
-        properties = {"name": "runs", "description": f"{counted(cells, 'cell')} of the grid, a file each"}
-        entities.append(crate.add_dataset(None, _CELLS, properties=properties))
-    return entities
+    """What the run made: files, and the folder of the cells, each of which has an entity as a part of it."""
+    files = {
+        name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
+        for name, path in results.items()
+    }
+    cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
+    if not cells:
+        return list(files.values())
+    for cell in cells:
+        cell["name"] = cell.id.removeprefix(_CELLS)
+    description = f"{counted(len(cells), 'cell')} of the grid: a configuration of a method on a dataset, with a block of seeds"
+    folder = crate.add_dataset(None, _CELLS, properties={"name": "runs", "description": description})
+    folder["hasPart"] = cells
+    return [*files.values(), folder]
 
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
@@ -175,15 +187,16 @@ def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entit
     properties = {
         "name": f"Run of the workflow on {_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
-        "startTime": _time(jobs["first_job_began"]),
-        "endTime": _time(jobs["last_job_ended"]),
+        "startTime": _add_offset(jobs["first_job_began"]),
+        "endTime": _add_offset(jobs["last_job_ended"]),
         "actionStatus": "http://schema.org/CompletedActionStatus",
+        "agent": _add(crate, _fragment_id(run.agent), {"@type": "Person", "name": run.agent}),
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action
 
 
-def _time(utc: str) -> str:
+def _add_offset(utc: str) -> str:
     """The time with an offset in place of the letter Z, as the profile's pattern requires."""
     return utc.replace("Z", "+00:00")
 
@@ -223,16 +236,16 @@ def _add_author(crate: "ROCrate", author: Mapping[str, str]) -> "Entity":
     else:
         name = f"{author['given-names']} {author['family-names']}"
         kind = {"@type": "Person", "givenName": author["given-names"], "familyName": author["family-names"]}
-    return _add(crate, _fragment(name), {**kind, "name": name})
+    return _add(crate, _fragment_id(name), {**kind, "name": name})
 
 
 def _add_paper(crate: "ROCrate", paper: Mapping) -> "Entity":
     properties = {"@type": "ScholarlyArticle", "name": paper["title"]}
     properties |= {"datePublished": str(paper["year"])} if "year" in paper else {}
-    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment(paper["title"]), properties)
+    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment_id(paper["title"]), properties)
     article["author"] = [_add_author(crate, author) for author in paper["authors"]]
     return article
 
 
-def _fragment(words: str) -> str:
+def _fragment_id(words: str) -> str:
     return "#" + "-".join("".join(letter if letter.isalnum() else " " for letter in words).lower().split())

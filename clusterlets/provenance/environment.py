@@ -29,11 +29,11 @@ def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]
     return {name: version for name, version in versions.items() if version}
 
 
-def refuse_other_libraries() -> None:
+def check_libraries() -> None:
     """Raise ClusterletsError if a library is not the locked version and jobs run in this Python's environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
-        libraries.refuse_others(installed())
+        libraries.check_versions(installed())
 
 
 def _installed(name: str) -> str | None:
@@ -50,6 +50,11 @@ def source(checkout: Path = PACKAGE.parent) -> dict | None:
     if not commit or Path(top).resolve() != checkout.resolve():  # a copy inside another repository has no commit
         return None
     return {"commit": commit, "dirty": bool(_git(checkout, "status", "--porcelain", "--untracked-files=no"))}
+
+
+def user() -> str:
+    """The name that git uses for commits made here; empty where it has none."""
+    return _git(Path(), "config", "user.name")
 
 
 def _git(folder: Path, *arguments: str) -> str:

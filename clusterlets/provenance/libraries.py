@@ -1,6 +1,6 @@
 """The libraries that results depend on, and whether a process has their locked versions.
 
-Reruns depend on the lock, and the manifest names its versions: results of another version would pass for the lock's.
+Reruns depend on the lock, and the manifest names its versions: results of another version would look like those of the lock.
 """
 
 import sys
@@ -11,11 +11,14 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import LOCK, locked_versions
 
+#: It checks versions, which are parts of fingerprints themselves: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
 #: Every distribution that computes or draws, with the module that it is imported as.
 MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "pandas", "pyarrow")} | {
     "scikit-learn": "sklearn",
     "scikit-posthocs": "scikit_posthocs",
-    **{name: name for name in ("statsmodels", "matplotlib", "seaborn", "jinja2")},
+    **{name: name for name in ("statsmodels", "matplotlib", "jinja2")},
 }
 
 
@@ -26,29 +29,29 @@ def loaded() -> dict[str, str]:
 
 
 @contextmanager
-def locked_alone() -> Iterator[None]:
-    """Refuse libraries that were imported by the end of the block in other versions than the locked ones, even if it failed."""
+def require_locked() -> Iterator[None]:
+    """Raise ClusterletsError if the block, even a failing one, imported a library in another version than the locked one."""
     try:
         yield
     finally:
-        refuse_others(loaded())
+        check_versions(loaded())
 
 
-def refuse_others(versions: Mapping[str, str], lock: Path = LOCK) -> None:
-    """Raise ClusterletsError if a version is not the locked one. Without a lock, outside of a checkout, all are accepted."""
+def check_versions(versions: Mapping[str, str], lock: Path = LOCK) -> None:
+    """Raise ClusterletsError if a version is not the locked one. Without a lock, outside a checkout, all are accepted."""
     if not lock.is_file():
         return
     pins = locked_versions(lock, versions)
-    others = {name: version for name, version in versions.items() if version != pins[name]}
-    if others:
-        differing = (f"{name} {version}{_from(name)} and not {pins[name]}" for name, version in others.items())
+    unlocked = {name: version for name, version in versions.items() if version != pins[name]}
+    if unlocked:
+        differing = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in unlocked.items())
         raise ClusterletsError(
-            f"The environment has {', '.join(differing)}, which {lock.name} names: results would pass for those of the lock. "
-            "Is another one on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
+            f"The environment has {', '.join(differing)}, as locked in {lock.name}: results would look like those of the lock. "
+            "Is another version on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
             "docs/environments.md says how to change a version."
         )
 
 
-def _from(name: str) -> str:
+def _origin(name: str) -> str:
     file = getattr(sys.modules.get(MODULES[name]), "__file__", None)
     return f" (from {Path(file).parent})" if file else ""

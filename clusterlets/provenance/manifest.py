@@ -42,6 +42,7 @@ _FORM = {
         "settings": {"type": "object", "properties": {"tables": _OBJECTS}},
         "libraries": {"type": "object"},
         "processor": {"type": "object"},
+        "user_files": {"type": "object", "additionalProperties": {"type": "string"}},
         "datasets": _OBJECTS,
         "files": {"type": "object", "additionalProperties": _FILES},
     },
@@ -57,13 +58,15 @@ def make(
     datasets: Mapping[str, Mapping],
     locked: Mapping,
     processor: Mapping,
+    user_files: Mapping[str, str],
 ) -> dict:
     """The manifest as a mapping that is the same for the same results on the same machine.
 
     ``files`` are results other than cells, relative to ``results``; the cells follow from the settings, and one hash covers
     all cells of a method on a dataset. ``datasets`` are the descriptions of the prepared tables by id; ``locked`` holds
-    versions; ``processor`` describes the machine. The hash of a page leaves out the block that says when and where it was
-    written. The last key holds the SHA-256 of the rest.
+    versions; ``processor`` describes the machine; ``user_files`` holds the SHA-256 of every file that the user's own methods
+    are made of, by path. The hash of a page leaves out the block that says when and where it was written. The last key holds
+    the SHA-256 of the rest.
     """
     digests = {file: _hash(results / file) for file in files}
     digests |= {folder: _hash_of_cells(results, names) for folder, names in cells_by_folder(settings).items()}
@@ -75,6 +78,7 @@ def make(
         "libraries": dict(sorted(locked.items())),
         "datasets": {name: _identity(description) for name, description in datasets.items()},
         "processor": dict(processor),
+        **({"user_files": dict(user_files)} if user_files else {}),
         "files": groups,
     }
     return {**manifest, _OWN: _hash_of(manifest)}
@@ -134,7 +138,7 @@ def read(path: Path) -> dict:
     """Read a manifest; ClusterletsError if there is none or it is damaged."""
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        fault = _fault(manifest)
+        fault = _find_fault(manifest)
         if not fault and _OWN in manifest and manifest[_OWN] != _hash_of(manifest):
             fault = "it does not match its own SHA-256"
     except (FileNotFoundError, NotADirectoryError):
@@ -142,11 +146,11 @@ def read(path: Path) -> dict:
     except (ValueError, RecursionError) as error:  # too large a number is a ValueError too
         fault = str(error)
     if fault:
-        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again: it is written anew.")
+        raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again, which rewrites it.")
     return manifest
 
 
-def _fault(content: object) -> str:
+def _find_fault(content: object) -> str:
     """What is wrong with the form of a manifest, in short; empty if nothing is."""
     from jsonschema import Draft202012Validator  # imported late: a run that only writes a manifest does not need it
 
@@ -189,25 +193,25 @@ class Check:
     """Files of a results folder that do not match its manifest, by their names below the folder.
 
     If all cells of a method and a dataset are intact, but from another run, ``changed`` names their folder (``.../``). Extra
-    files are no fault: a larger grid in the same folder leaves them, and nothing reads them. ``tables`` are the user's own
-    tables, by their paths, that differ from those that the results were made from; a missing one counts as unchanged,
-    because results may be looked at elsewhere.
+    files are no fault: a larger grid in the same folder leaves them, and nothing reads them. ``own`` are the user's own
+    tables and methods, by their paths, that differ from those that the results were made from; a missing one counts as
+    unchanged, because results may be looked at elsewhere.
     """
 
     checked: int
     missing: list[str]
     changed: list[str]
     extra: list[str]
-    tables: list[str]
+    own: list[str]
 
     @property
     def passed(self) -> bool:
-        return not (self.missing or self.changed or self.tables)
+        return not (self.missing or self.changed or self.own)
 
 
 def check(results: Path) -> Check:
     """Compare a results folder with its own manifest. It lists no intermediate files: they carry their own hashes."""
-    manifest = _trusted(results / NAME)
+    manifest = _read_trusted(results / NAME)
     promised, digests = files(manifest), hashes(manifest)
     missing = [file for file in promised if not (results / file).is_file()]
     present = [file for file in digests if not _is_folder(file) and file not in missing]
@@ -215,8 +219,9 @@ def check(results: Path) -> Check:
     for folder, names in cells_by_folder(manifest["settings"]).items():
         changed += _changed_cells(results, folder, names, digests.get(folder))
     extra = sorted(set(_results_in(results, promised)) - set(promised))
-    tables = [path for path, digest in _user_tables(manifest).items() if Path(path).is_file() and _hash(Path(path)) != digest]
-    return Check(len(promised), missing, changed, extra, tables)
+    own = {**_user_tables(manifest), **user_files(manifest)}
+    changed_own = [path for path, digest in own.items() if Path(path).is_file() and hash_of_file(path) != digest]
+    return Check(len(promised), missing, changed, extra, changed_own)
 
 
 def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:
@@ -228,13 +233,18 @@ def _changed_cells(results: Path, folder: str, names: list[str], digest: str | N
     return [name for name in present if not is_intact_text(results / name)] or ([folder] if is_complete else [])
 
 
+def user_files(manifest: Mapping) -> dict[str, str]:
+    """SHA-256 of each file that the user's own methods are made of, by its path from the working directory."""
+    return manifest.get("user_files", {})
+
+
 def _user_tables(manifest: Mapping) -> dict[str, str]:
     """SHA-256 of each of the user's own tables, by its path from the working directory."""
     digests = {name: identity.get("source_sha256") for name, identity in manifest["datasets"].items()}
     return {manifest["settings"]["tables"][name]["path"]: digest for name, digest in digests.items() if digest}
 
 
-def _trusted(path: Path) -> dict:
+def _read_trusted(path: Path) -> dict:
     """A manifest that can be relied on: one without its own hash, or without files, proves nothing."""
     manifest = read(path)
     for fault, applies in (("has no hash of its own", _OWN not in manifest), ("lists no file", not hashes(manifest))):

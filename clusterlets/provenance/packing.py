@@ -1,6 +1,9 @@
 """A finished run as files: what to pack of its results and of the checkout that made them, and the archive itself."""
 
+import csv
+import hashlib
 import io
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -19,8 +22,8 @@ SOURCE = (
     *("CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "README.md", "Snakefile", "config.yaml", "pyproject.toml"),
     *("requirements.lock", "clusterlets", "envs", "profiles", "snakemake_logger_plugin_cells", "workflow"),
 )
-#: The folder of the results in the archive.
-RESULTS = "results/"
+#: The folders in the archive of the results, and of the user's own files.
+RESULTS, OWN = "results/", "user/"
 _ACCOUNTS = "accounts"
 _PROVENANCE = f"{_ACCOUNTS}/provenance.json"
 _EARLIEST = (1980, 1, 1, 0, 0, 0)  # time that a ZIP can hold
@@ -29,15 +32,16 @@ _READABLE = 0o644 << 16
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run: its folder, its manifest, and where it came from."""
+    """A finished run: its folder, its manifest, where it came from, and who ran it."""
 
     results: Path
     manifest: Mapping
     provenance: Mapping
+    agent: str
 
 
-def read(results: Path) -> Run:
-    """Read the run of a results folder.
+def read(results: Path, agent: str) -> Run:
+    """Read the run of a results folder; nothing there names the person who ran it.
 
     Raises
     ------
@@ -46,7 +50,7 @@ def read(results: Path) -> Run:
     """
     check = manifest.check(results)
     if not check.passed:
-        faulty = [*check.missing, *check.changed, *check.tables]
+        faulty = [*check.missing, *check.changed, *check.own]
         raise ClusterletsError(
             f"{results} is not what its {manifest.NAME} says: {counted(len(faulty), 'file')} missing or changed, first "
             f"{faulty[0]}. `clusterlets verify --results {results}` names them all and says what to do."
@@ -54,7 +58,7 @@ def read(results: Path) -> Run:
     try:
         provenance = load_json(results / _PROVENANCE)
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.happened} Run the workflow again: it is written anew.") from None
+        raise ClusterletsError(f"{problem.problem} Run the workflow again, which rewrites it.") from None
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(
@@ -63,10 +67,10 @@ def read(results: Path) -> Run:
         )
     if not provenance["jobs"]["first_job_began"]:
         raise ClusterletsError(
-            f"{results / _PROVENANCE} counts no job, as the logs had been removed: nobody can tell when the run was. Run the "
+            f"{results / _PROVENANCE} counts no job, as the logs had been removed: the time of the run is unknown. Run the "
             "workflow again, into an empty folder."
         )
-    return Run(results, run_manifest, provenance)
+    return Run(results, run_manifest, provenance, agent)
 
 
 def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dict[str, bytes]:
@@ -96,6 +100,33 @@ def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dic
         return {member.name: archive.extractfile(member).read() for member in members}  # type: ignore[union-attr]
 
 
+def own_files(run: Run) -> dict[str, bytes]:
+    """The configuration files of a run, and what its methods are made of if they are the user's own, by name in the archive.
+
+    Raises
+    ------
+    ClusterletsError
+        If one is missing: nobody could run the archived workflow again.
+    """
+    contents = {path: text.encode() for path, text in run.provenance["configfiles"].items()}
+    for path in manifest.user_files(run.manifest):
+        try:
+            contents[path] = Path(path).read_bytes()
+        except OSError as error:
+            raise ClusterletsError(
+                f"{path}, which a method of the run is made of, cannot be read ({error.strerror}), and an archive without it "
+                "could not be run again. Put it back, or run this command in the folder in which the workflow ran."
+            ) from None
+    return {OWN + _below(path): content for path, content in contents.items()}
+
+
+def _below(path: str) -> str:
+    """A name for a path: the path itself, unless it leads elsewhere or holds letters that addresses escape."""
+    if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
+        return path
+    return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"
+
+
 def result_files(run: Run) -> dict[str, Path]:
     """The manifest, every file that it promises, and the accounts, by their names in the archive."""
     accounts = [f"{_ACCOUNTS}/{path.name}" for path in sorted((run.results / _ACCOUNTS).iterdir())]
@@ -112,3 +143,28 @@ def pack(contents: Mapping[str, bytes | Path]) -> bytes:
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, _READABLE
             archive.writestr(entry, content.read_bytes() if isinstance(content, Path) else content)
     return buffer.getvalue()
+
+
+def personal_contents(run: Run) -> dict[str, str]:
+    """What the archive tells about the rows of each table of the user's own, in words, by its id.
+
+    A deposit is public, and the archive leaves out the table itself, but not all that follows from its rows.
+    """
+    projection = run.results / "clusterings" / "projection.csv"
+    rows: dict[str, set[str]] = {}
+    if projection.is_file():
+        with projection.open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                rows.setdefault(line["dataset"], set()).add(line["row"])
+    words = {}
+    for dataset, settings in run.manifest["settings"]["tables"].items():
+        if "path" in settings and dataset in run.manifest["datasets"]:
+            groups = run.manifest["datasets"][dataset]["groups"]
+            columns = " and ".join(settings.get("sensitive", []))
+            words[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
+            if n_rows := len(rows.get(dataset, ())):
+                words[dataset] += (
+                    f", and of {counted(n_rows, 'row')} by number the group, the cluster and two coordinates that follow from "
+                    f"the features ({RESULTS}clusterings/projection.csv)"
+                )
+    return words

@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from clusterlets.report.figures import declared
+from clusterlets.report.figures import declarations
 from clusterlets.storage import write_text
 
 _TABLES, _TESTS, _LEADERBOARD, _ACCOUNTS = "Tables", "Tests", "Leaderboard", "Accounts"
@@ -27,8 +27,8 @@ RESULTS = {
     "summary": ("Report", "The verdict in short sentences, its numbers, and what it rests on."),
     "runs": (
         "Data",
-        "Every run of the grid, a row each: dataset, method, parameters, seed, status, and its metrics. Runs without a result "
-        "have a status other than ``ok``, and empty metrics. ``docs/results-format.md`` describes every column.",
+        "Every run of the grid, one row each: dataset, method, parameters, seed, status, and its metrics. Runs without a "
+        "result have a status other than ``ok``, and empty metrics. ``docs/results-format.md`` describes every column.",
     ),
     "datasets": (
         "Data",
@@ -155,7 +155,7 @@ RESULTS = {
     ),
     "accounts/fits": (
         _ACCOUNTS,
-        "Status, wall time and peak memory of every fit of a method, one row a run, from the jobs' logs.",
+        "Status, wall time and peak memory of every fit of a method, one row per run, from the jobs' logs.",
     ),
     "accounts/leaderboard_costs": (
         _ACCOUNTS,
@@ -175,14 +175,14 @@ RESULTS = {
 
 
 @cache
-def described() -> dict[str, tuple[str, str]]:
+def by_result() -> dict[str, tuple[str, str]]:
     """Category and caption of every result: :data:`RESULTS` and the figures."""
     figures = {
         f"{figure.folder}/{figure.name}": (
             figure.folder.capitalize(),
             _as_restructured_text(f"{figure.title}. {figure.caption}"),
         )
-        for figure in declared()
+        for figure in declarations()
     }
     return {**RESULTS, **figures}
 
@@ -194,10 +194,10 @@ def file_of(result: str) -> str:
 
 def write(folder: str) -> None:
     """Write the overview and each caption to a file of its own, because Snakemake reads captions from files only."""
-    texts = {file_of(result): caption for result, (_, caption) in described().items()}
+    texts = {file_of(result): caption for result, (_, caption) in by_result().items()}
     for name, text in {**texts, "workflow.rst": OVERVIEW}.items():
         path = Path(folder, name)
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        if not path.is_file() or path.read_text(encoding="utf-8", errors="replace") != text:
             write_text(path, text)
 
 

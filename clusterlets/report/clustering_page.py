@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from clusterlets.report.page import View, fill
+from clusterlets.report.page import View, render_template
 from clusterlets.report.page import picture as embedded
 
 
@@ -41,7 +41,7 @@ def render(
     picture : bytes
         A PNG.
     """
-    return fill(
+    return render_template(
         "clustering.html",
         table=table,
         features=features,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from clusterlets.report import standings
-from clusterlets.report.page import figures, fill, view
+from clusterlets.report.page import figures, render_template, view
 from clusterlets.report.standings import Standings
 
 _COLUMNS = [
@@ -26,12 +26,12 @@ class Extras:
     costs: pd.DataFrame = field(default_factory=pd.DataFrame)
 
 
-def render(placed: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
+def render(leaderboard: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
     """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults."""
-    return fill(
+    return render_template(
         "leaderboard.html",
-        sentences=standings.findings(placed),
-        limits=[_of_limit(placed, limit, settings) for limit in placed.limits],
+        sentences=standings.findings(leaderboard),
+        limits=[_limit_section(leaderboard, limit, settings) for limit in leaderboard.limits],
         figures=figures("leaderboard.html", extras.images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
@@ -39,9 +39,9 @@ def render(placed: Standings, extras: Extras, settings: Mapping, configfile: str
     )
 
 
-def _of_limit(placed: Standings, limit: float, settings: Mapping) -> dict:
+def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
     """Title, all methods over all blocks, and the methods of each block with the files that repeat a row."""
-    rows = placed.board[placed.board["limit"] == limit]
+    rows = leaderboard.board[leaderboard.board["limit"] == limit]
     with_files = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
-    title = standings.in_words(limit).capitalize()
-    return {"title": title, "overall": view(placed.under(limit).drop(columns="limit")), "blocks": view(with_files)}
+    title = standings.describe_limit(limit).capitalize()
+    return {"title": title, "overall": view(leaderboard.methods_under(limit).drop(columns="limit")), "blocks": view(with_files)}

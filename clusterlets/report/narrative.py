@@ -21,7 +21,7 @@ _SETTINGS_OF_PAPER = {
     "equation": "corrected",
 }
 _METHODS_OF_PAPER = (*selection.PAPER_NAMES.values(), "FRAC (nearest)")
-_ENTER = "Their runs enter tables, claims and tests like all others."
+_INCLUDED = "Their runs enter tables, claims and tests like all others."
 # What Clusterlets is compared with, and how each was clustered.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
@@ -46,7 +46,7 @@ def missing_lines(results: Results) -> list[str]:
         lines.append(f"Of the paper's {total} datasets, {present} here; missing: {', '.join(missing)}.")
     if extra:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
-    lines += _unlike_the_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
+    lines += _differences_from_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
     lines += _other_parameters(results.settings["grids"]) + run_lines
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
 
@@ -74,14 +74,14 @@ def _estimated(runs: pd.DataFrame) -> list[str]:
     ]
 
 
-def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
+def _differences_from_paper(runs: pd.DataFrame) -> list[str]:
     lines = []
     methods = [name for name in _METHODS_OF_PAPER if name not in set(selection.names(runs))]
     if methods:
         lines.append(f"Methods of the paper without runs: {', '.join(methods)}.")
     matchers = selection.in_order(set(selection.paper_names(runs["matcher"].dropna())) - set(_METHODS_OF_PAPER), ())
     if matchers:
-        lines.append(f"Matchers that the paper does not have: {', '.join(matchers)}. {_ENTER}")
+        lines.append(f"Matchers that the paper does not have: {', '.join(matchers)}. {_INCLUDED}")
     for parameter, values in _GRID_OF_PAPER.items():
         values_run = set(runs[parameter].dropna())
         absent, added = (
@@ -91,7 +91,7 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
         if absent:
             lines.append(f"Values of {parameter} in the paper's grid that were not run: {', '.join(absent)}.")
         if added:
-            lines.append(f"Values of {parameter} that the paper's grid does not have: {', '.join(added)}. {_ENTER}")
+            lines.append(f"Values of {parameter} that the paper's grid does not have: {', '.join(added)}. {_INCLUDED}")
     seeds = runs["seed"].nunique()
     if seeds < selection.SEEDS_OF_PAPER:
         lines.append(f"Seeds: {seeds} instead of the paper's {selection.SEEDS_OF_PAPER}.")
@@ -106,21 +106,21 @@ def _unlike_the_paper(runs: pd.DataFrame) -> list[str]:
 def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
     """Parameters of the paper's methods, other than hops and omega, that the configuration sets."""
     return [
-        f"Parameter {parameter} of {method}: {', '.join(map(str, values))}; the paper sets none. {_ENTER}"
+        f"Parameter {parameter} of {method}: {', '.join(map(str, values))}; the paper sets none. {_INCLUDED}"
         for method, grid in grids.items()
         for parameter, values in grid["parameters"].items()
         if set(grid["names"]) & {*selection.PAPER_NAMES, *_METHODS_OF_PAPER} and parameter not in _GRID_OF_PAPER
     ]
 
 
-def _other_settings(paper: Mapping, ours: Mapping, inside: str = "") -> list[str]:
+def _other_settings(paper: Mapping, ours: Mapping, prefix: str = "") -> list[str]:
     """Settings that change what a number means and differ from the paper's."""
     lines = []
     for key, value in paper.items():
         if isinstance(value, Mapping):
             lines += _other_settings(value, ours[key], f"{key}.")
         elif ours[key] != value:
-            lines.append(f"Setting {inside}{key}: {ours[key]} instead of {value}.")
+            lines.append(f"Setting {prefix}{key}: {ours[key]} instead of {value}.")
     scaled = [name for name, table in ours.get("tables", {}).items() if table["scaling"] != ours["scaling"]]
     return lines + [f"Dataset {name}: scaling {ours['tables'][name]['scaling']}." for name in scaled]
 
@@ -159,7 +159,7 @@ def basis_sentence(results: Results) -> str:
 
 def _numbers_sentence(results: Results) -> str:
     if not results.has_paper_data:
-        return "None of the paper's numbers can be held against ours, as none of its datasets is among these runs."
+        return "None of the paper's numbers can be compared with ours, as none of its datasets is among these runs."
     total = results.counts.iloc[-1]
     groups = verdict.of_several(comparison.counted(results.comparison))
     tables = groups[groups["kind"] == "table"]
@@ -181,23 +181,23 @@ def _claims_sentence(claims: pd.DataFrame) -> str:
     paper, ours = counts_by_side["paper"], counts_by_side["ours"]
     if ours[INCONCLUSIVE] == len(claims):
         return (
-            f"Of the {len(claims)} claims in the paper's experiments, {_hold(paper)} by the paper's own numbers; "
+            f"Of the {len(claims)} claims in the paper's experiments, {_count_holding(paper)} by the paper's own numbers; "
             "by ours all are inconclusive, as these runs lack what they speak of."
         )
     parts = [
-        f"by {whose} numbers {_hold(counts)}, {counts[IN_PART]} in part, {counted(counts[FAILS], 'fails', 'fail')} "
+        f"by {whose} numbers {_count_holding(counts)}, {counts[IN_PART]} in part, {counted(counts[FAILS], 'fails', 'fail')} "
         f"and {counted(counts[INCONCLUSIVE], 'is', 'are')} inconclusive"
         for whose, counts in (("its own", paper), ("our", ours))
     ]
     return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(parts)}."
 
 
-def _hold(counts: pd.Series) -> str:
+def _count_holding(counts: pd.Series) -> str:
     return counted(counts[HOLDS], "holds", "hold")
 
 
 def _matcher_sentence(results: Results) -> str:
-    ours = results.of_paper.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
+    ours = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if ours.empty:
         return "Which matcher is the fairest cannot be said, as no run of Clusterlets has a result."
     printed = reported.table("table1_matchers")
@@ -207,19 +207,19 @@ def _matcher_sentence(results: Results) -> str:
     aside = "" if results.has_paper_data else " (none of them the paper's)"
     return (
         f"The fairest matcher by mean deviation over all runs is {best['matcher']}, {agreement}: "
-        f"{decimal(best['deviation_mean'])} on {_datasets(len(results.of_paper.datasets), results.has_both)} here{aside}, "
+        f"{decimal(best['deviation_mean'])} on {_datasets(len(results.on_paper_data.datasets), results.has_both)} here{aside}, "
         f"{decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there."
     )
 
 
 def _frac_sentence(results: Results) -> str:
     """Averages are over the datasets on which every method has a best run, so that they cover the same data."""
-    table4 = results.of_paper.tables["table4_frac_vs_clusterlets"].frame
+    table4 = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame
     best = table4.pivot(index="dataset", columns="method", values="deviation_mean").dropna(axis=1, how="all").dropna()
     rivals = [method for method in _RIVALS if method in best]
     if best.empty or "Clusterlets" not in best or not rivals:
         return (
-            "Clusterlets cannot be held against FRAC, as not both have a run with at least 3 clusters and an overlap below 0.5."
+            "Clusterlets cannot be compared with FRAC: not both have a run with at least 3 clusters and an overlap below 0.5."
         )
     ours, total = best["Clusterlets"], len(best)
     parts = [
@@ -232,7 +232,7 @@ def _frac_sentence(results: Results) -> str:
 
 
 def _significance_sentence(results: Results) -> str:
-    ranking = results.of_paper.rankings[0]
+    ranking = results.on_paper_data.rankings[0]
     if ranking.obstacle:
         return f"Whether the matchers differ by more than chance was not computed: {ranking.obstacle}"
     pairs = ranking.pairs
@@ -241,7 +241,7 @@ def _significance_sentence(results: Results) -> str:
     return (
         f"Over {_datasets(len(ranking.complete), results.has_both)}, {len(significant)} of {len(pairs)} pairs of matchers "
         f"{'differs' if len(significant) == 1 else 'differ'} "
-        f"significantly{f' ({pair_names})' if pair_names else ''}: Friedman's p {statistics.p_in_words(ranking.p_value)}, "
+        f"significantly{f' ({pair_names})' if pair_names else ''}: Friedman's p {statistics.format_p(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks."
     )
 
@@ -255,7 +255,7 @@ def _datasets(number: int, of_paper: bool = False) -> str:
 
 
 def remarks_on_numbers(results: Results) -> list[str]:
-    """What the counts of verdicts leave open."""
+    """Remarks on the counts of verdicts: what is not counted, and how close the rest is."""
     if not results.has_paper_data:
         return []
     lines = [

@@ -24,7 +24,7 @@ from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report import standings, verdict
 from clusterlets.report.drawing.empty import is_empty
-from clusterlets.report.figures import on_page
+from clusterlets.report.figures import declarations_on
 from clusterlets.report.narrative import (
     basis_sentence,
     missing_lines,
@@ -101,15 +101,16 @@ def render(results: Results, findings: Findings) -> str:
     has_paper_data = results.has_paper_data
     claims = _claims(results.claims) if has_paper_data else []
     rankings = [
-        (ranking, f"{statistics.in_words(ranking)} {statistics.beside_random(ranking)}".strip()) for ranking in results.rankings
+        (ranking, f"{statistics.describe(ranking)} {statistics.compare_with_random(ranking)}".strip())
+        for ranking in results.rankings
     ]
-    return fill(
+    return render_template(
         "report.html",
         tones=TONES,
         symbols=SYMBOLS,
         of_paper=has_paper_data,
         title=_title(results),
-        lead=_lead(results),
+        lead=_describe_title(results),
         answers=verdict.answers(results, findings.standings),
         glossary=list(verdict.GLOSSARY.items()),
         further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
@@ -117,16 +118,16 @@ def render(results: Results, findings: Findings) -> str:
         basis=basis_sentence(results),
         sentences=verdict_sentences(results) if has_paper_data else [],
         scores=_scores(results) if has_paper_data else [],
-        standings=standings.in_short(findings.standings),
+        standings=standings.summary(findings.standings),
         standings_table=_standings_table(findings.standings),
         failing=[claim for claim in claims if claim["verdict_ours"] == FAILS],
         other_claims=[claim for claim in claims if claim["verdict_ours"] != FAILS],
-        claim_verdicts=_counted(results.claims["verdict_ours"], CLAIM_VERDICTS) if has_paper_data else [],
+        claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS) if has_paper_data else [],
         counts=_counts(results.counts) if has_paper_data else [],
         controls=_controls(results.controls) if has_paper_data else [],
         wrong_copies=list(controls.WRONG.items()),
         remarks=remarks_on_numbers(results),
-        cell_verdicts=_counted(results.comparison["verdict"], comparison.VERDICTS) if has_paper_data else [],
+        cell_verdicts=_count_verdicts(results.comparison["verdict"], comparison.VERDICTS) if has_paper_data else [],
         sections=[
             _section(table, results.comparison) for table in results.tables.values() if has_paper_data or len(table.frame)
         ],
@@ -138,15 +139,15 @@ def render(results: Results, findings: Findings) -> str:
         assumptions=statistics.ASSUMPTIONS,
         with_controls=[(ranking.title, words) for ranking, words in rankings if ranking.name in _CONTROLLED],
         rankings=[(ranking.title, words) for ranking, words in rankings if ranking.name not in _CONTROLLED],
-        at_limits=at_fairness.in_words(results.at_given_fairness),
-        at_limits_table=_if_any(at_fairness.counts(results.at_given_fairness)),
+        at_limits=at_fairness.sentences(results.at_given_fairness),
+        at_limits_table=_view_unless_empty(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_sensitivity(findings.sensitivity),
-        settings=_flat({key: value for key, value in results.settings.items() if key != "tables"}),
-        datasets=_if_any(findings.datasets),
-        methods=_if_any(findings.methods),
-        steps=_if_any(findings.steps),
-        fits=_if_any(_fits_by_method(findings.fits)) if len(findings.fits) else None,
+        settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
+        datasets=_view_unless_empty(findings.datasets),
+        methods=_view_unless_empty(findings.methods),
+        steps=_view_unless_empty(findings.steps),
+        fits=_view_unless_empty(_fits_by_method(findings.fits)) if len(findings.fits) else None,
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
     )
 
@@ -158,21 +159,21 @@ def _title(results: Results) -> str:
     return f"Fair clustering: {counted(methods, 'method')} on {counted(len(results.datasets), 'dataset')}"
 
 
-def _lead(results: Results) -> str:
+def _describe_title(results: Results) -> str:
     if results.has_paper_data:
         return "Every number and every claim of the paper's experiments, computed again from raw data."
     return "How fair each method is on these tables, what its fairness costs, and whether the methods differ significantly."
 
 
-def _standings_table(placed: Standings) -> View | None:
-    return None if placed.is_empty else view(standings.all_methods(placed.under(standings.SHOWN_LIMIT)))
+def _standings_table(leaderboard: Standings) -> View | None:
+    return None if leaderboard.is_empty else view(standings.all_methods(leaderboard.methods_under(standings.SHOWN_LIMIT)))
 
 
-def _if_any(frame: pd.DataFrame) -> View | None:
+def _view_unless_empty(frame: pd.DataFrame) -> View | None:
     return view(frame) if len(frame) else None
 
 
-def fill(template: str, **content: Any) -> str:
+def render_template(template: str, **content: Any) -> str:
     """Render a self-contained page: a template with the style and script that all pages share."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
@@ -204,7 +205,7 @@ def _hash(text: str) -> str:
 # ---- verdicts --------------------------------------------------------------------------------------------------------
 
 
-def _counted(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
+def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
     """How often each verdict was given, without verdicts that never were."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
@@ -215,9 +216,11 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
     scores = []
     if results.has_paper_data:
         numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
-        scores.append(("Numbers and choices in the tables", "tables", _counted(numbers, comparison.VERDICTS)))
+        scores.append(("Numbers and choices in the tables", "tables", _count_verdicts(numbers, comparison.VERDICTS)))
     for side, words in (("ours", "our"), ("paper", "the paper's own")):
-        scores.append((f"Claims, by {words} numbers", "claims", _counted(results.claims[f"verdict_{side}"], CLAIM_VERDICTS)))
+        scores.append(
+            (f"Claims, by {words} numbers", "claims", _count_verdicts(results.claims[f"verdict_{side}"], CLAIM_VERDICTS))
+        )
     return scores
 
 
@@ -256,7 +259,7 @@ def _evidence(text: str) -> list[tuple[str, str]]:
 def _shown_at(path: PurePosixPath) -> tuple[str, str]:
     if path.stem in _TITLES:
         return _TITLES[path.stem].partition(":")[0], f"#{path.stem}"
-    if path.stem in {figure.name for figure in on_page("report.html")}:
+    if path.stem in {figure.name for figure in declarations_on("report.html")}:
         return "Figure", f"#figure-{path.stem}"
     if path.stem in STATISTICS:
         return path.name, f"#statistics-{path.stem}"
@@ -320,11 +323,11 @@ def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
         "view": View(
             [(column.title, column.decimals is not None) for column in table.columns], tables.cells(table), tables.best(table)
         ),
-        "beside": _beside(compared) if compared["reproduced"].notna().any() else None,
+        "beside": _comparison_rows(compared) if compared["reproduced"].notna().any() else None,
     }
 
 
-def _beside(compared: pd.DataFrame) -> dict:
+def _comparison_rows(compared: pd.DataFrame) -> dict:
     """Rows and quantities of one table in the paper's order; a cell is None if the paper prints nothing there.
 
     ``best`` marks our best value among the rows of a dataset, or among all rows without datasets.
@@ -348,7 +351,7 @@ def _beside(compared: pd.DataFrame) -> dict:
 
 def _row(table: str, row: str) -> str:
     """The name of a row for readers: ``Pearson · Cohesion · Omega`` of a correlation."""
-    return " · ".join(map(tables.in_words, row.split())) if table == "table5_correlations" else row
+    return " · ".join(map(tables.readable_name, row.split())) if table == "table5_correlations" else row
 
 
 def _numbers(compared: pd.DataFrame) -> list[dict]:
@@ -358,22 +361,22 @@ def _numbers(compared: pd.DataFrame) -> list[dict]:
 
 def _number(cell: dict) -> dict:
     """One number of the paper beside ours, as the page shows it."""
-    ours = _like(cell["reported"], cell["reproduced"])
+    ours = _format_like(cell["reported"], cell["reproduced"])
     return {
         "table": _TITLES[cell["table"]].partition(":")[0],
         "row": _row(cell["table"], cell["row"]),
         "quantity": _words(cell["quantity"]),
         "ours": ours,
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
-        "printed": _with_zero(cell["reported"]),
-        "difference": "–" if pd.isna(cell["difference"]) else _signed(cell["difference"]),
+        "printed": _format_printed(cell["reported"]),
+        "difference": "–" if pd.isna(cell["difference"]) else _format_difference(cell["difference"]),
         "verdict": cell["verdict"],
         "counted": cell["counted"],
         "reason": cell["reason"],
     }
 
 
-def _like(printed: str, ours: str) -> str:
+def _format_like(printed: str, ours: str) -> str:
     """Our number with as many decimals as the paper prints; text and missing values as they are."""
     if pd.isna(ours):
         return "–"
@@ -383,21 +386,21 @@ def _like(printed: str, ours: str) -> str:
         return ours
 
 
-def _signed(difference: float) -> str:
+def _format_difference(difference: float) -> str:
     return ("+" if difference > 0 else "") + decimal(difference)
 
 
-def _with_zero(printed: str) -> str:
+def _format_printed(printed: str) -> str:
     """A printed number in the page's style: the paper prints ``.029`` and ``-.25``."""
     return re.sub(r"(?<!\d)\.(?=\d)", "0.", printed).replace("-", "−") if re.fullmatch(r"-?[\d.]+", printed) else printed
 
 
-def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
+def _flatten(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
     """Every entry as key and value; nested entries have dotted keys."""
     rows = []
     for key, value in content.items():
         if isinstance(value, Mapping):
-            rows += _flat(value, f"{inside}{key}.")
+            rows += _flatten(value, f"{inside}{key}.")
         else:
             rows.append((f"{inside}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
     return rows
@@ -406,13 +409,13 @@ def _flat(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
 def _accounts(provenance: Mapping) -> list[dict]:
     """The parts of the provenance: a table if all of a part's entries are mappings, else keys and values."""
     plain = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
-    parts: list[dict] = [{"title": "In short", "rows": _flat(plain), "view": None}] if plain else []
+    parts: list[dict] = [{"title": "In short", "rows": _flatten(plain), "view": None}] if plain else []
     for name, content in provenance.items():
         if name in plain:
             continue
         is_table = bool(content) and all(isinstance(value, Mapping) for value in content.values())
         frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if is_table else None
-        parts.append({"title": _words(name).capitalize(), "rows": _flat(content), "view": view(frame) if is_table else None})
+        parts.append({"title": _words(name).capitalize(), "rows": _flatten(content), "view": view(frame) if is_table else None})
     return parts
 
 
@@ -422,7 +425,7 @@ def _accounts(provenance: Mapping) -> list[dict]:
 def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
     """The figures of each section of a page, without those that show no data or were not drawn."""
     sections: dict[str, list[dict]] = {}
-    for figure in on_page(page):
+    for figure in declarations_on(page):
         image = images.get(figure.name, b"")
         if not image or is_empty(image):
             continue

@@ -16,7 +16,7 @@ from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
 SHOWN_LIMIT = 0.05  # on the largest deviation; all methods are shown under this one
-EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to hold costs against."
+EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to compare costs with."
 
 GLOSSARY = {
     "block": "a dataset with one of its sensitive features, and a k",
@@ -66,16 +66,16 @@ class Standings:
     def limits(self) -> list[float]:
         return sorted(self.board["limit"].unique())
 
-    def under(self, limit: float) -> pd.DataFrame:
+    def methods_under(self, limit: float) -> pd.DataFrame:
         """Every method over all blocks under one limit, the best first."""
         return self.overall[self.overall["limit"] == limit]
 
 
-def in_short(standings: Standings) -> list[str]:
+def summary(standings: Standings) -> list[str]:
     """What was compared, and which method leads under :data:`SHOWN_LIMIT`; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
-    return [_scope(standings.board), _leaders(standings.under(SHOWN_LIMIT), SHOWN_LIMIT)]
+    return [_scope(standings.board), _leaders(standings.methods_under(SHOWN_LIMIT), SHOWN_LIMIT)]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
@@ -83,15 +83,15 @@ def findings(standings: Standings) -> list[tuple[str, str]]:
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
     sentences = [(_scope(standings.board), _BOARD)]
-    sentences += [(_leaders(standings.under(limit), limit), _OVERALL) for limit in standings.limits]
+    sentences += [(_leaders(standings.methods_under(limit), limit), _OVERALL) for limit in standings.limits]
     sentences.append((_areas(standings.overall), _OVERALL))
     sentences += [(sentence, _OVERALL) for sentence in _matchers(standings)]
-    sentences.append((_front(standings.points), _POINTS))
+    sentences.append((_front_finding(standings.points), _POINTS))
     sentences += [(sentence, _BOARD) for sentence in (_misses(standings.board), *_without_results(standings.board))]
     return sentences
 
 
-def in_words(limit: float) -> str:
+def describe_limit(limit: float) -> str:
     """``at a largest deviation of at most 0.05``, or without a limit."""
     return f"at a largest deviation of at most {limit:g}" if np.isfinite(limit) else "without a limit"
 
@@ -112,14 +112,14 @@ def _leaders(overall: pd.DataFrame, limit: float) -> str:
     ranked_in = f"keeps the limit in {first['ranked']} and " if np.isfinite(limit) else ""
     runners_up = "; ".join(f"{row['method']} {row['mean_rank']:.2f}" for row in others[:3])
     return (
-        f"{in_words(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
+        f"{describe_limit(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
         f"{len(overall)} methods, and the least price in {first['first']} of {counted(first['blocks'], 'block')}; "
-        f"it {ranked_in}costs at most 1.1 times the least price in {_share(first['within_1.1'])} of "
+        f"it {ranked_in}costs at most 1.1 times the least price in {_percent(first['within_1.1'])} of "
         f"the blocks. Then come {runners_up}."
     )
 
 
-def _share(value: float) -> str:
+def _percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
@@ -140,11 +140,11 @@ class Matcher:
 
 def leading_matcher(standings: Standings, limit: float) -> Matcher | None:
     """The matcher with the best mean rank; None if there is none, or no other method to compare it with."""
-    order = standings.under(limit).reset_index(drop=True)
-    own = order[order["method"].isin(selection.PAPER_NAMES.values())]
-    if own.empty or len(own) == len(order):
+    order = standings.methods_under(limit).reset_index(drop=True)
+    matchers = order[order["method"].isin(selection.PAPER_NAMES.values())]
+    if matchers.empty or len(matchers) == len(order):
         return None
-    return Matcher(own.iloc[0]["method"], own.index[0] + 1, own.iloc[0])
+    return Matcher(matchers.iloc[0]["method"], matchers.index[0] + 1, matchers.iloc[0])
 
 
 def _matchers(standings: Standings) -> list[str]:
@@ -153,16 +153,16 @@ def _matchers(standings: Standings) -> list[str]:
     for limit in standings.limits:
         matcher = leading_matcher(standings, limit)
         if matcher is not None:
-            row = matcher.row
+            row, n_methods = matcher.row, len(standings.methods_under(limit))
             sentences.append(
-                f"{in_words(limit).capitalize()}, the best matcher of Clusterlets is {matcher.name}, in place {matcher.place} "
-                f"of {len(standings.under(limit))}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
+                f"{describe_limit(limit).capitalize()}, the best matcher of Clusterlets is {matcher.name}, in place "
+                f"{matcher.place} of {n_methods}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
                 f"{counted(row['blocks'], 'block')}, the least price in {row['first']}."
             )
     return sentences
 
 
-def _front(points: pd.DataFrame) -> str:
+def _front_finding(points: pd.DataFrame) -> str:
     counts = points[points["on_front"].astype(bool)].groupby("method")[BLOCK].apply(lambda part: len(part.drop_duplicates()))
     counts = counts.sort_index().sort_values(ascending=False, kind="stable")
     listed = ", ".join(f"{method} in {number}" for method, number in counts.head(4).items())
@@ -215,8 +215,8 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
     lines = ["# Leaderboard", "", *_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     if not standings.is_empty:
-        table = all_methods(standings.under(SHOWN_LIMIT))
-        lines += [f"## All methods {in_words(SHOWN_LIMIT)}", "", *markdown_table(table), ""]
+        table = all_methods(standings.methods_under(SHOWN_LIMIT))
+        lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", "", *markdown_table(table), ""]
         lines += ["`leaderboard_overall.csv` has the other limits.", ""]
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]

@@ -8,8 +8,8 @@ from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.results import Results
-from clusterlets.report.standings import SHOWN_LIMIT, Standings, in_words, leading_matcher
-from clusterlets.text import counted, in_percent
+from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
+from clusterlets.text import counted, percent
 
 Answer = tuple[str, str]
 
@@ -25,7 +25,7 @@ FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name
 def answers(results: Results, standings: Standings) -> list[Answer]:
     """Pairs of question and answer: about the paper if any of its datasets was run, else about the methods."""
     questions = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
-    pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _at_given_fairness)]
+    pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
     return [*pairs, *_cheapest(standings)]
 
 
@@ -39,7 +39,7 @@ def _tables(results: Results) -> Answer:
     return (
         "Its tables",
         f"{total['differs']} of {n_compared} numbers differ from ours; in a perfect copy of the paper {perfect['differs']:.0f} "
-        f"would, and of the numbers that wrong copies change {in_percent(wrong[0])} to {in_percent(wrong[-1])} do. "
+        f"would, and of the numbers that wrong copies change {percent(wrong[0])} to {percent(wrong[-1])} do. "
         f"{total['reproduced']} are reproduced (perfect: {perfect['reproduced']:.0f}); {total['undecided']} cannot be decided "
         f"(perfect: {perfect['undecided']:.0f}).",
     )
@@ -56,7 +56,7 @@ def _claims(results: Results) -> Answer:
 
 
 def _fairest_matcher(results: Results) -> Answer:
-    ours = results.of_paper.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
+    ours = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if ours.empty:
         return "Its fairest matcher", "unknown, as no run of Clusterlets has a result."
     printed = reported.table("table1_matchers")
@@ -67,7 +67,7 @@ def _fairest_matcher(results: Results) -> Answer:
 
 def _against_frac(results: Results) -> Answer:
     """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for each FRAC."""
-    deviations = results.of_paper.tables["table4_frac_vs_clusterlets"].frame.pivot(
+    deviations = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
     if "Clusterlets" not in deviations:
@@ -104,7 +104,7 @@ def _fairest(results: Results) -> Answer:
 
 def _against_chance(results: Results) -> Answer:
     """Which matchers or methods have a better mean rank than the random partition."""
-    ranking = _ranking(results.of_paper, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
+    ranking = _ranking(results.on_paper_data, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
         return "Fairer than a random partition", "unknown, as no random partition is ranked."
@@ -116,7 +116,7 @@ def _against_chance(results: Results) -> Answer:
 
 def _significance(results: Results) -> Answer:
     has_paper_data = results.has_paper_data
-    ranking = _ranking(results.of_paper, "matchers" if has_paper_data else statistics.ALL_METHODS)
+    ranking = _ranking(results.on_paper_data, "matchers" if has_paper_data else statistics.ALL_METHODS)
     question = "Do the matchers differ" if has_paper_data else "Do the methods differ"
     if ranking.obstacle:
         return question, f"not tested. {ranking.obstacle}"
@@ -124,7 +124,7 @@ def _significance(results: Results) -> Answer:
     return (
         question,
         f"{significant} of {counted(len(ranking.pairs), 'pair')} {'does' if significant == 1 else 'do'} significantly "
-        f"(Friedman's p {statistics.p_in_words(ranking.p_value)}, then Nemenyi's test).",
+        f"(Friedman's p {statistics.format_p(ranking.p_value)}, then Nemenyi's test).",
     )
 
 
@@ -132,7 +132,7 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
     return next(ranking for ranking in results.rankings if ranking.name == name)
 
 
-def _at_given_fairness(results: Results) -> Answer:
+def _most_cohesive(results: Results) -> Answer:
     """Which method most often has the highest cohesion under :data:`SHOWN_LIMIT` on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
     rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
@@ -147,17 +147,13 @@ def _at_given_fairness(results: Results) -> Answer:
 def _cheapest(standings: Standings) -> list[Answer]:
     if standings.is_empty:
         return []
-    order = standings.under(SHOWN_LIMIT)
+    order = standings.methods_under(SHOWN_LIMIT)
     matcher = leading_matcher(standings, SHOWN_LIMIT)
     remark = "" if matcher is None else f" The best matcher of Clusterlets, {matcher.name}, is in place {matcher.place}."
-    return [
-        (
-            f"Cheapest {in_words(SHOWN_LIMIT)}",
-            f"{_first(order)}, of {counted(len(order), 'method')} in {counted(int(order['blocks'].max()), 'block')}.{remark}",
-        )
-    ]
+    scope = f"of {counted(len(order), 'method')} in {counted(int(order['blocks'].max()), 'block')}"
+    return [(f"Cheapest {describe_limit(SHOWN_LIMIT)}", f"{_describe_first(order)}, {scope}.{remark}")]
 
 
-def _first(overall: pd.DataFrame) -> str:
+def _describe_first(overall: pd.DataFrame) -> str:
     ties = overall[overall["mean_rank"] == overall["mean_rank"].min()]
     return " and ".join(ties["method"])

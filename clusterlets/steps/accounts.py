@@ -11,13 +11,14 @@ from clusterlets.provenance import accounts, environment
 from clusterlets.storage import save_json
 
 
-def account(config: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
+def account(config: str, configfiles: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
     """Write time and memory by step (steps.csv), of every fit (fits.csv) and of every configuration
     (leaderboard_costs.csv), and provenance.json.
 
     config: the workflow's configuration, as JSON
+    configfiles: the files that it was read from besides config.yaml, as JSON; they are kept word for word
     logs: folders of the jobs' logs, separated by commas
-    after: rules that run after this one, whose logs do not count, separated by commas
+    after: rules that run after this one, separated by commas; their logs are ignored
     fingerprints: fingerprint of every rule, as JSON
     lock: the pip lock file
     output: folder of the accounts
@@ -36,6 +37,7 @@ def account(config: str, logs: str, after: str, fingerprints: str, lock: str, ou
         "machine": environment.machine(),
         "jobs": {**counts.span, "counted": len(counts.jobs), "logs_left_out": counts.left_out},
         "settings": settings,
+        "configfiles": {path: Path(path).read_text(encoding="utf-8") for path in json.loads(configfiles)},
         "fingerprints": json.loads(fingerprints),
     }
     save_json(folder / "provenance.json", content)

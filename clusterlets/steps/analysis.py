@@ -21,7 +21,7 @@ def analyse(runs: Input, config: str, output: str) -> None:
     output: folder of the results, which also holds what was measured of each dataset
     """
     settings, table = json.loads(config), read_runs(runs)
-    for name, content in Results.of_runs(table, settings, _undivided(Path(output), table["dataset"].unique())).files():
+    for name, content in Results.from_runs(table, settings, _undivided(Path(output), table["dataset"].unique())).files():
         if isinstance(content, str):
             write_text(Path(output) / name, content)
         else:
@@ -31,7 +31,7 @@ def analyse(runs: Input, config: str, output: str) -> None:
     for name, frame in boards.items():
         write_csv(Path(output) / f"leaderboard{name}.csv", frame)
     variants = {
-        sensitivity.Choice.of_variant(settings, name): read_runs(f"{folder(settings['results'], name)}/runs.csv")
+        sensitivity.Choice.from_variant(settings, name): read_runs(f"{folder(settings['results'], name)}/runs.csv")
         for name in settings["variants"]
     }
     assessment = sensitivity.assess(table, variants)

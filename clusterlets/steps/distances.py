@@ -5,7 +5,7 @@ import numpy as np
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
-from clusterlets.grid.pieces import Sample
+from clusterlets.grid.samples import Sample
 from clusterlets.steps import Input, Output
 
 

@@ -5,14 +5,16 @@ from contextlib import suppress
 
 import numpy as np
 
+from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, INFEASIBLE, OK, UNSUPPORTED, Prepared
 from clusterlets.grid.cells import format_parameters, random_stream, sample_stream, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.grid.pieces import Sample, save_nothing, save_pieces
-from clusterlets.methods import clusterings
+from clusterlets.grid.pieces import save_nothing, save_pieces
+from clusterlets.grid.samples import Sample
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
 
@@ -39,10 +41,10 @@ def fit_method(
     parameters: of fit, as JSON
     seeds: block of seeds, as in 0-9
     base_seed: first part of the random streams
-    limits: what a fit may take, as JSON
+    limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    exceeded_limits: the limits again, if the cell exceeded other limits before
+    exceeded_limits: the limits again, if an earlier run of the cell exceeded other limits
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -51,28 +53,45 @@ def fit_method(
         save_nothing(INFEASIBLE if k > n_rows else UNSUPPORTED, unsupported, pieces, labels)
         return
 
-    # Before the fits fork, so that they find all machine code loaded and their limits count no second of compiling.
+    fit_limits = Limits(**json.loads(limits))
+    # Before the fits fork, so that they find all machine code loaded and their limits do not count the time to compile it.
     load_kernels()
     if "numba" in method_class.libraries:
-        with suppress(Exception):  # it may need more than four rows
-            method_class().fit(np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0))
+        _load(method_class, fit_limits)
 
     def fit(seed: int):
         stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
-        return clusterings(
-            method_class, method_class().fit(prepared.X.copy(), prepared.groups.copy(), k, stream, **fit_parameters), n_rows
-        )
+        columns = dict(enumerate(columns_of_names(prepared.group_names)))
+        method, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
+        return clusterings, getattr(method, "note_", "")
 
     clusters: dict[str, np.ndarray] = {}
-    failures: dict[str, tuple[str, str]] = {}
+    remarks: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
-    outcomes = list(fits(fit, block_seeds if method_class.is_random else block_seeds[:1], Limits(**json.loads(limits))))
+    distinct_seeds = block_seeds if method_class.is_random else block_seeds[:1]
+    outcomes = list(fits(fit, distinct_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
     for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:
-            clusters |= {f"{name}/{seed}": clustering for name, clustering in outcome.result.items()}
+            clusterings_of_seed, note = outcome.result
+            clusters |= {f"{name}/{seed}": clustering for name, clustering in clusterings_of_seed.items()}
+            remarks |= {str(seed): (OK, note)} if note else {}
         else:
-            failures[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.note(pieces, any(status in CROSSED for status, _ in failures.values()), limits, exceeded_limits)
+            remarks[str(seed)] = (outcome.status, outcome.note)
+    crossed_limits.record(pieces, any(status in CROSSED for status, _ in remarks.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
-    save_pieces(prepared, clusters, pieces, labels, failures, sample)
+    save_pieces(prepared, clusters, pieces, labels, remarks, sample)
+
+
+def _load(method_class: type[methods.Method], limits: Limits) -> None:
+    """Fit four rows before the fits fork, so that these find all machine code loaded, and no limit counts compiling.
+
+    A user's method may never return, so it must first do so in a process of its own.
+    """
+
+    def fit(_: int = 0) -> None:
+        with suppress(Exception):  # it may need more than four rows
+            methods.fit(method_class, np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0), {})
+
+    if not methods.is_from_file(method_class) or all(trial.status == OK for _, trial in fits(fit, [0], limits)):
+        fit()

@@ -5,7 +5,7 @@ import numpy as np
 from clusterlets.algorithms import geometry
 from clusterlets.grid.artifacts import Prepared
 from clusterlets.grid.cells import sample_stream
-from clusterlets.grid.pieces import Sample
+from clusterlets.grid.samples import Sample
 from clusterlets.metrics.pieces import cohesion_with_error
 from clusterlets.steps import Input, Output
 from clusterlets.storage import save_json

@@ -3,25 +3,31 @@
 import json
 from pathlib import Path
 
+from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import locked_versions
 from clusterlets.provenance import manifest
 from clusterlets.provenance.environment import processor
 from clusterlets.provenance.libraries import MODULES
 from clusterlets.steps import Output
-from clusterlets.storage import load_json, write_json
+from clusterlets.storage import hash_of_file, load_json, write_json
 
 
-def write_manifest(config: str, results: str, files: str, lock: str, output: Output) -> None:
+def write_manifest(config: str, results: str, files: str, user_files: str, lock: str, output: Output) -> None:
     """Write hashes of the cells and of everything made from them, with settings, locked versions, fingerprints of the data,
     and the processor.
 
     config: the workflow's configuration, as JSON
     results: the results folder
     files: results other than cells, below that folder, separated by commas
+    user_files: SHA-256 of every file of the user's own methods when the workflow was planned, by path, as JSON
     lock: the pip lock file
     output: the manifest (.json)
     """
     settings, folder = json.loads(config), Path(results)
     descriptions = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
     locked = locked_versions(lock, MODULES)  # every step has checked that it imports these
-    write_json(output, manifest.make(folder, files.split(","), settings, descriptions, locked, processor()))
+    own = json.loads(user_files)
+    changed = [path for path, digest in own.items() if not Path(path).is_file() or hash_of_file(path) != digest]
+    if changed:
+        raise ClusterletsError(f"{changed[0]} changed while the workflow ran. Run the same command again.")
+    write_json(output, manifest.make(folder, files.split(","), settings, descriptions, locked, processor(), own))

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from clusterlets import datasets, storage
-from clusterlets.datasets.table import CLASS, Table, fingerprint, scaled, unexpected
+from clusterlets.datasets.table import CLASS, Table, describe_differences, fingerprint, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.steps import Input, Output
 
@@ -92,7 +92,7 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
     """
     receipt = storage.load_json(receipt_path)
     try:
-        listed = _listed(dataset, receipt)
+        listed = _listed_hashes(dataset, receipt)
     except (ValueError, KeyError, TypeError, AttributeError):
         receipt_path.unlink()
         raise ClusterletsError(
@@ -103,7 +103,7 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
     return receipt
 
 
-def _listed(dataset: str, receipt: dict) -> dict[str, str]:
+def _listed_hashes(dataset: str, receipt: dict) -> dict[str, str]:
     """SHA-256 of each raw file in a dataset's receipt; raises if the receipt has another form or dataset."""
     hashes = {file: entry["sha256"] for file, entry in receipt["files"].items()}
     texts = (receipt["source"], *hashes.values())
@@ -133,7 +133,7 @@ def _compare(dataset: str, path: Path, expected: str, receipt_path: Path) -> Non
 
 def _warnings(table: Table, receipt: dict) -> list[str]:
     description = datasets.describe(receipt["dataset"])
-    warnings = [] if description["strict"] else unexpected(table, description)
+    warnings = [] if description["strict"] else describe_differences(table, description)
     if receipt["sha256_matches"] is False:
         warnings.append("the raw bytes differ from those known, the prepared table was checked instead")
     return warnings

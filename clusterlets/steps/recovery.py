@@ -9,7 +9,7 @@ import pandas as pd
 
 from clusterlets.analysis import clusterings, selection
 from clusterlets.grid.artifacts import Prepared
-from clusterlets.grid.recovery import Clusters, Kept, Run
+from clusterlets.grid.recovery import Clusters, IntermediateFiles, Run
 from clusterlets.grid.runs_frame import read_runs, write_csv
 from clusterlets.steps import Input, Output
 
@@ -24,7 +24,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     projection: one line for each row and cluster (.csv)
     """
     all_runs, settings = read_runs(runs), json.loads(config)
-    best, alike = selection.best_runs(all_runs), clusterings.alike_runs(all_runs)
+    best, alike = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
 
     @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and memory may not hold all tables
     def table(dataset: str) -> Prepared:
@@ -32,27 +32,27 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
 
     parts = [
         clusterings.composition(row, clusters, table(row["dataset"]).group_names)
-        for row, clusters in _recovered(best, settings, results)
+        for row, clusters in _recover(best, settings, results)
     ]
-    write_csv(composition, together(parts, clusterings.COMPOSITION))
+    write_csv(composition, join(parts, clusterings.COMPOSITION))
     if len(alike):
-        alike = alike[alike["dataset"] == clusterings.most_telling(alike, table)]
+        alike = alike[alike["dataset"] == clusterings.clearest_dataset(alike, table)]
     parts = [
-        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recovered(alike, settings, results)
+        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recover(alike, settings, results)
     ]
-    write_csv(projection, together(parts, clusterings.PROJECTION))
+    write_csv(projection, join(parts, clusterings.PROJECTION))
 
 
-def _recovered(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
+def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
     """Each run with its clusters, checked to be those that its row was scored from."""
-    files = Kept(config, results)
+    files = IntermediateFiles(config, results)
     for row in runs.to_dict("records"):
-        run = Run.of_row(row, config)
+        run = Run.from_row(row, config)
         clusters = files.clusters(run)
-        clusters.refuse_if_unlike(row, config["deviation"], files.cell(run))
+        clusters.check_against_row(row, config["deviation"], files.cell(run))
         yield row, clusters
 
 
-def together(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+def join(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     """The lines of all runs as one table, which has its columns even without lines."""
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)

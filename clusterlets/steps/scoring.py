@@ -8,7 +8,7 @@ from clusterlets.grid.cells import format_parameters, seeds_of
 from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.runs_table import write_cell
-from clusterlets.grid.scoring import match, of_clusters, of_matchings, score_all
+from clusterlets.grid.scoring import cluster_outcomes, match, matching_outcomes, score_all
 from clusterlets.methods import Matcher
 from clusterlets.provenance import accounts
 from clusterlets.steps import Input, Output
@@ -60,12 +60,12 @@ def score_method(
         all_parameters, fit_limits = varied | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
-        crossed_limits.note(output, any(matching.status in CROSSED for _, matching in matchings), limits, exceeded_limits)
+        crossed_limits.record(output, any(matching.status in CROSSED for _, matching in matchings), limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
                 accounts.log_fit(dataset, method_class.name, k, format_parameters(varied), seed, matching)
         shared = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
-        outcomes = of_matchings(method_class, k, matchings, block, *shared, measurements["groups"])
+        outcomes = matching_outcomes(method_class, k, matchings, block, *shared, measurements["groups"])
     else:
-        outcomes = of_clusters(method_class, k, block_seeds, block, measurements["groups"])
+        outcomes = cluster_outcomes(method_class, k, block_seeds, block, measurements["groups"])
     write_cell(output, score_all(method_class, dataset, k, varied, outcomes, measurements["diameter"], deviation))

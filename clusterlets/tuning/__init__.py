@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from clusterlets import methods
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
@@ -17,7 +18,7 @@ with optional():  # tune returns a frame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
-    from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, candidates, trial_runs
+    from clusterlets.tuning.trials import INTERRUPTED, REFERENCE, Candidate, Progress, candidates, trial_runs
 
 __all__ = ["Tuned", "tune"]
 
@@ -54,6 +55,11 @@ class Tuned(pd.DataFrame):
         """Whether any method keeps the limit on the scoring seeds."""
         return bool(self["rank"].notna().any())
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the fits before their time."""
+        return bool((self.runs["note"] == INTERRUPTED).any())
+
     def best(self) -> dict[str, Any]:
         """The recommended run: method, parameters, seed and its own scores.
 
@@ -66,11 +72,14 @@ class Tuned(pd.DataFrame):
             If no fit has a result with a price.
         """
         row = self.iloc[0]
-        has_scores = ~leaderboard.choosing(self.runs["seed"]) & (self.runs["status"] == OK)
+        has_scores = ~leaderboard.is_choosing_seed(self.runs["seed"]) & (self.runs["status"] == OK)
         is_recommended = (self.runs["method"] == row["method"]) & (self.runs["parameters"] == row["parameters"])
         scored_runs = self.runs[has_scores & is_recommended]
         if scored_runs.empty or pd.isna(row["price"]):
-            raise InvalidInput("No fit has a result with a price, so nothing can be recommended: allow more minutes.")
+            raise InvalidInput(
+                f"No fit has a result with a price ({_counts(self.runs['status'])}), so nothing can be recommended: allow more "
+                "minutes."
+            )
         within_limit = scored_runs[scored_runs["deviation_max"] <= self.max_deviation]
         return dict((within_limit if len(within_limit) else scored_runs).iloc[0])
 
@@ -81,9 +90,9 @@ class Tuned(pd.DataFrame):
 
     def recommendation(self) -> str:
         """Which configuration to use and why, in sentences."""
-        from clusterlets.tuning.recommendation import in_words
+        from clusterlets.tuning.recommendation import sentences
 
-        return in_words(self)
+        return sentences(self)
 
     def plot(self, path: str | None = None):
         """Price against the largest deviation, one labelled point per configuration; ``path`` also writes a PNG, PDF or SVG.
@@ -119,7 +128,7 @@ def tune(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Tuned:
-    """Try every method on a table and rank them by cost under a limit of unfairness.
+    """Try every method on a table and rank them by cost under a limit of unfairness; Ctrl-C ranks what is finished.
 
     Each method chooses its parameters on the first half of the seeds; all scores and ranks come from the second half, by the
     rule of :mod:`clusterlets.analysis.leaderboard`.
@@ -131,7 +140,7 @@ def tune(
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n_clusters : int
-        Clusters wanted, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
+        Number of clusters, at least 2. A matcher of Clusterlets returns the configuration with the closest number.
     max_deviation : float
         Limit, from 0 to 1, on the largest deviation of a cluster from the table's shares.
     minutes : float
@@ -160,6 +169,7 @@ def tune(
         For a name that no method has.
     """
     _check(n_clusters, max_deviation, minutes, n_seeds, random_state)
+    check_same_index(X=X, sensitive_features=sensitive_features)
     X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
     groups, _ = encode(sensitive_features, len(X))
     if n_clusters > len(X):
@@ -182,16 +192,16 @@ def _check(n_clusters, max_deviation, minutes, n_seeds, random_state) -> None:
     for name, value, least in (("n_clusters", n_clusters, 2), ("n_seeds", n_seeds, 2), ("random_state", random_state, 0)):
         check_whole(name, value, least)
     if not 0 <= max_deviation <= 1:
-        raise InvalidInput(f"max_deviation={max_deviation!r} is no number from 0 to 1.")
+        raise InvalidInput(f"max_deviation={max_deviation!r} is not a number from 0 to 1.")
     if not 0 < minutes < np.inf:
-        raise InvalidInput(f"minutes={minutes!r} is no number above 0.")
+        raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
 
 
 def _by_configuration(runs: pd.DataFrame, max_deviation: float) -> pd.DataFrame:
     """One row per configuration (:data:`COLUMNS`): ranked ones, then the choices of the other methods, then the rest."""
     keys = ["method", "parameters"]
     board = leaderboard.leaderboard(runs, [max_deviation])
-    scored = leaderboard.configurations(leaderboard.entering(runs), [max_deviation]).replace(np.inf, np.nan)
+    scored = leaderboard.configurations(leaderboard.participating_runs(runs), [max_deviation]).replace(np.inf, np.nan)
     statuses = runs.groupby(keys, sort=False).agg(
         runs=("seed", "size"), statuses=("status", _counts), note=("note", _first), seconds=("seconds", "sum")
     )

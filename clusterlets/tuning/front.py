@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox, BboxBase
 
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import explain_with, looks, nothing, panels
+from clusterlets.report.drawing.style import add_legend, empty_figure, method_styles, panels
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
@@ -25,26 +25,26 @@ _POINT = 3.0  # half the width of a marker, in points
 _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
-def draw(found: "Tuned") -> Figure:
+def draw(tuned: "Tuned") -> Figure:
     """One point per configuration with a price, labelled with method and parameters; labels on the front are bold."""
-    priced = found[found["price"].notna()]
+    priced = tuned[tuned["price"].notna()]
     if priced.empty:
-        return nothing("Nothing to show: no fit has a result with a price.")
-    look = looks(sorted(set(found["method"])))
-    figure, (axes,) = panels(1, a_row=1, height=5.2)
-    _draw_axes(axes, priced, found.max_deviation)
+        return empty_figure("Nothing to show: no fit has a result with a price.")
+    look = method_styles(sorted(set(tuned["method"])))
+    figure, (axes,) = panels(1, per_row=1, height=5.2)
+    _draw_axes(axes, priced, tuned.max_deviation)
     for name, points in priced.groupby("method", sort=False):
         color, marker = look[str(name)]
         axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
-    left_out = len(found) - len(priced)
-    axes.set_title(f"What fairness costs: {found.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
+    left_out = len(tuned) - len(priced)
+    axes.set_title(f"What fairness costs: {tuned.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over the least known (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
     handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in names]
-    explain_with(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
+    add_legend(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
     _label(axes, pd.concat([front, priced[~priced["on_front"]]]))
     return figure
 

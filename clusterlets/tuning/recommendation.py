@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
 
 
-def in_words(found: "Tuned") -> str:
+def sentences(tuned: "Tuned") -> str:
     """What to use, its price, the runner-up, and what could not be tried; InvalidInput if there is nothing to recommend."""
-    found.best()
-    first = found.iloc[0]
-    limit, clusters = f"{found.max_deviation:g}", counted(found.n_clusters, "cluster")
+    tuned.best()
+    first = tuned.iloc[0]
+    limit, clusters = f"{tuned.max_deviation:g}", counted(tuned.n_clusters, "cluster")
     name = " with ".join(filter(None, (first["method"], first["parameters"])))
     scores = (
         f"it costs {first['price']:.2f} times the least known k-means cost, and its largest deviation is "
         f"{first['deviation_max']:.3f} (medians over seeds that chose nothing)"
     )
-    if found.keeps_limit:
-        ranked = found[found["rank"].notna()]
+    if tuned.keeps_limit:
+        ranked = tuned[tuned["rank"].notna()]
         cheapest = f"it is the cheapest of the {len(ranked)} methods that keep a largest deviation of {limit}"
         lines = [f"Take {name}: {cheapest if len(ranked) > 1 else f'no other method keeps a largest deviation of {limit}'}."]
         lines.append(f"With {clusters} asked for, {scores}.")
@@ -35,12 +35,12 @@ def in_words(found: "Tuned") -> str:
     else:
         lines = [f"No method keeps a largest deviation of {limit}.", f"The nearest to it is {name}: {scores}."]
         lines.append("Allow a larger deviation, fewer clusters or more minutes.")
-    if abs(first["n_clusters"] - found.n_clusters) >= 1:
-        lines.append(f"It gives {first['n_clusters']:g} clusters in place of {found.n_clusters}.")
-    out_of_time = found["statuses"].str.fullmatch(rf"{NOT_TRIED} \d+") & (found["note"] == TIME_OVER)
-    failed = found[(found["ok"] == 0) & ~out_of_time]
+    if abs(first["n_clusters"] - tuned.n_clusters) >= 1:
+        lines.append(f"It gives {first['n_clusters']:g} clusters in place of {tuned.n_clusters}.")
+    out_of_time = tuned["statuses"].str.fullmatch(rf"{NOT_TRIED} \d+") & (tuned["note"] == TIME_OVER)
+    failed = tuned[(tuned["ok"] == 0) & ~out_of_time]
     if out_of_time.any():
-        lines.append(f"The time was over before these were tried: {_names(found[out_of_time])}. More minutes would try them.")
+        lines.append(f"The time was over before these were tried: {_names(tuned[out_of_time])}. More minutes would try them.")
     if len(failed):
         lines.append(f"{counted(len(failed), 'configuration')} without a result on those seeds: {_names(failed)}.")
         lines.append("The table says why.")

@@ -3,6 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -11,10 +12,10 @@ import numpy as np
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
-from clusterlets.analysis.leaderboard import spread
+from clusterlets.analysis.leaderboard import spread_positions
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
 from clusterlets.grid.artifacts import CROSSED, OK, UNSUPPORTED
-from clusterlets.grid.cells import format_parameters, points_of
+from clusterlets.grid.cells import combinations, format_parameters
 from clusterlets.grid.fitting import Fit, Limits, fits
 from clusterlets.grid.prices import add_prices
 
@@ -22,6 +23,8 @@ from clusterlets.grid.prices import add_prices
 NOT_TRIED = "not_tried"
 #: Its note in the first case.
 TIME_OVER = "the time was over"
+#: Its note where the fits were interrupted.
+INTERRUPTED = "interrupted"
 #: Plain k-means: prices of fairness are relative to its cost.
 REFERENCE = "k-means"
 #: Share of the whole time that a single fit may take.
@@ -64,8 +67,8 @@ def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) 
         grid = {
             parameter: values for parameter, values in methods.get(name).grid().items() if parameters[parameter].trades_fairness
         }
-        points = list(points_of(grid))
-        chosen_candidates += [Candidate(name, points[place]) for place in spread(len(points))]
+        points = list(combinations(grid))
+        chosen_candidates += [Candidate(name, points[place]) for place in spread_positions(len(points))]
     return chosen_candidates
 
 
@@ -73,7 +76,7 @@ def trial_runs(
     X: np.ndarray,
     groups: np.ndarray,
     n_clusters: int,
-    tried: Sequence[Candidate],
+    candidates: Sequence[Candidate],
     seeds: Sequence[int],
     seconds: float,
     progress: Progress,
@@ -81,19 +84,24 @@ def trial_runs(
     """One row per candidate and seed, with status and scores; rows with a cost have both prices.
 
     Every fit runs in its own process (:mod:`clusterlets.grid.fitting`), with a limit on CPU time of :data:`SHARE` of the
-    seconds, or of what is left of them. The clock starts once every method is loaded; no candidate starts after the end.
+    seconds, or of what is left of them. The clock starts once every method is loaded; no candidate starts after the end, or
+    after a KeyboardInterrupt.
     """
     load_kernels()
-    _load(tried, progress)
+    _compile_methods(candidates, progress)
     end = time.monotonic() + seconds
+    trials = {(place, seed): Fit(NOT_TRIED, INTERRUPTED) for place in range(len(candidates)) for seed in seeds}
+    with suppress(KeyboardInterrupt):
+        for place, candidate in enumerate(candidates):
+            progress(place, len(candidates), str(candidate))
+            for seed, fit in _fits(X, groups, n_clusters, candidate, seeds, end, SHARE * seconds):
+                trials[place, seed] = fit
+    progress(len(candidates), len(candidates), "")
     rows = []
-    for done, candidate in enumerate(tried):
-        progress(done, len(tried), str(candidate))
-        for seed, fit in _fits(X, groups, n_clusters, candidate, seeds, end, SHARE * seconds):
-            row = {"dataset": _TABLE, "k": n_clusters, "method": candidate.method, "matcher": None, "seed": seed}
-            row |= {"parameters": format_parameters(candidate.parameters), "status": fit.status, "note": fit.note}
-            rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
-    progress(len(tried), len(tried), "")
+    for (place, seed), fit in trials.items():
+        row = {"dataset": _TABLE, "k": n_clusters, "method": candidates[place].method, "matcher": None, "seed": seed}
+        row |= {"parameters": format_parameters(candidates[place].parameters), "status": fit.status, "note": fit.note}
+        rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
     with_cost = [row for row in rows if not np.isnan(row["kmeans_cost"])]
     largest = max((row["n_clusters"] for row in with_cost), default=n_clusters)
     add_prices(with_cost + (_plain(X, groups, largest, seeds) if largest > n_clusters else []))
@@ -103,7 +111,7 @@ def trial_runs(
     return rows
 
 
-def _load(tried: Sequence[Candidate], progress: Progress) -> None:
+def _compile_methods(candidates: Sequence[Candidate], progress: Progress) -> None:
     """Fit each method once on a small artificial table, so that its code is compiled and loaded before the fits fork.
 
     On a new machine this takes up to half a minute, which must not count as a fit's time. Each method is compiled in its own
@@ -111,8 +119,8 @@ def _load(tried: Sequence[Candidate], progress: Progress) -> None:
     cannot fit the small table is reported when it fits the actual one.
     """
     X, groups = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
-    for candidate in {candidate.method: candidate for candidate in tried}.values():
-        progress(0, len(tried), f"{candidate.method} is loaded")
+    for candidate in {candidate.method: candidate for candidate in candidates}.values():
+        progress(0, len(candidates), f"{candidate.method} is loaded")
         load = partial(scores_of, candidate, X, groups, 2)
         ((seed, fit),) = fits(load, [0], Limits(seconds=LOADING))
         if fit.status == OK:

@@ -23,17 +23,17 @@ ADULT = {
 class Site:
     """Sends from 127.0.0.1 the replies that :meth:`serve` set up for a path: each request takes the next, the last one stays.
 
-    ``asked`` has the path of each request, ``logins`` its Authorization header.
+    ``requested_paths`` has the path of each request, ``logins`` its Authorization header.
     """
 
     def __init__(self):
-        self.replies, self.asked, self.logins = {}, [], []
+        self.replies, self.requested_paths, self.logins = {}, [], []
         self.stalled, self.resume = threading.Event(), threading.Event()
         site = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                site.asked.append(self.path)
+                site.requested_paths.append(self.path)
                 site.logins.append(self.headers["Authorization"])
                 queue = site.replies.get(self.path, [{"status": 404, "body": b"not here"}])
                 site.answer(self, **(queue.pop(0) if len(queue) > 1 else queue[0]))
@@ -47,7 +47,7 @@ class Site:
         self.thread.start()
 
     def serve(self, path, body=b"", **how):
-        """Add a reply, see :meth:`answer` for how it can go."""
+        """Add a reply; see :meth:`answer` for its options."""
         self.replies.setdefault(path, []).append({"body": body, **how})
 
     def heal(self, path, body=GOOD):
@@ -57,8 +57,8 @@ class Site:
     def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
         """Send a reply.
 
-        cut: hang up after so many bytes; stall: send so many, set the event ``stalled``, go on after ``resume``;
-        drip: (bytes, seconds) send so many bytes at a time, and wait so long in between; slow_headers: drip into a header;
+        cut: hang up after this many bytes; stall: send this many, set the event ``stalled``, continue after ``resume``;
+        drip: (bytes, seconds) send this many bytes at a time, and wait this long in between; slow_headers: drip into a header;
         sized: send the Content-Length; headers: further ones, they replace those of the same name.
         """
         lengths = {"Content-Length": str(len(body))} if sized else {}

@@ -18,12 +18,12 @@ def test_each_source_is_asked_and_judged(toy, site):
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     gone, ends, known, table, page = ask_sources("toy")
     assert gone.source == f"{site.address}/gone"
-    assert (gone.is_right, gone.words) == (False, "answers 404 Not Found")
-    assert (ends.is_right, ends.words) == (True, "serves other bytes, but the known table")
-    assert (known.is_right, known.words) == (True, "serves the known bytes")
-    assert not table.is_right and table.words.startswith("serves other bytes than the known ones, and ")
-    assert (page.is_right, page.words) == (False, "diabetes.csv is a web page, not data")
-    assert site.asked == ["/gone", "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
+    assert (gone.is_right, gone.verdict) == (False, "answers 404 Not Found")
+    assert (ends.is_right, ends.verdict) == (True, "serves other bytes, but the known table")
+    assert (known.is_right, known.verdict) == (True, "serves the known bytes")
+    assert not table.is_right and table.verdict.startswith("serves bytes other than the known ones, and ")
+    assert (page.is_right, page.verdict) == (False, "diabetes.csv is a web page, not data")
+    assert site.requested_paths == ["/gone", "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
 
 
 def test_other_bytes_without_a_known_table_are_not_right(toy, site):
@@ -31,7 +31,7 @@ def test_other_bytes_without_a_known_table_are_not_right(toy, site):
     toy.from_addresses(f"{site.address}/other")
     site.serve("/other", OTHER_TABLE)
     (answer,) = ask_sources("toy")
-    assert (answer.is_right, answer.words) == (None, "serves other bytes, and no table is known")
+    assert (answer.is_right, answer.verdict) == (None, "serves other bytes, and no table is known")
 
 
 @pytest.mark.parametrize("served, status", [(GOOD, 0), (OTHER_TABLE, 1)])

@@ -87,7 +87,7 @@ def until(holds, seconds=20):
 
 def test_not_found(toy, site, address):
     toy.refuses("answers 404 Not Found", address)
-    assert site.asked == [FILE]
+    assert site.requested_paths == [FILE]
     site.heal(FILE)
     toy.recovers()
 
@@ -96,7 +96,7 @@ def test_busy_then_fine(toy, site, address):
     site.serve(FILE, status=503)
     site.serve(FILE, GOOD)
     assert toy.recovers()["source"] == address
-    assert site.asked == [FILE, FILE]
+    assert site.requested_paths == [FILE, FILE]
 
 
 def test_busy_for_good(toy, site, address):
@@ -124,7 +124,7 @@ def test_redirect(toy, site, address):
     site.serve(FILE, status=302, headers={"Location": "/moved"})
     site.serve("/moved", GOOD)
     assert toy.recovers()["source"] == address
-    assert site.asked == [FILE, "/moved"]
+    assert site.requested_paths == [FILE, "/moved"]
 
 
 def test_redirect_in_a_circle(toy, site, address):
@@ -180,12 +180,12 @@ def test_falls_silent_half_way(toy, site, address, monkeypatch):
     site.serve(FILE, GOOD, stall=HALF)
     site.serve(FILE, GOOD)
     toy.recovers()
-    assert site.asked == [FILE, FILE]
+    assert site.requested_paths == [FILE, FILE]
 
 
 @pytest.mark.parametrize("slow", ["body", "headers"])
 def test_a_byte_now_and_then(slow, toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_LONGEST", 0.5)
+    monkeypatch.setattr(module, "_MAX_SECONDS", 0.5)
     toy.from_addresses(address, f"{site.address}/good")
     site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
     site.serve("/good", GOOD)
@@ -219,7 +219,7 @@ def test_cut_half_way(toy, site, address):
     site.serve(FILE, GOOD, cut=HALF)
     site.serve(FILE, GOOD)
     toy.recovers()
-    assert site.asked == [FILE, FILE]
+    assert site.requested_paths == [FILE, FILE]
 
 
 def test_cut_at_every_attempt(toy, site, address):
@@ -241,14 +241,14 @@ def test_length_announced_too_long(toy, site, address):
 
 def test_length_announced_too_short(toy, site, address):
     site.serve(FILE, GOOD, headers={"Content-Length": str(HALF)})
-    toy.refuses("other bytes than the known ones, and diabetes.csv, line", address)
+    toy.refuses("bytes other than the known ones, and diabetes.csv, line", address)
     site.heal(FILE)
     toy.recovers()
 
 
 def test_ends_early_without_a_length(toy, site, address):
     site.serve(FILE, GOOD[: GOOD.index(b"\n5000,") + 1], sized=False)
-    toy.refuses("other bytes than the known ones, and .*expected 10000 rows, found 5000", address)
+    toy.refuses("bytes other than the known ones, and .*expected 10000 rows, found 5000", address)
     site.heal(FILE)
     toy.recovers()
 
@@ -256,7 +256,7 @@ def test_ends_early_without_a_length(toy, site, address):
 def test_right_length_with_wrong_bytes(toy, site, address):
     assert len(WRONG) == len(GOOD)
     site.serve(FILE, WRONG)
-    toy.refuses("other bytes than the known ones, and .*its values differ", address)
+    toy.refuses("bytes other than the known ones, and .*its values differ", address)
     site.heal(FILE)
     toy.recovers()
 
@@ -265,7 +265,7 @@ def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(toy, site, addres
     site.serve("/mirror/toy/diabetes.csv", WRONG)
     site.serve(FILE, GOOD)
     assert toy.recovers(f"{site.address}/mirror")["source"] == address
-    assert site.asked == ["/mirror/toy/diabetes.csv", FILE]
+    assert site.requested_paths == ["/mirror/toy/diabetes.csv", FILE]
 
 
 def test_other_line_ends(toy, site, address):
@@ -273,13 +273,13 @@ def test_other_line_ends(toy, site, address):
     site.serve(FILE, GOOD.replace(b"\n", b"\r\n"))
     receipt = toy.fetch()
     assert receipt["sha256_matches"] is False and toy.target.read_bytes() == GOOD.replace(b"\n", b"\r\n")
-    assert toy.fetch() == receipt and len(site.asked) == 1
+    assert toy.fetch() == receipt and len(site.requested_paths) == 1
 
 
 @pytest.mark.parametrize("sized", [True, False])
 def test_file_over_the_size_limit(sized, toy, site, address, monkeypatch):
     with monkeypatch.context() as small:
-        small.setattr(module, "_LARGEST", HALF)
+        small.setattr(module, "_MAX_BYTES", HALF)
         site.serve(FILE, GOOD, sized=sized)
         toy.refuses("serves more than .* MB, so it is not the expected file", address)
         assert not list(toy.raw.glob("toy/.incoming.*"))
@@ -302,7 +302,7 @@ def test_archive_climbs_out_of_its_folder(outside, toy, site, zipped, tmp_path):
 
 @pytest.mark.parametrize("place", ["diabetes.csv", "inner.zip/diabetes.csv"])
 def test_zip_bomb(place, toy, site, zipped, monkeypatch):
-    monkeypatch.setattr(module, "_LARGEST", 2**20)
+    monkeypatch.setattr(module, "_MAX_BYTES", 2**20)
     toy.from_addresses(zipped, members={"diabetes.csv": place})
 
     def nested(content):
@@ -318,7 +318,7 @@ def test_zip_bomb(place, toy, site, zipped, monkeypatch):
 
 def test_truncated_archive(toy, site, zipped):
     site.serve(ZIP, archive({"diabetes.csv": GOOD})[:-30])
-    toy.refuses("serves no intact zip archive .File is not a zip file", zipped)
+    toy.refuses("does not serve an intact zip archive .File is not a zip file", zipped)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()
 
@@ -337,7 +337,7 @@ def test_damaged_archive(mark, offset, byte, why, toy, site, zipped):
     content = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
     position = content.index(mark) + offset
     site.serve(ZIP, content[:position] + byte + content[position + 1 :])
-    toy.refuses(f"serves no intact zip archive .*{why}", zipped)
+    toy.refuses(f"does not serve an intact zip archive .*{why}", zipped)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()
 
@@ -384,7 +384,7 @@ def test_truncated_file_on_the_mirror(toy, site, address, tmp_path):
     (tmp_path / "mirror" / "toy").mkdir(parents=True)
     (tmp_path / "mirror" / "toy" / "diabetes.csv").write_bytes(GOOD[:HALF])
     mirror = str(tmp_path / "mirror")
-    toy.refuses(f"mirror {mirror}: serves other bytes than the known ones, and", address, mirror)
+    toy.refuses(f"mirror {mirror}: serves bytes other than the known ones, and", address, mirror)
     site.heal(FILE)
     assert toy.recovers(mirror)["source"] == address
 
@@ -412,7 +412,7 @@ def small_disk(toy):
 
 def test_full_disk(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
-    toy.refuses("No space left on device.*\n.*Free room on its disk")
+    toy.refuses("No space left on device.*\n.*Free space on its disk")
     assert not list(toy.raw.glob("toy/.incoming.*")), "what was written still fills the disk"
     subprocess.run(["mount", "-o", "remount,size=4m", str(toy.raw)], check=True)
     toy.recovers()
@@ -421,7 +421,7 @@ def test_full_disk(toy, site, address, small_disk):
 def test_read_only_disk(toy, site, address, small_disk):
     site.heal(FILE)
     subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
-    toy.refuses("cannot take any file: Read-only file system.*\n.*Make it a folder that you may write to")
+    toy.refuses("no file can be written to .*: Read-only file system.*\n.*Make it a folder that you may write to")
     subprocess.run(["mount", "-o", "remount,rw,size=4m", str(toy.raw)], check=True)
     receipt = toy.recovers()
     subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
@@ -431,7 +431,7 @@ def test_read_only_disk(toy, site, address, small_disk):
 def test_file_where_the_raw_folder_should_be(toy, site, address):
     site.heal(FILE)
     toy.raw.write_text("not a folder")
-    toy.refuses("cannot take any file: Not a directory.*\n.*Make it a folder that you may write to")
+    toy.refuses("no file can be written to .*: Not a directory.*\n.*Make it a folder that you may write to")
     toy.raw.unlink()
     toy.recovers()
 
@@ -444,14 +444,14 @@ def test_two_processes_at_once(toy, site, address, child):
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()
-    assert site.asked == [FILE]
+    assert site.requested_paths == [FILE]
 
 
 def test_two_processes_where_the_disk_has_no_locks(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
     unlocked = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + CHILD
     first, second = child(unlocked), child(unlocked)
-    until(lambda: len(site.asked) == 2)
+    until(lambda: len(site.requested_paths) == 2)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()

@@ -33,7 +33,7 @@ def test_a_mirror_serves_in_each_form(kind, toy, site, tmp_path):
 
 def test_bundled_datasets_ask_no_mirror(site, tmp_path):
     assert fetch("iris", tmp_path, site.address)["source"] == "bundled"
-    assert site.asked == []
+    assert site.requested_paths == []
 
 
 def test_a_file_put_by_hand_wins_and_stays(toy, site):
@@ -42,7 +42,7 @@ def test_a_file_put_by_hand_wins_and_stays(toy, site):
     toy.target.write_bytes(b"anything")
     receipt = toy.fetch(site.address)
     assert (receipt["source"], receipt["sha256_matches"]) == ("by hand", False)
-    assert site.asked == [] and [path.name for path in toy.target.parent.iterdir()] == ["diabetes.csv"]
+    assert site.requested_paths == [] and [path.name for path in toy.target.parent.iterdir()] == ["diabetes.csv"]
 
 
 def test_an_empty_file_put_by_hand_is_not_accepted(toy):
@@ -60,14 +60,14 @@ def test_one_of_two_files_put_by_hand_stays_and_the_other_comes(pair, site):
     site.serve("/toy/adult.test", ADULT["adult.test"])
     receipt = pair.fetch(site.address)
     assert receipt["source"] == "by hand and mirror" and pair.target.read_bytes() == by_hand
-    assert site.asked == ["/toy/adult.test"] and pair.fetch(site.address) == receipt
+    assert site.requested_paths == ["/toy/adult.test"] and pair.fetch(site.address) == receipt
 
 
 def test_a_second_fetch_still_knows_the_source(toy, site):
     toy.from_addresses(site.address + FILE)
     site.serve(FILE, GOOD)
     assert toy.recovers()["source"] == site.address + FILE
-    assert len(site.asked) == 1
+    assert len(site.requested_paths) == 1
     toy.target.write_bytes(b"other")
     assert toy.fetch()["source"] == "by hand"
 
@@ -77,7 +77,7 @@ def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     site.serve("/good", GOOD)
     assert toy.recovers(str(tmp_path / "no mirror"))["source"] == f"{site.address}/good"
-    assert site.asked == ["/gone", "/page", "/good"]
+    assert site.requested_paths == ["/gone", "/page", "/good"]
 
 
 def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):

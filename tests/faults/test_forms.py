@@ -4,21 +4,18 @@ import copy
 import csv
 import io
 import itertools
-import os
 import re
 import zipfile
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from real_tables import mirror
 
 from clusterlets import datasets
 from clusterlets.datasets import catalogue
 from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import fingerprint
 
-CHECKOUT = Path(__file__).parents[2]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
 COPY = re.compile(r"https://web\.archive\.org/web/")  # the same bytes as the address behind it
 # Further members of an archive, such as the publishers' archives have.
@@ -55,9 +52,7 @@ def publish(site, tmp_path, monkeypatch):
 
 def raw(name):
     """The real files, by name."""
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
-    return {file["name"]: (MIRROR / name / file["name"]).read_bytes() for file in CATALOGUE[name]["files"]}
+    return {file["name"]: (mirror() / name / file["name"]).read_bytes() for file in CATALOGUE[name]["files"]}
 
 
 @pytest.mark.parametrize("name, source", FORMS)

@@ -1,10 +1,10 @@
-"""Values that fit a JSON schema, and values with one fault; knows as much of JSON schema as the configuration's uses."""
+"""Values that fit a JSON schema, and values with one fault; supports the part of JSON schema that the configuration's uses."""
 
 import copy
 import json
 from collections.abc import Iterator
 
-from fuzzing import ODD, one_of_these
+from fuzzing import ODD, any_of
 from hypothesis import strategies as st
 
 _ENDLESS = 10**9
@@ -34,14 +34,14 @@ def _string(schema, root):
 
 
 def _integer(schema, root):
-    least, most = schema["minimum"], schema["maximum"]
-    return st.one_of(st.integers(least, min(least + 9, most)), st.integers(least, most), st.just(most))
+    minimum, maximum = schema["minimum"], schema["maximum"]
+    return st.one_of(st.integers(minimum, min(minimum + 9, maximum)), st.integers(minimum, maximum), st.just(maximum))
 
 
 def _number(schema, root):
     if "exclusiveMinimum" in schema:
         return st.floats(schema["exclusiveMinimum"], schema["maximum"], exclude_min=True) | st.just(schema["maximum"])
-    return st.floats(schema["minimum"], schema["maximum"]) | one_of_these(schema["minimum"], schema["maximum"])
+    return st.floats(schema["minimum"], schema["maximum"]) | any_of(schema["minimum"], schema["maximum"])
 
 
 def _array(schema, root):
@@ -74,9 +74,9 @@ _KINDS = {
 
 #: Replacements for a value: numbers at and beyond the limits, other types, texts that programs stumble over.
 ANYTHING = st.one_of(
-    one_of_these(float("nan"), float("inf"), -float("inf"), -1, 0, 1, 2, 0.5, -0.0, 1.0, 2e4, 1e300, 10**400, 2**63),
-    one_of_these(True, False, None),
-    one_of_these([], {}, [[]], [None], {"a": 1}, {1: 2}, [1, "a"]),
+    any_of(float("nan"), float("inf"), -float("inf"), -1, 0, 1, 2, 0.5, -0.0, 1.0, 2e4, 1e300, 10**400, 2**63),
+    any_of(True, False, None),
+    any_of([], {}, [[]], [None], {"a": 1}, {1: 2}, [1, "a"]),
     st.floats(),
     st.integers(),
     ODD,
@@ -92,7 +92,7 @@ def spoilt(draw, values: st.SearchStrategy):
     if not places:
         return value
     parent, key = draw(st.sampled_from(places))
-    change = draw(one_of_these("replace", "remove", "repeat", "add"))
+    change = draw(any_of("replace", "remove", "repeat", "add"))
     if change == "replace":
         parent[key] = draw(ANYTHING)
     elif change == "remove":

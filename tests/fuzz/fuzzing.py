@@ -110,7 +110,7 @@ def _limit() -> Iterator[None]:
 
 
 @dataclass(frozen=True)
-class Said:
+class Outcome:
     """How a command ended, and what it printed."""
 
     status: int
@@ -118,10 +118,10 @@ class Said:
     err: str
 
 
-def command(*arguments: str, may_go: str = "") -> Said:
-    """Run a command; it must succeed, or say what is wrong and leave every file here as it was.
+def command(*arguments: str, may_remove: str = "") -> Outcome:
+    """Run a command; it must succeed, or say what is wrong and leave every file unchanged.
 
-    Only a damaged file ``may_go``: its reader removes it, so that it is made anew.
+    Only the damaged file ``may_remove`` may go: its reader removes it, so that it is made again.
     """
     before = files_here()
     out, err = io.StringIO(), io.StringIO()
@@ -131,20 +131,20 @@ def command(*arguments: str, may_go: str = "") -> Said:
             status = main(list(arguments))
         except SystemExit as end:  # argparse
             status = end.code
-    result = Said(status, out.getvalue(), err.getvalue())
+    result = Outcome(status, out.getvalue(), err.getvalue())
     assert result.status in (0, 1, 2) and "Traceback" not in result.err, result
     if status:
         after = files_here()
-        written = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != may_go]
+        written = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != may_remove]
         assert not written, f"wrote or removed {written}"
     return result
 
 
-def is_one_line(said: Said, name: str) -> bool:
+def is_one_line(outcome: Outcome, name: str) -> bool:
     """Whether a refused command said so in one line, after the usage if the command line itself was wrong."""
-    line = said.err.removesuffix("\n").rpartition(f"clusterlets {name}: ")[2]
-    usage = said.err.startswith("usage: ") and said.status == 2
-    return bool(line) and "\n" not in line and (usage or said.err.startswith(f"clusterlets {name}: "))
+    line = outcome.err.removesuffix("\n").rpartition(f"clusterlets {name}: ")[2]
+    usage = outcome.err.startswith("usage: ") and outcome.status == 2
+    return bool(line) and "\n" not in line and (usage or outcome.err.startswith(f"clusterlets {name}: "))
 
 
 def files_here() -> dict[str, bytes]:
@@ -153,7 +153,7 @@ def files_here() -> dict[str, bytes]:
 
 
 @contextlib.contextmanager
-def kept() -> Iterator[None]:
+def restored_folder() -> Iterator[None]:
     """Restore the folder afterwards: new files go, and the others get their content back."""
     before = files_here()
     try:
@@ -167,12 +167,12 @@ def kept() -> Iterator[None]:
                 Path(name).write_bytes(content)
 
 
-def one_of_these(*values) -> st.SearchStrategy:
+def any_of(*values) -> st.SearchStrategy:
     return st.sampled_from(values)
 
 
 #: Texts that programs stumble over.
-ODD = one_of_these(
+ODD = any_of(
     *("", " ", "-", "--", "0", "-1", "1e400", "nan", "inf", "1_000", "٣", "²", "true", "null", "{k}", "{", "$(touch hit)"),
     *("`x`", "~user"),
     *("a\nb", "a\tb", "é", "漢", "a'b", 'a"b', "~", "~/x", "../x", ".", "/", "*", "%s", "a,b", "=1+1", "\\", "a" * 300),

@@ -4,25 +4,37 @@ import csv
 import io
 import json
 import math
+import re
+import shlex
 import shutil
+import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 import yaml
 from from_schema import ANYTHING, spoilt
-from fuzzing import ODD, command, files_here, is_one_line, kept, one_of_these
+from fuzzing import ODD, any_of, command, files_here, is_one_line, restored_folder
 from hypothesis import strategies as st
 
-from clusterlets.commands import why
+from clusterlets import methods
+from clusterlets.commands import archive, why
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.provenance import manifest
+from clusterlets.storage import save_json
+from clusterlets.tuning import trials
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
+def mostly(usual, rare):
+    """Nine values of ten from the first strategy."""
+    return st.integers(0, 9).flatmap(lambda number: usual if number else rare)
+
+
 def options(**known):
-    """Command lines with any of these options, each with one of its values or with none."""
-    strategies = {name: st.just(()) | values.map(lambda value: (value,)) for name, values in known.items()}
+    """Command lines with any of these options, each with one of its values or, rarely, with none."""
+    strategies = {name: mostly(values.map(lambda value: (value,)), st.just(())) for name, values in known.items()}
     pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
     return pairs.filter(lambda drawn: not any("--" in pair for pair in drawn)).flatmap(st.permutations)  # argparse drops it
 
@@ -37,23 +49,23 @@ def as_words(pairs):
 # ---- cluster ---------------------------------------------------------------------------------------------------------
 
 ROWS = 24
-NUMBERS = one_of_these("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
-SHARES = one_of_these("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
-FILES = one_of_these(
+NUMBERS = any_of("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
+SHARES = any_of("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
+FILES = any_of(
     *("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", "", ".", "/", "x" * 300)
 )
 CLUSTER = options(
-    sensitive=one_of_these("city", "sex", "age", "name", "nothing", "") | ODD,
-    features=one_of_these("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
-    separator=one_of_these(",", ";", "\t", "", "ab", '"', "\n", "é"),
-    scaling=one_of_these("none", "standard", "x"),
-    method=one_of_these("clusterlets", "frac", "x"),
+    sensitive=any_of("city", "sex", "age", "name", "nothing", "") | ODD,
+    features=any_of("age,income", "age", "age,age", "city", "", ",", "name") | ODD,
+    separator=any_of(",", ";", "\t", "", "ab", '"', "\n", "é"),
+    scaling=any_of("none", "standard", "x"),
+    method=any_of("clusterlets", "frac", "x"),
     k=NUMBERS,
-    matcher=one_of_these("C", "G-B", "D", "B", "G-D", "c", ""),
+    matcher=any_of("C", "G-B", "D", "B", "G-D", "c", ""),
     hops=NUMBERS,
     omega=SHARES,
     tau=SHARES,
-    seed=NUMBERS | one_of_these("4294967295", "4294967296", "18446744073709551616"),
+    seed=NUMBERS | any_of("4294967295", "4294967296", "18446744073709551616"),
     o=FILES,
 )
 
@@ -68,7 +80,7 @@ def people(tmp_path, monkeypatch):
 
 
 def gives_every_row_a_cluster_or_says_why_not(pairs):
-    with kept():
+    with restored_folder():
         result = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
         if result.status:
             assert is_one_line(result, "cluster"), result.err
@@ -89,6 +101,59 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
 
 def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
     fuzz(gives_every_row_a_cluster_or_says_why_not, CLUSTER, n_examples=60)
+
+
+# ---- tune ------------------------------------------------------------------------------------------------------------
+
+PICTURES = any_of("a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png")
+TUNE = options(
+    sensitive=mostly(any_of("sex"), any_of("age", "name", "nothing", "") | ODD),
+    features=mostly(any_of("age,income", "age"), any_of("city", "") | ODD),
+    scaling=mostly(any_of("none", "standard"), ODD),
+    clusters=mostly(any_of("2", "3", "24"), NUMBERS),
+    max_deviation=mostly(any_of("0", "0.25", "1", "1e-5"), SHARES),
+    minutes=mostly(any_of("0.02", "1e-9"), any_of("0", "-1", "nan", "inf", "1e400", "1_0")),
+    seeds=mostly(any_of("2", "3"), any_of("1", "0", "1001", "²")),
+    seed=mostly(any_of("1", "4294966294"), NUMBERS | any_of("4294966295")),
+    o=mostly(any_of("a.csv", "b/c.csv", "é 漢.csv", "x.png"), FILES),
+    plot=mostly(any_of("a.png", "b/c.svg", "é 漢.pdf"), PICTURES),
+)
+
+
+@pytest.fixture
+def few_methods(people, monkeypatch):
+    """Methods that take milliseconds, also to load."""
+    names = methods.names
+    monkeypatch.setattr(methods, "names", lambda *roles: names(*roles) if roles else ["D", "k-means", "random"])
+    monkeypatch.setattr(trials, "_compile_methods", lambda *_: None)
+
+
+def children():
+    return Path("/proc/thread-self/children").read_text() if sys.platform == "linux" else ""
+
+
+def tune_recommends_a_run_that_its_command_repeats(pairs):
+    with restored_folder():
+        before = children()
+        result = command("tune", "people.csv", *as_words([("sensitive", "city"), *pairs]))
+        assert children() == before
+        if result.status:
+            assert is_one_line(result, "tune"), result.err
+            return
+        values = {name: value[0] for name, *value in pairs if value}
+        written = re.findall(r"^(?:every configuration|picture): (.*)$", result.out, re.MULTILINE)
+        assert len(written) == 2 and all(Path(file).stat().st_size for file in written)
+        assert written == [values.get("o", written[0]), values.get("plot", written[1])]
+        front = list(csv.DictReader(io.StringIO(Path(written[0]).read_text())))
+        assert {row["method"] for row in front} == {"D", "k-means", "random"}
+        assert all(int(row["runs"]) == int(values.get("seeds", 6)) for row in front)
+        (deviation,) = re.findall(r"with a largest deviation of (\S+):$", result.out, re.MULTILINE)
+        repeated = command(*shlex.split(result.out.splitlines()[-1])[1:])
+        assert repeated.status == 0 and f"max {deviation} " in repeated.out, repeated
+
+
+def test_tune_recommends_a_run_that_its_command_repeats(fuzz, few_methods):
+    fuzz(tune_recommends_a_run_that_its_command_repeats, TUNE, n_examples=30)
 
 
 # ---- the results of a grid -------------------------------------------------------------------------------------------
@@ -119,7 +184,7 @@ def make_results():
     Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
     settings = json.dumps(read_configuration("settings.yaml"))
 
-    def kept(kind, source):
+    def path_of(kind, source):
         return f"results/{kind}/iris/{source}/k3/seeds0-1.npz"
 
     data, geometry = "results/prepared/iris.npz", "results/geometry/iris.json"
@@ -130,29 +195,29 @@ def make_results():
     step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
     inputs = {**common, "data": data, "base_seed": 0}
     limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
-    step("extract-clusterlets", **inputs, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
-    labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
+    step("extract-clusterlets", **inputs, pieces=path_of("pieces", "clusterlets"), labels=path_of("labels", "clusterlets"))
+    labels, sums = path_of("labels", "clusterlets"), path_of("distances", "clusterlets")
     step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
     for method in ("FRAC", "k-means", "random"):
-        files = {kind: kept(kind, method) for kind in ("pieces", "labels")}
+        files = {kind: path_of(kind, method) for kind in ("pieces", "labels")}
         step("fit-method", **inputs, **limits, **entry(method), **files)
-    pieces = {"pieces": kept("pieces", "clusterlets")}
-    step("sample-partitions", **common, **pieces, base_seed=0, sample_size=300, output=kept("partitions", "clusterlets"))
+    pieces = {"pieces": path_of("pieces", "clusterlets")}
+    step("sample-partitions", **common, **pieces, base_seed=0, sample_size=300, output=path_of("partitions", "clusterlets"))
     scoring = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
     with_clusterlets = {**scoring, **pieces, "distances": sums, "data": data, "labels": labels}
     pinball = {**entry("D", hops=2), "settings": json.dumps({"scope": "last"})}
     step("score-method", **with_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
     centroid = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"})}
-    centroid["partitions"] = kept("partitions", "clusterlets")
+    centroid["partitions"] = path_of("partitions", "clusterlets")
     step("score-method", **with_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
     for method in ("FRAC", "k-means", "random"):
-        per_method = {**entry(method), "settings": "{}", "pieces": kept("pieces", method)}
+        per_method = {**entry(method), "settings": "{}", "pieces": path_of("pieces", method)}
         step("score-method", **scoring, **per_method, output=f"results/runs/iris/{method}/k3/seeds0-1.csv")
     step("collect-runs", config=settings, output="results/runs.csv")
     step("analyse", runs="results/runs.csv", config=settings, output="results")
     names = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
     promised = {"results": "results", "files": ",".join(names), "lock": ROOT / "requirements.lock"}
-    step("write-manifest", config=settings, **promised, output="results/manifest.json")
+    step("write-manifest", config=settings, user_files="{}", **promised, output="results/manifest.json")
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +242,7 @@ def damage(draw, files):
     """A file of the results, and what it holds now; None where it is gone."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
-    kind = draw(one_of_these("flip", "cut", "empty", "gone", "other", "bytes", "json"))
+    kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))
     if kind == "flip":
         position, bit = draw(st.integers(0, len(content) - 1)), draw(st.integers(0, 7))
         return name, content[:position] + bytes([content[position] ^ 1 << bit]) + content[position + 1 :]
@@ -201,7 +266,7 @@ def promised_files():
 
 def verify_names_what_is_damaged(example):
     name, content = example
-    with kept():
+    with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
         result = command("verify")
@@ -241,7 +306,7 @@ def differ_in_more_than_digits(one, other):
 
 def compare_tells_what_differs(example):
     name, content = example
-    with kept():
+    with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
         result = command("compare", "reference", "results")
@@ -257,16 +322,16 @@ def test_compare_reports_tables_that_differ(fuzz, results):
 
 
 RUNS = options(
-    dataset=one_of_these("iris", "iris", "wine", "x", ""),
-    method=one_of_these("C", "D", "G-B", "c", "frac-fair", "FRAC (nearest)", "k-means", "random", "Clusterlets", "x", "") | ODD,
-    k=one_of_these("3", "3", "2", "x", "-3"),
-    parameters=one_of_these("hops=2", "hops=3", "hops=-1", "hops=x", "hops", "hops=2,hops=2", "hops=2,omega=0.25", "", ",", "=")
-    | one_of_these("omega=0.25", "omega=0.250000001", "omega=nan", "omega=%", "omega=%zz", "omega=null", "omega=1e999")
+    dataset=any_of("iris", "iris", "wine", "x", ""),
+    method=any_of("C", "D", "G-B", "c", "frac-fair", "FRAC (nearest)", "k-means", "random", "Clusterlets", "x", "") | ODD,
+    k=any_of("3", "3", "2", "x", "-3"),
+    parameters=any_of("hops=2", "hops=3", "hops=-1", "hops=x", "hops", "hops=2,hops=2", "hops=2,omega=0.25", "", ",", "=")
+    | any_of("omega=0.25", "omega=0.250000001", "omega=nan", "omega=%", "omega=%zz", "omega=null", "omega=1e999")
     | ODD,
-    seed=one_of_these("0", "1", "2", "-1", "x"),
+    seed=any_of("0", "1", "2", "-1", "x"),
     o=FILES,
-    results=one_of_these("results", "reference", "nowhere", "") | ODD,
-    config=one_of_these("settings.yaml", "nowhere.yaml", "people.csv", "."),
+    results=any_of("results", "reference", "nowhere", "") | ODD,
+    config=any_of("settings.yaml", "nowhere.yaml", "people.csv", "."),
 )
 ASKED = [
     ("--method", "D", "--parameters", "hops=2"),
@@ -276,7 +341,7 @@ ASKED = [
 
 
 def export_gives_a_run_or_says_why_not(pairs):
-    with kept():
+    with restored_folder():
         result = command("export", *as_words([("config", "settings.yaml"), *pairs]))
         if result.status:
             assert is_one_line(result, "export") or "This makes it:\n  snakemake" in result.err, result.err
@@ -296,9 +361,9 @@ def export_gives_the_same_clusters_or_none(example):
     words = ("export", "--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
     intact = command(*words)
     assert intact.status == 0 and intact.out
-    with kept():
+    with restored_folder():
         put(name, content)
-        result = command(*words, may_go=name)
+        result = command(*words, may_remove=name)
         if result.status == 0:
             assert result.out == intact.out, "other clusters than those that the grid scored"
 
@@ -309,9 +374,9 @@ def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results
 
 def datasets_lists_what_is_configured_or_says_why_not(example):
     name, content = example
-    with kept():
+    with restored_folder():
         put(name, content)
-        result = command("datasets", "--config", "settings.yaml", may_go=name)
+        result = command("datasets", "--config", "settings.yaml", may_remove=name)
         if result.status:
             assert is_one_line(result, "datasets") or "cannot be used:\n  - " in result.err, result.err
         else:
@@ -327,17 +392,57 @@ def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):
     )
 
 
+# ---- archive ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def archived(results, monkeypatch):
+    """The results with an account of their run. Without the crate's metadata, which need a library of their own."""
+    settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
+    save_json(
+        "results/accounts/provenance.json",
+        {"settings": settings, "jobs": {"first_job_began": "then"}, "source": None, "configfiles": {}},
+    )
+    monkeypatch.setattr(archive, "find_spec", lambda name: True)
+    monkeypatch.setattr(archive.crate, "describe_run", lambda *_: {})
+    monkeypatch.setattr(archive.crate_validation, "faults", lambda trial: [])
+    monkeypatch.setattr(archive.packing, "source_files", lambda source: {"Snakefile": b""})
+    yield [name for name in files_here() if name.startswith("results/")]
+    shutil.rmtree("results/accounts")
+
+
+def archive_holds_the_run_or_nothing_is_written(example):
+    (name, content), pairs = example
+    with restored_folder():
+        intact = Path(name).read_bytes()
+        put(name, content)
+        result = command("archive", *as_words(pairs), may_remove=name)
+        if result.status:
+            assert is_one_line(result, "archive"), result.err
+            return
+        assert content == intact or name not in {*promised_files(), "results/accounts/provenance.json", "results/manifest.json"}
+        with zipfile.ZipFile(dict(pairs).get("o", "results.crate.zip")) as packed:
+            files = {file: packed.read(file) for file in packed.namelist() if file.startswith("results/") and file[-1] != "/"}
+        assert promised_files() <= {re.sub(r"/[^/]*$", "/", file) for file in files} | files.keys()
+        assert all(Path(file).read_bytes() == packed_content for file, packed_content in files.items())
+
+
+def test_archive_holds_the_run_or_nothing_is_written(fuzz, archived):
+    where = options(o=FILES | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
+    fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(archived), where), n_examples=40)
+
+
 # ---- why -------------------------------------------------------------------------------------------------------------
 
 
 def dry_run_is_put_into_words(words):
-    text = why.explained("Job 1: a\nReason: " + "".join(words))
+    text = why.explain("Job 1: a\nReason: " + "".join(words))
     assert text
 
 
 def test_why_puts_any_dry_run_into_words(fuzz):
     values = ["'a'", "<nothing exclusive>", "{", '"k": 1', "}", ", ", "0123456789abcdef a.py:11111111 numpy==1", "f" * 64]
     around = ["Params have changed since last execution: x: before: ", " now: ", "Shell command: clusterlets x --k 1 "]
-    word = ODD | one_of_these(*why._REASONS, *values, *around, "Job 1: a\n", "Reason: ", "\n", "'")
+    word = ODD | any_of(*why._REASONS, *values, *around, "Job 1: a\n", "Reason: ", "\n", "'")
 
     fuzz(dry_run_is_put_into_words, st.lists(word), n_examples=60)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 from from_schema import fitting, spoilt
-from fuzzing import ODD, one_of_these
+from fuzzing import ODD, any_of
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -30,17 +30,17 @@ BUNDLED = ("iris", "wine", "breast_cancer", "digits")
 
 # What the schema leaves open: which names there are.
 ENTRIES = st.one_of(
-    one_of_these(*BUNDLED, "adult", {"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["class", "race"]}),
-    one_of_these(*({"name": name, "id": f"{name}_b", "scaling": "standard"} for name in BUNDLED)),
-    one_of_these(
+    any_of(*BUNDLED, "adult", {"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["class", "race"]}),
+    any_of(*({"name": name, "id": f"{name}_b", "scaling": "standard"} for name in BUNDLED)),
+    any_of(
         {"name": "people", "path": "people.csv", "sensitive": "city"},
         {"name": "people", "path": "people.csv", "sensitive": ["city", "sex"], "features": ["age"], "separator": ","},
         {"name": "people", "path": "people.csv", "sensitive": "sex", "id": "men", "features": "numeric"},
     ),
 )
 METHODS = st.one_of(
-    one_of_these(*methods.names()),
-    one_of_these(
+    any_of(*methods.names()),
+    any_of(
         {"name": "FRAC", "parameters": {"tau": ["balanced", 0.01], "init": ["random", "k-means++"]}},
         {"name": "FRAC", "parameters": {"tau": [0.5], "max_iter": [7], "tol": [0]}},
         {"name": "D", "parameters": {"hops": [7]}},
@@ -76,16 +76,16 @@ def name_of(method):
 NAMES = {
     "datasets": st.lists(ENTRIES, min_size=1, max_size=3, unique_by=json.dumps),
     "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=name_of),
-    "exclude": one_of_these([], "", None, "wine", ["wine"], "wine, digits"),
+    "exclude": any_of([], "", None, "wine", ["wine"], "wine, digits"),
 }
 
 
-KNOWN = {key: fitting(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in NAMES} | NAMES
+VALID = {key: fitting(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in NAMES} | NAMES
 
 
 def configurations(**always):
     """Files for --configfile: any of the keys, and those that are always there."""
-    return st.fixed_dictionaries(always, optional={key: values for key, values in KNOWN.items() if key not in always})
+    return st.fixed_dictionaries(always, optional={key: values for key, values in VALID.items() if key not in always})
 
 
 @pytest.fixture(autouse=True)
@@ -96,11 +96,11 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def read(asked):
+def read(requested):
     """The configuration as it was accepted, or None."""
-    Path("asked.yaml").write_text(yaml.safe_dump(asked, allow_unicode=True))
+    Path("requested.yaml").write_text(yaml.safe_dump(requested, allow_unicode=True))
     try:
-        return read_configuration("asked.yaml")
+        return read_configuration("requested.yaml")
     except ClusterletsError as error:
         first, *faults = str(error).split("\n")
         assert len(str(error)) < 5000 and "Traceback" not in str(error)
@@ -109,14 +109,14 @@ def read(asked):
         return None
 
 
-def runs_as_asked(asked, config):
+def runs_as_requested(requested, config):
     """Every requested number has its own cells, and no other has; no name needs quotes in a shell."""
     for key in ("k", "hops", "omega"):
-        expected = asked.get(key, config[key])
+        expected = requested.get(key, config[key])
         assert sorted(config[key]) == sorted(expected) and all(math.isfinite(value) for value in expected)
         assert key == "omega" or all(type(value) is int for value in config[key])
     for key in ("base_seed", "sample_size"):
-        assert type(config[key]) is int and config[key] == asked.get(key, config[key])
+        assert type(config[key]) is int and config[key] == requested.get(key, config[key])
     assert json.loads(json.dumps(config)) == config
     taus = config["grids"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
     assert all(tau == "balanced" or max(config["k"]) * tau <= 1 + 1e-12 for tau in taus)
@@ -125,31 +125,31 @@ def runs_as_asked(asked, config):
     assert len({cell.path for cell in grid_cells}) == len(grid_cells)
     assert all(re.fullmatch(r"[\w./+%-]+", cell.path) for cell in grid_cells)
     omegas = {cell.configuration.partition("_omega")[2] for cell in grid_cells if cell.method == "C"}
-    expected = {name_of(method): method for method in asked.get("methods", config["methods"])}
+    expected = {name_of(method): method for method in requested.get("methods", config["methods"])}
     parameters = expected["C"].get("parameters", {}) if isinstance(expected.get("C"), dict) else {}
     assert {float(omega) for omega in omegas} == (set(parameters.get("omega", config["omega"])) if "C" in expected else set())
     assert {cell.method for cell in grid_cells} == set(config["methods"]) == set(expected)
     assert {cell.dataset for cell in grid_cells} == set(config["tables"])
 
 
-def is_refused_or_runs_as_asked(asked):
-    config = read(asked)
+def is_refused_or_runs_as_requested(requested):
+    config = read(requested)
     if config:
-        runs_as_asked(asked, config)
+        runs_as_requested(requested, config)
 
 
 def test_what_fits_the_schema_runs_as_asked_or_is_refused(fuzz):
-    fuzz(is_refused_or_runs_as_asked, configurations(), n_examples=60)
+    fuzz(is_refused_or_runs_as_requested, configurations(), n_examples=60)
 
 
 def test_what_nearly_fits_is_refused_or_run_as_asked(fuzz):
-    fuzz(is_refused_or_runs_as_asked, spoilt(configurations()), n_examples=100)
+    fuzz(is_refused_or_runs_as_requested, spoilt(configurations()), n_examples=100)
 
 
 def yaml_is_read_or_refused(text):
-    Path("asked.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
+    Path("requested.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
-        config = read_configuration("asked.yaml")
+        config = read_configuration("requested.yaml")
     except ClusterletsError:
         return
     json.dumps(config)
@@ -157,7 +157,7 @@ def yaml_is_read_or_refused(text):
 
 def test_any_yaml_is_refused_in_words(fuzz):
     tokens = ["k: ", "omega: ", "5", ".nan", "[", "]", "{", "}", ": ", ", ", "\n", "\n  ", "- ", "? ", "#", "|", "&a ", "*a"]
-    pieces = st.lists(ODD | one_of_these(*tokens, "!!python/name:os", "2020-13-45"))
+    pieces = st.lists(ODD | any_of(*tokens, "!!python/name:os", "2020-13-45"))
     fuzz(yaml_is_read_or_refused, pieces.map("".join), n_examples=60)
 
 
@@ -167,8 +167,8 @@ SMALL = {
     "seeds": st.fixed_dictionaries({"count": st.integers(1, 3), "block": st.integers(1, 10**6)}),
     "k": st.lists(st.integers(2, 10**6), min_size=1, max_size=2, unique=True),
     "hops": st.lists(st.integers(1, 10**6), min_size=1, max_size=2, unique=True),
-    "omega": KNOWN["omega"],
-    "methods": KNOWN["methods"],
+    "omega": VALID["omega"],
+    "methods": VALID["methods"],
 }
 
 
@@ -183,17 +183,17 @@ def planned(config_file):
     return [shlex.split(command) for command in commands]
 
 
-def taken(name, options):
+def step_arguments(name, options):
     """The arguments that a step gets from its options."""
     module, function = STEPS[name].split(":")
     step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
     return vars(command_line._parser(name, step).parse_args(options))
 
 
-def is_planned_with_commands_that_say_the_same(asked):
-    config = read(asked)
+def is_planned_with_commands_that_say_the_same(requested):
+    config = read(requested)
     assume(config is not None)
-    steps = [(name, taken(name, options)) for name, *options in planned("asked.yaml")]
+    steps = [(name, step_arguments(name, options)) for name, *options in planned("requested.yaml")]
     common = {"base_seed": config["base_seed"], "limits": "$LIMITS"}
     numbers = {
         "sample-partitions": {"sample_size": config["sample_size"]},

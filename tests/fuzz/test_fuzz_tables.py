@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from fuzzing import ODD, one_of_these
+from fuzzing import ODD, any_of
 from hypothesis import assume
 from hypothesis import strategies as st
 
@@ -23,14 +23,11 @@ BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
 CELLS = {
     "whole": st.integers(-(10**6), 10**6).map(str),
-    "real": st.floats(allow_nan=False, allow_infinity=False).map(repr)
-    | one_of_these("+5", ".5", "5.", "-0", " 7 ", "1e3", "1E-3"),
-    "boolean": one_of_these("true", "False", "yes", "NO", "true"),
+    "real": st.floats(allow_nan=False, allow_infinity=False).map(repr) | any_of("+5", ".5", "5.", "-0", " 7 ", "1e3", "1E-3"),
+    "boolean": any_of("true", "False", "yes", "NO", "true"),
     "text": st.text(max_size=4) | ODD,
     "empty": st.just(""),
-    "odd": one_of_these(
-        "1,5", "1_000", "nan", "-inf", "1e999", "٣", "0x10", "1e160", "5 000", "1e-200", "true ", "１", "1e5_0"
-    ),
+    "odd": any_of("1,5", "1_000", "nan", "-inf", "1e999", "٣", "0x10", "1e160", "5 000", "1e-200", "true ", "１", "1e5_0"),
 }
 
 
@@ -44,7 +41,7 @@ def folder(tmp_path, monkeypatch):
 def columns(draw, n_rows):
     """A column: of one kind, now and then with a cell of another."""
     cells = draw(st.lists(CELLS[draw(st.sampled_from([*CELLS, *["whole", "real"] * 5]))], min_size=n_rows, max_size=n_rows))
-    if cells and draw(one_of_these(False, False, False, True)):
+    if cells and draw(any_of(False, False, False, True)):
         cells[draw(st.integers(0, n_rows - 1))] = draw(st.one_of(list(CELLS.values())))
     return cells
 
@@ -53,11 +50,11 @@ def columns(draw, n_rows):
 def tables(draw):
     """Header, rows and the names of the sensitive columns."""
     n_rows = draw(st.integers(0, 9))
-    plain = draw(one_of_these(False, True, True))  # otherwise almost anything may be wrong with it
-    names = draw(st.lists(one_of_these(*"xyzw") if plain else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
+    plain = draw(any_of(False, True, True))  # otherwise almost anything may be wrong with it
+    names = draw(st.lists(any_of(*"xyzw") if plain else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
     features = [draw(columns(n_rows)) for _ in names]
-    sensitive = draw(one_of_these(["city"], ["sex"], ["city", "sex"]))
-    values = one_of_these("a", "b") if plain else one_of_these("a", "b", " a", "", "ü", "0")
+    sensitive = draw(any_of(["city"], ["sex"], ["city", "sex"]))
+    values = any_of("a", "b") if plain else any_of("a", "b", " a", "", "ü", "0")
     groups = [draw(st.lists(values, min_size=n_rows, max_size=n_rows)) for _ in sensitive]
     header, content = [*names, *sensitive], [*features, *groups]
     order = draw(st.permutations(range(len(header))))
@@ -107,11 +104,11 @@ def is_read_cell_by_cell_or_refused(example):
 def test_a_text_file_is_read_cell_by_cell_or_refused(fuzz):
     examples = st.tuples(
         tables(),
-        one_of_these(*",;\t| "),
-        one_of_these("\n", "\r\n"),
-        one_of_these(".csv", ".tsv"),
-        one_of_these(csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
-        one_of_these("utf-8", "utf-8", "utf-8-sig", "latin-1"),
+        any_of(*",;\t| "),
+        any_of("\n", "\r\n"),
+        any_of(".csv", ".tsv"),
+        any_of(csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
+        any_of("utf-8", "utf-8", "utf-8-sig", "latin-1"),
     )
     fuzz(is_read_cell_by_cell_or_refused, examples, n_examples=150)
 
@@ -124,7 +121,7 @@ def bytes_are_read_or_refused(content):
 def test_any_bytes_are_read_or_refused(fuzz):
     pieces = st.lists(
         st.binary(max_size=3)
-        | one_of_these(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff")
+        | any_of(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff")
     )
     fuzz(bytes_are_read_or_refused, pieces.map(b"".join), n_examples=100)
 
@@ -143,7 +140,7 @@ VALUES = {
     pyarrow.duration("us"): st.timedeltas(datetime.timedelta(0), datetime.timedelta(9)),
     pyarrow.list_(pyarrow.int64()): st.lists(st.integers(0, 9), max_size=2),
     pyarrow.decimal128(9, 2): st.decimals(-99, 99, places=2),
-    pyarrow.dictionary(pyarrow.int8(), pyarrow.string()): one_of_these("a", "b"),
+    pyarrow.dictionary(pyarrow.int8(), pyarrow.string()): any_of("a", "b"),
     pyarrow.null(): st.none(),
 }
 
@@ -152,11 +149,11 @@ VALUES = {
 def parquet(draw):
     """The columns of a table, each a type and its values: "city", and others that are named for their type."""
     n_rows = draw(st.integers(0, 6))
-    groups = draw(st.lists(one_of_these("a", "b", None), min_size=n_rows, max_size=n_rows))
+    groups = draw(st.lists(any_of("a", "b", None), min_size=n_rows, max_size=n_rows))
     columns = {"city": ("string", groups)}
     kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4))
     for number, kind in enumerate(kinds):
-        cells = VALUES[kind] | st.none() if draw(one_of_these(False, False, True)) else VALUES[kind]
+        cells = VALUES[kind] | st.none() if draw(any_of(False, False, True)) else VALUES[kind]
         columns[f"{kind} {number}"] = (str(kind), draw(st.lists(cells, min_size=n_rows, max_size=n_rows)))
     return columns
 

@@ -1,4 +1,4 @@
-"""The wheel in an environment of its own: what it brings, what works with that alone, and what it says about the rest.
+"""The wheel in an environment of its own: what it installs, what works with that alone, and what it says about the rest.
 
 Wheels come from the package index; without one the tests are skipped, unless CLUSTERLETS_REQUIRE_INDEX=1 says that this is a
 failure.
@@ -41,7 +41,7 @@ def wheel(tmp_path_factory):
             if (ROOT / name).is_file():
                 (source / name).write_bytes((ROOT / name).read_bytes())
     if not source.is_dir():
-        pytest.skip("this is no checkout of git, so what belongs into the wheel is not known")
+        pytest.skip("this is not a git checkout, so the files of the wheel are unknown")
     process = run(
         *(sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", folder, source),
         env={"PIP_DISABLE_PIP_VERSION_CHECK": "1"},
@@ -53,7 +53,7 @@ def wheel(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def bare(wheel, tmp_path_factory):
-    """A Python with the wheel and what it brings, and nothing else."""
+    """A Python with the wheel and its dependencies, and nothing else."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -122,7 +122,7 @@ for estimator in fitted:
         estimator.fit(X, sensitive_features=groups)
     report = fairness_report(X.tolist(), estimator.memberships_, sex.tolist())
     assert report["price_of_fairness"] > 0.5 and 0 <= report["deviation_max"] <= 1
-told = []
+messages = []
 for needing in (
     lambda: report.clusters,
     lambda: cluster_composition(estimator.labels_, sex),
@@ -131,8 +131,8 @@ for needing in (
     try:
         needing()
     except ImportError as error:
-        told.append(str(error))
-print("\\n".join(told))
+        messages.append(str(error))
+print("\\n".join(messages))
 """
 
 

@@ -35,6 +35,7 @@ SETTINGS = {
     "methods": [
         *("C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random", "fairlets", "fair-lloyd"),
         *({"name": name, "parameters": {"delta": [0.1]}} for name in ("fair-flow", "fair-lp", "coreset")),
+        {"name": "fair-limit", "parameters": {"max_deviation": [0.1]}},
         {"name": "tree-fairlets", "parameters": {"largest_q": [4]}},
         {"name": "fairkm", "parameters": {"penalty": [3]}},
         {"name": "vfc", "parameters": {"fairness_weight": [0.3]}},

@@ -13,7 +13,7 @@ from clusterlets.algorithms.matching import pinball as pinball_module
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.algorithms.matching.pinball import (
     SCOPES,
-    _first_least_divergence,
+    _first_lowest_divergence,
     match_balance,
     match_distance,
     match_greedy_balance,
@@ -134,7 +134,7 @@ def test_order_within_a_group_does_not_matter_to_the_greedies_without_ties(match
     clusterlets = without_ties(clusterlets, seed)
     shuffled, position = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
     starts = np.random.default_rng(seed).permutation(len(clusterlets))
-    with patch.object(pinball_module, "_first_least_divergence", wraps=_first_least_divergence) as tie_breaker:
+    with patch.object(pinball_module, "_first_lowest_divergence", wraps=_first_lowest_divergence) as tie_breaker:
         expected = match(clusterlets, hops, Starts(starts), scope)
     if all(len(call.args[0]) == 1 for call in tie_breaker.call_args_list):
         membership = match(shuffled, hops, Starts(position[starts]), scope)[:, position]

@@ -21,7 +21,9 @@ PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # Debian's; tried w
 PROGRAMS = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "srun"]
 DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order of their start
 FOREIGN = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
-PATIENCE = 60  # seconds for a daemon to come up, or to go
+LAST_RESORT = 1200  # seconds; a machine may be busy, so what is waited for is given up when it cannot come, and not before
+# A process behind this prefix gets SIGTERM when the one that started it ends in any way.
+BOUND = ("setpriv", "--pdeathsig", "TERM")
 
 CONFIGURATION = """\
 ClusterName=private
@@ -141,20 +143,24 @@ def free_ports(count):
             each.close()
 
 
-def wait_until(true, what):
-    """Wait for a condition; if it does not come true in time, say which."""
-    deadline = time.monotonic() + PATIENCE
+def wait_until(true, what, hopeless=lambda: False):
+    """Wait for a condition, as long as there is hope; raises TimeoutError, which says what did not happen."""
+    deadline = time.monotonic() + LAST_RESORT
     while not true():
-        if time.monotonic() > deadline:
-            raise TimeoutError(f"{what} within {PATIENCE} s")
+        if hopeless() or time.monotonic() > deadline:
+            raise TimeoutError(what)
         time.sleep(0.2)
 
 
 class Cluster:
-    """A SLURM in a folder. It notes what it starts in <daemon>.pid there, and never stops anything else."""
+    """A SLURM in a folder. It notes what it starts in <daemon>.pid there, and never stops anything else.
 
-    def __init__(self, folder):
+    Its daemons end with this process if they are ``bound`` to it, whatever ends it.
+    """
+
+    def __init__(self, folder, bound=False):
         self.folder = Path(folder).resolve()
+        self.prefix = BOUND if bound else ()
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
         self.children = {}  # started by this process; a later one stops them by process id
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
@@ -165,15 +171,19 @@ class Cluster:
         self._write()
         for daemon in DAEMONS:
             self.start_daemon(daemon)
-        wait_until(lambda: "idle" in self.run("sinfo", "--noheader", "--format", "%t"), "the node was not ready")
+        wait_until(lambda: "idle" in self.ask("sinfo", "--noheader", "--format", "%t"), "the node was not ready")
 
     def stop(self):
         """Stop what start has started: jobs, node, controller, munge."""
-        if (self.folder / "slurmctld.pid").exists() and (remaining := self.jobs("PENDING", "RUNNING")):
-            self.run("scancel", *remaining)
-            wait_until(lambda: not self.jobs("RUNNING", "COMPLETING"), "the jobs did not end")
+        self.cancel_all()
         for daemon in reversed(DAEMONS):
             self.stop_daemon(daemon)
+
+    def cancel_all(self):
+        """Cancel all jobs and wait for their end, if there is a controller."""
+        if self._runs("slurmctld"):
+            self.ask("scancel", "--user=root")
+            wait_until(lambda: not self.jobs(), "the jobs did not end")
 
     def start_daemon(self, daemon):
         """Start one daemon in a session of its own, and note its process id."""
@@ -189,7 +199,7 @@ class Cluster:
         }
         with open(self.folder / f"{daemon}.out", "ab") as log:
             process = subprocess.Popen(
-                [shutil.which(daemon), *arguments[daemon]],
+                [*self.prefix, shutil.which(daemon), *arguments[daemon]],
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
@@ -200,34 +210,41 @@ class Cluster:
         (self.folder / f"{daemon}.pid").write_text(str(process.pid))
         is_up = {
             "munged": lambda: (self.folder / "munge.socket").exists(),
-            "slurmctld": lambda: "UP" in self.run("scontrol", "ping"),
+            "slurmctld": lambda: self.run("scontrol", "ping"),
             "slurmd": lambda: process.poll() is None,
         }
-        wait_until(lambda: process.poll() is not None or is_up[daemon](), f"{daemon} did not come up; see {log.name}")
-        if process.poll() is not None:
-            raise RuntimeError(f"{daemon} ended at once:\n{Path(log.name).read_text(errors='replace')}")
+        try:
+            wait_until(is_up[daemon], f"{daemon} did not come up", lambda: process.poll() is not None)
+        except TimeoutError as error:
+            raise RuntimeError(f"{error}:\n{Path(log.name).read_text(errors='replace')}") from None
 
     def stop_daemon(self, daemon, how=signal.SIGTERM):
         """Stop one daemon by the process id that was noted, and wait for its end."""
-        note = self.folder / f"{daemon}.pid"
-        if not note.exists():
-            return
-        pid = int(note.read_text())
-        if self._runs(pid):
+        if pid := self._runs(daemon):
             os.kill(pid, how)
         if daemon in self.children:
-            self.children.pop(daemon).wait(PATIENCE)
-        wait_until(lambda: not self._runs(pid), f"{daemon} (process {pid}) did not end")
-        note.unlink()
+            self.children.pop(daemon).wait(LAST_RESORT)
+        wait_until(lambda: not self._runs(daemon), f"{daemon} did not end")
+        (self.folder / f"{daemon}.pid").unlink(missing_ok=True)
 
     def run(self, *command):
-        """What one of SLURM's commands prints; nothing where it fails."""
+        """What one of SLURM's commands prints; None where it fails."""
         process = subprocess.run(command, env=self.environment, capture_output=True, text=True)
-        return process.stdout if process.returncode == 0 else ""
+        return process.stdout if process.returncode == 0 else None
+
+    def ask(self, *command):
+        """What one of SLURM's commands prints, as soon as it succeeds: a busy controller may not answer in time."""
+        answers = []
+        wait_until(
+            lambda: answers.append(self.run(*command)) or answers[-1] is not None,
+            f"the controller did not answer {' '.join(command)}",
+            hopeless=lambda: not self._runs("slurmctld"),
+        )
+        return answers[-1]
 
     def jobs(self, *states):
-        """Ids of the jobs in the given states."""
-        return self.run("squeue", "--noheader", "--format", "%i", "--states", ",".join(states)).split()
+        """Ids of the jobs in the given states; of all that have not ended where none is given."""
+        return self.ask("squeue", "--noheader", "--format=%i", *([f"--states={','.join(states)}"] if states else [])).split()
 
     def _write(self):
         for name in ("state", "spool", "bin"):
@@ -252,12 +269,13 @@ class Cluster:
             )
         )
 
-    def _runs(self, pid):
-        """Whether this process is ours: its id may have been reused, but only our command lines name our folder."""
+    def _runs(self, daemon):
+        """The noted process id while the daemon runs: another process may have it by now, but only ours name our folder."""
         try:
-            return str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes()
+            pid = int((self.folder / f"{daemon}.pid").read_text())
+            return pid if str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes() else None
         except OSError:
-            return False
+            return None
 
 
 def main():

@@ -23,7 +23,7 @@ def alone(monkeypatch, tmp_path):
 
 @pytest.fixture
 def sleeper(tmp_path):
-    """A process that goes by the name of a daemon."""
+    """A process with the name of a daemon."""
     program = shutil.copy(shutil.which("sleep"), tmp_path / "daemon-of-test")
     with subprocess.Popen([program, "600"]) as process:
         private.wait_until(lambda: program.name in Path(f"/proc/{process.pid}/comm").read_text(), "the program did not start")
@@ -55,6 +55,17 @@ def test_it_stops_no_process_that_is_not_its_own(alone, sleeper, tmp_path):
     (folder / "daemon-of-test.pid").write_text(str(sleeper.pid))
     Cluster(folder).stop()
     assert sleeper.poll() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the prefix is Linux's")
+def test_what_is_bound_ends_with_the_process_that_started_it():
+    code = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:]).pid, flush=True); input()"
+    command = [sys.executable, "-c", code, *private.BOUND, "sleep", "600"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
+        child = Path("/proc", parent.stdout.readline().strip(), "cmdline")
+        private.wait_until(lambda: child.read_bytes().startswith(b"sleep"), "the program did not start")
+        parent.kill()
+        private.wait_until(lambda: not (child.exists() and child.read_bytes()), "the program lives on")  # a zombie has no words
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may start it")

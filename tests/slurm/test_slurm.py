@@ -8,34 +8,43 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
+from contextlib import suppress
 from math import ceil
 from pathlib import Path
 
 import pytest
 import yaml
-from cluster import Cluster, NotRun, wait_until
+from cluster import BOUND, LAST_RESORT, Cluster, NotRun, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-DEMO = yaml.safe_load((ROOT / "workflow" / "configs" / "demo.yaml").read_text(encoding="utf-8"))
-# The SLURM plugin starts Snakemake for every job, some 2 s each: its share of the demo is three datasets, one k and few cells.
-SHORT = DEMO | {"results": "results/short", "datasets": DEMO["datasets"][:3], "k": [5], "hops": [4], "omega": [0.5]}
+# Up to the runs: what follows runs beside Snakemake on any cluster.
+GRID = {
+    "results": "results/grid",
+    "datasets": ["iris", "wine", "breast_cancer"],
+    "k": [2, 5],
+    "hops": [4],
+    "omega": [0.5],
+    "sample_size": 2000,
+    "seeds": {"count": 2, "block": 2},
+}
+# The SLURM plugin starts Snakemake for every job, some 2 s each: it gets a part of the grid.
+PART = GRID | {"datasets": ["iris", "wine"], "k": [5], "methods": ["C", "G-B", "FRAC", "k-means", "random"]}
 CHAINS = 4  # a dataset and k: Clusterlets, FRAC, k-means, random
 # Without accounting, and with a controller nearby that may be asked often.
 NO_ACCOUNTING = ["--slurm-no-account", "--slurm-status-command=squeue"]
-OFTEN = ["--slurm-init-seconds-before-status-checks=2", "--seconds-between-status-checks=2", "--latency-wait=15"]
-STUCK = 1800  # seconds; no run takes that long
-# These hold times and facts about the machine.
-DIFFERS = {"logs", "accounts", "report.html", "leaderboard.html"}
+OFTEN = ["--seconds-between-status-checks=2", "--latency-wait=15"]
 
 
 @pytest.fixture(scope="module")
-def cluster():
-    """A SLURM that belongs to this test alone."""
+def private():
+    """A SLURM that belongs to these tests alone."""
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
+    # Both end the tests and what they started: in the background of a shell, as in CI, Python would ignore SIGINT.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:  # short: the name of a socket has 107 characters
-        private = Cluster(Path(folder) / "cluster")
+        private = Cluster(Path(folder) / "cluster", bound=True)
         try:
             private.start()
         except NotRun as reason:
@@ -49,140 +58,180 @@ def cluster():
 class Run:
     """The workflow in a folder of its own, locally or through a profile."""
 
-    def __init__(self, folder, settings, environment, arguments):
-        folder.mkdir(exist_ok=True)
+    def __init__(self, folder, settings, environment, *arguments):
+        folder.mkdir()
         (folder / "settings.yaml").write_text(yaml.safe_dump(settings))
         self.results = folder / settings["results"]
         self.log = folder / "snakemake.log"
         self.folder = folder
         path = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
         self.environment = {**environment, "PATH": path}
-        self.command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), *arguments]
+        target = f"{settings['results']}/runs.csv"
+        snakemake = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile")]
+        self.command = [*BOUND, *snakemake, *arguments, "--configfile", "settings.yaml", "--", target]
+        self.start()
 
     def start(self):
-        """Start it and return at once."""
+        """Start it, at first or again, and return at once."""
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
-                [*self.command, "--configfile", "settings.yaml"],
+                self.command,
                 cwd=self.folder,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
-        return self
 
-    def end(self):
+    def ended(self):
+        return self.process.poll() is not None
+
+    def succeeded(self):
         """Wait for its end; whether it succeeded."""
-        try:
-            return self.process.wait(STUCK) == 0
-        except subprocess.TimeoutExpired:
-            self.process.terminate()
-            self.process.wait()
-            pytest.fail(f"stuck for {STUCK} s:\n{self.tail()}")
+        return self.process.wait(LAST_RESORT) == 0
+
+    def stop(self):
+        """End it and everything that it started here: by SIGTERM, so that it cancels its jobs, or else by SIGKILL."""
+        self.process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(60)
+        for pid in processes_in(self.folder):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self.process.wait()
 
     def tail(self):
         """The end of what it printed."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-60:])
 
-    def bytes(self):
-        """Every result by its name."""
-        files = (path for path in self.results.rglob("*") if path.is_file())
-        names = {path.relative_to(self.results).as_posix(): path for path in files}
-        return {name: path.read_bytes() for name, path in names.items() if name.split("/")[0] not in DIFFERS}
+    def wait_for(self, condition, what):
+        """Wait for what can only come while it runs."""
+        wait_until(condition, what, hopeless=self.ended)
+
+    def outputs(self):
+        """The files of the grid's jobs, by name: not the logs, nor the list of runs, which are those of one configuration."""
+        files = {path.relative_to(self.results).as_posix(): path for path in self.results.rglob("*") if path.is_file()}
+        return {name: path.read_bytes() for name, path in files.items() if not name.startswith(("logs/", "runs.csv"))}
 
 
-def local(folder, settings):
-    """Start a run without a cluster: it uses the processors that the cluster leaves idle most of the time."""
-    return Run(folder, settings, dict(os.environ), ["--cores", "2"]).start()
+def processes_in(folder):
+    """Ids of the processes that work in a folder or below it."""
+    ids = []
+    for place in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):  # it ended meanwhile
+            ids += [int(place.parent.name)] if place.readlink().is_relative_to(folder) else []
+    return ids
 
 
-def through(cluster, profile, folder, settings, *arguments):
-    """A run through a profile of this checkout."""
-    return Run(folder, settings, cluster.environment, ["--profile", str(ROOT / "profiles" / profile), *OFTEN[1:], *arguments])
+@pytest.fixture(scope="module")
+def local(private, tmp_path_factory):
+    """A run without a cluster, to compare with; it uses a processor that the cluster leaves idle some of the time."""
+    run = Run(tmp_path_factory.mktemp("local") / "run", GRID, dict(os.environ), "--cores", "1")
+    yield run
+    run.stop()
 
 
-def kill_a_job(cluster):
-    """Cancel a job that runs."""
-    wait_until(lambda: cluster.jobs("RUNNING"), "no job ran")
-    time.sleep(5)  # into its work
-    job = cluster.jobs("RUNNING")[0]
-    subprocess.run(["scancel", job], env=cluster.environment, check=True)
-    wait_until(lambda: job not in cluster.jobs("RUNNING", "COMPLETING"), f"job {job} ran on")
+@pytest.fixture
+def cluster(private):
+    """The SLURM, without a job before the test and after it."""
+    assert private.jobs() == []
+    yield private
+    private.cancel_all()
 
 
-def kill_the_controller(cluster):
-    """SIGKILL the controller while a job runs, and start it again after a while."""
-    wait_until(lambda: knows_what_runs(cluster), "no state was saved while a job ran")
-    cluster.stop_daemon("slurmctld", signal.SIGKILL)
-    assert not cluster.run("sinfo"), "the controller is still there"
-    cluster.start_daemon("slurmctld")
+@pytest.fixture
+def through(cluster, tmp_path):
+    """A function that starts a run through a profile of this checkout; whatever becomes of the test, nothing of it is left."""
+    runs = []
+
+    def start(profile, settings, *arguments):
+        profile_arguments = ["--profile", str(ROOT / "profiles" / profile), *OFTEN, *arguments]
+        runs.append(Run(tmp_path / "cluster", settings, cluster.environment, *profile_arguments))
+        return runs[-1]
+
+    yield start
+    for run in runs:
+        run.stop()
+    cluster.cancel_all()
+    wait_until(lambda: not processes_in(tmp_path), "a process is left")
 
 
-def knows_what_runs(cluster):
-    """Whether the controller has saved what runs, as it does some seconds after a change: else it would start a job twice."""
-    running, since = cluster.jobs("RUNNING"), time.time()
+def suspend_a_job(cluster, run):
+    """The id of a job in the middle of its work, which cannot end before it is resumed."""
+    suspended = []
+
+    def suspend():
+        running = cluster.jobs("RUNNING") if any((run.results / "labels").rglob("*.npz")) else []
+        suspended[:] = [job for job in running[:1] if cluster.run("scontrol", "suspend", job) is not None]
+        return suspended
+
+    run.wait_for(suspend, "no job ran")
+    return suspended[0]
+
+
+def kill_the_controller(cluster, run):
+    """SIGKILL the controller in the middle of a job, and start it again.
+
+    Some seconds after any change it saves its state, and it would forget what it had not saved. A first save may have begun
+    before the job was suspended, but not the one after it.
+    """
+    job = suspend_a_job(cluster, run)
     state = cluster.folder / "state" / "job_state"
-    while running and cluster.jobs("RUNNING") == running:
-        # Without a further change it saves nothing further, and then it had saved these jobs before they were seen here.
-        if (state.is_file() and state.stat().st_mtime > since) or time.time() > since + 20:
-            return True
-        time.sleep(0.2)
-    return False
 
+    def save():
+        before = state.stat().st_mtime_ns
+        cluster.ask("scontrol", "update", f"JobId={job}", f"AdminComment={before}")
+        run.wait_for(lambda: state.stat().st_mtime_ns != before, "the controller saved nothing")
 
-def cancel_all(cluster):
-    """Cancel what is left: a step that began just before the controller was killed is in no saved state, so its srun waits."""
-    for job in cluster.jobs("RUNNING", "PENDING"):
-        subprocess.run(["scancel", job], env=cluster.environment, check=False)  # it may have ended by now
-
-
-def assert_same(alone, run):
-    assert alone.end(), alone.tail()
-    expected, actual = alone.bytes(), run.bytes()
-    assert expected.keys() == actual.keys()
-    assert [name for name in expected if expected[name] != actual[name]] == []
+    save()
+    save()
+    cluster.stop_daemon("slurmctld", signal.SIGKILL)
+    cluster.start_daemon("slurmctld")
+    cluster.ask("scontrol", "resume", job)
 
 
 def submissions(cluster):
     """How many jobs the controller has been given so far."""
-    lines = [line for line in cluster.run("scontrol", "show", "config").splitlines() if line.startswith("NEXT_JOB_ID")]
+    lines = [line for line in cluster.ask("scontrol", "show", "config").splitlines() if line.startswith("NEXT_JOB_ID")]
     return int(lines[0].split("=")[1]) - 1
 
 
-def chains_in_one(profile):
-    """How many chains share a submission."""
-    settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
-    return settings["group-components"]["grid"]
+def planned_submissions(profile, settings):
+    """How many submissions the chains of a grid make."""
+    chosen = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
+    return ceil(len(settings["datasets"]) * len(settings["k"]) * CHAINS / chosen["group-components"]["grid"])
 
 
-def assert_nothing_left(run):
-    assert run.start().end(), run.tail()
+def assert_complete(run, local):
+    """Nothing is left to do, and all files are those of the local run."""
+    run.start()
+    assert run.succeeded(), run.tail()
     assert "Nothing to be done" in run.log.read_text(), run.tail()
+    assert local.succeeded(), local.tail()
+    expected, outputs = local.outputs(), run.outputs()
+    assert any(name.startswith("runs/") for name in outputs)
+    assert [name for name in outputs if outputs[name] != expected.get(name)] == []
 
 
-def test_the_demo_through_the_generic_profile_heals_itself(cluster, tmp_path):
-    alone = local(tmp_path / "local", DEMO)
-    run = through(cluster, "cluster-generic", tmp_path / "cluster", DEMO).start()
-    kill_a_job(cluster)
-    kill_the_controller(cluster)
-    assert run.end(), run.tail()
-    assert_nothing_left(run)
-    assert (
-        submissions(cluster) == ceil(len(DEMO["datasets"]) * 5 * CHAINS / chains_in_one("cluster-generic")) + 1
-    )  # and the one that was killed, again
-    assert_same(alone, run)
+def test_a_run_through_the_generic_profile_heals_itself(cluster, through, local):
+    last = submissions(cluster) + planned_submissions("cluster-generic", GRID) + 1  # the one that is cancelled, again
+    run = through("cluster-generic", GRID)
+    cluster.ask("scancel", suspend_a_job(cluster, run))
+    run.wait_for(lambda: submissions(cluster) == last, "no second attempt was submitted")
+    kill_the_controller(cluster, run)
+    assert run.succeeded(), run.tail()
+    assert submissions(cluster) == last
+    assert_complete(run, local)
 
 
-def test_a_rerun_through_the_slurm_profile_completes_what_was_killed(cluster, tmp_path):
-    before = submissions(cluster)
-    alone = local(tmp_path / "local", SHORT)
-    run = through(cluster, "slurm", tmp_path / "cluster", SHORT, "--retries=0", *NO_ACCOUNTING, OFTEN[0]).start()
-    kill_a_job(cluster)
-    kill_the_controller(cluster)
-    cancel_all(cluster)
-    assert not run.end(), "a job was killed, and nothing was to try again"
-    assert submissions(cluster) - before == ceil(len(SHORT["datasets"]) * CHAINS / chains_in_one("slurm"))
-    assert run.start().end(), run.tail()
-    assert_nothing_left(run)
-    assert_same(alone, run)
+def test_a_rerun_through_the_slurm_profile_completes_what_was_cancelled(cluster, through, local):
+    """The controller stays up: while it is down, the plugin asks for the accounting that there is none of, for ten minutes."""
+    last = submissions(cluster) + planned_submissions("slurm", PART)
+    run = through("slurm", PART, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
+    cluster.ask("scancel", suspend_a_job(cluster, run))
+    assert not run.succeeded(), "a job was cancelled, and nothing was to try again"
+    assert submissions(cluster) == last
+    run.start()
+    assert run.succeeded(), run.tail()
+    assert_complete(run, local)

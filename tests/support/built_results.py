@@ -6,7 +6,7 @@ import pandas as pd
 
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.report.drawing.style import plt, save
-from clusterlets.report.figures import declared
+from clusterlets.report.figures import declarations
 from clusterlets.steps.analysis import analyse
 from clusterlets.steps.leaderboard import write_leaderboard
 from clusterlets.steps.report import write_report
@@ -164,7 +164,7 @@ def build(runs, folder, findings=True):
 def draw_placeholders(folder):
     """A small picture for every figure whose folder exists, as PNG and PDF: how figures look is tested elsewhere."""
     (folder / "figures").mkdir()
-    for figure in declared():
+    for figure in declarations():
         if (folder / figure.folder).is_dir():
             save(plt.figure(figsize=(1, 0.5)), folder / figure.folder / figure.name)
 

@@ -1,5 +1,7 @@
 """Small tables of many kinds, and the definition of fair labels: for the tests of fair assignments and what uses them."""
 
+from functools import cache
+from itertools import product
 from math import ceil, floor
 
 import numpy as np
@@ -25,6 +27,11 @@ def sse(X, labels):
     return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
 
 
+def counts_of(labels, groups, k):
+    """Instances of each group in each cluster (n_groups, k)."""
+    return np.stack([np.bincount(labels[groups == group], minlength=k) for group in range(groups.max() + 1)])
+
+
 def is_fair(labels, groups, k, delta):
     """The definition, count by count; no cluster is empty."""
     shares = np.bincount(groups) / len(groups)
@@ -36,3 +43,16 @@ def is_fair(labels, groups, k, delta):
             if size == 0 or not least <= count <= most:
                 return False
     return True
+
+
+@cache
+def all_labels(n, k):
+    """Every assignment of n instances to k clusters."""
+    return np.array(list(product(range(k), repeat=n)))
+
+
+def lowest_cost(costs, groups, delta):
+    """The cost of the cheapest fair assignment, by enumeration."""
+    labels = all_labels(*costs.shape)
+    totals = costs[np.arange(len(costs)), labels].sum(axis=1)
+    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, costs.shape[1], delta))

@@ -26,3 +26,13 @@ def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
     prepared = datasets.prepare(name, mirror())
     X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
     return X / np.where(width > 0, width, 1), prepared.groups
+
+
+def adult_of_vfc() -> tuple[np.ndarray, np.ndarray]:
+    """Adult as the paper on VFC prepares it: five features of 32,561 rows, standardised and then of length 1, and the sex."""
+    rows = [line.split(", ") for line in (mirror() / "adult" / "adult.data").read_text().splitlines() if line]
+    X = np.array([[float(row[column]) for column in (0, 2, 4, 10, 12)] for row in rows])
+    sex = np.array([row[9] == "Male" for row in rows]).astype(int)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X /= np.sqrt(np.square(X).sum(axis=1))[:, None]
+    return X, sex

@@ -1,7 +1,7 @@
 """OpenPBS's and LSF's commands without a cluster, as far as the profiles use them, as strict about arguments as the manuals.
 
 ``install`` writes them into a folder for PATH. A job runs at once, in the background: under PBS from the home folder and
-with the environment that ``-V`` hands on, as there, and under LSF from the folder of submission. The folder keeps each
+with the environment that ``-V`` passes on, as PBS does, and under LSF from the folder of submission. The folder keeps each
 job's state.
 """
 

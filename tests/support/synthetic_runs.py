@@ -13,7 +13,7 @@ from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.runs_table import COLUMNS, parameter_columns
 from clusterlets.paper import claims, comparison, reported, tables
 from clusterlets.paper.claims.numbers import Numbers
-from clusterlets.steps.recovery import together
+from clusterlets.steps.recovery import join
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
 FUZZY = ("D", "B")
@@ -45,7 +45,7 @@ def assessed_claims(runs: pd.DataFrame, undivided: Mapping[str, float] = {}) -> 
 def numbers_of(runs: pd.DataFrame) -> Numbers:
     """The numbers that claims are judged by."""
     ours = runs[runs["dataset"].isin(reported.datasets())]
-    return Numbers.of_runs(ours, tables.make(ours))
+    return Numbers.from_runs(ours, tables.make(ours))
 
 
 def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=4, ks=(2, 5, 10)) -> pd.DataFrame:
@@ -120,13 +120,13 @@ def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
     """What recover-clusters would write for these runs, by file name, with made-up clusters of two groups."""
     rows = selection.best_runs(runs).to_dict("records")
     composition = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
-    alike = clusterings.alike_runs(runs)
+    alike = clusterings.comparable_runs(runs)
     rows = alike[alike["dataset"] == next(iter(alike["dataset"]), None)].to_dict("records")
     table = Prepared(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, ["no", "yes"])
     projection = [clusterings.projection(row, _clusters(row), table) for row in rows]
     return {
-        "composition": together(composition, clusterings.COMPOSITION),
-        "projection": together(projection, clusterings.PROJECTION),
+        "composition": join(composition, clusterings.COMPOSITION),
+        "projection": join(projection, clusterings.PROJECTION),
     }
 
 

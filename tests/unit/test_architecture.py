@@ -41,8 +41,8 @@ ALLOWED = {
     "datasets": ("algorithms.checks", "storage", "errors"),
     "methods": ("parameters", "algorithms", "errors"),
     "parameters": (),
-    "bounds": ("algorithms", "errors"),
-    "metrics": ("algorithms.elementary", "algorithms.centroids"),
+    "bounds": ("metrics.composition", "algorithms", "errors"),
+    "metrics": ("parameters", "algorithms.elementary", "algorithms.centroids"),
     "algorithms": ("errors",),
     "storage": ("errors",),
     "text": (),
@@ -63,7 +63,15 @@ WITHIN_ALGORITHMS = {
     "transport": ("compiled",),
     "fair_dual": ("compiled",),
     "count_moves": ("compiled", "transport"),
-    "fair_assignment": ("compiled", "count_moves", "fair_dual", "transport"),
+    "fair_assignment": ("compiled", "count_moves", "fair_dual", "limits", "transport"),
+    "limits": (),
+    "limit_counts": ("compiled", "limits"),
+    "limit_dual": ("compiled", "fair_dual"),
+    "limit_assignment": ("limit_counts", "limit_dual", "limits", "transport"),
+    "fair_limit": (
+        *("compiled", "coreset", "fair_dual", "geometry", "instances", "limit_counts", "limit_dual", "limits", "transport"),
+        "weighted_kmeans",
+    ),
     "weighted_kmeans": ("elementary", "geometry", "kernels"),
     "fractional_lloyd": ("fair_dual", "geometry", "weighted_kmeans"),
     "fair_flow": ("coreset", "fair_assignment", "fractional_lloyd", "geometry", "instances"),
@@ -175,7 +183,9 @@ def test_a_cell_imports_only_numpy(module):
 
 def test_one_method_does_not_load_the_others():
     loaded = modules_loaded_by("from clusterlets import methods; methods.get('G-B')")
-    assert {name for name in loaded if name.startswith("clusterlets.methods.")} == {"clusterlets.methods.g_b"}
+    assert {name for name in loaded if name.startswith("clusterlets.methods.")} == {
+        *("clusterlets.methods.g_b", "clusterlets.methods.hopping")
+    }
     assert "clusterlets.algorithms.matching.pinball" in loaded and "clusterlets.algorithms.matching.centroid" not in loaded
 
 
@@ -202,6 +212,11 @@ def test_steps_import_no_method_so_that_a_new_method_reruns_nothing(step):
     assert not method_modules
 
 
+def read_again():
+    for function in ("import_closure", "_imports", "_in_fingerprints", "_digest", "_tree"):
+        getattr(fingerprints, function).cache_clear()
+
+
 def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
     first = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"}) != first
@@ -214,21 +229,21 @@ def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
         "metrics/composition.py",
         "algorithms/__init__.py",
         "algorithms/elementary.py",
+        "parameters.py",
     )
     for name in parts:
         (copy / name).write_bytes((PACKAGE / name).read_bytes())
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
-    fingerprints.import_closure.cache_clear()
-    fingerprints._imports.cache_clear()
+    read_again()
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"}) == first
     composition = copy / "metrics/composition.py"
-    composition.write_bytes(composition.read_bytes() + b"# a word\n")
+    composition.write_bytes(composition.read_bytes() + b"CHANGED = True\n")
+    read_again()
     assert fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"}) != first
-    assert fingerprints.changed(first, fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})) == [
+    assert fingerprints.changed_parts(first, fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})) == [
         "metrics/composition.py"
     ]
-    fingerprints.import_closure.cache_clear()
-    fingerprints._imports.cache_clear()
+    read_again()
 
 
 def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
@@ -239,22 +254,23 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
         Path(name).write_text("x = 1")
     without, before = (
         fingerprints.fingerprint(["metrics.composition"]),
-        fingerprints.fingerprint(["metrics.composition"], own=names),
+        fingerprints.fingerprint(["metrics.composition"], user_files=names),
     )
     listed = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
-    assert set(fingerprints.changed(without, before)) == set(listed) and without.split()[0] != before.split()[0]
+    assert set(fingerprints.changed_parts(without, before)) == set(listed) and without.split()[0] != before.split()[0]
     for name, part in zip(names, listed, strict=True):
         Path(name).write_text("x = 2")
-        after = fingerprints.fingerprint(["metrics.composition"], own=names)
-        assert fingerprints.changed(before, after) == [part] and after.split()[0] != before.split()[0]
+        read_again()
+        after = fingerprints.fingerprint(["metrics.composition"], user_files=names)
+        assert fingerprints.changed_parts(before, after) == [part] and after.split()[0] != before.split()[0]
         before = after
 
 
 def test_a_fingerprint_shows_which_parts_changed():
     before = fingerprints.fingerprint(["metrics.composition"], {"numpy": "1"})
-    assert fingerprints.changed(before, before) == []
-    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"})) == ["numpy"]
-    assert fingerprints.changed(before, fingerprints.fingerprint(["metrics.composition", "errors"], {"numpy": "1"})) == [
+    assert fingerprints.changed_parts(before, before) == []
+    assert fingerprints.changed_parts(before, fingerprints.fingerprint(["metrics.composition"], {"numpy": "2"})) == ["numpy"]
+    assert fingerprints.changed_parts(before, fingerprints.fingerprint(["metrics.composition", "errors"], {"numpy": "1"})) == [
         "errors.py"
     ]
     assert len(before.split()[0]) == 16 and all(part.count(":") + part.count("==") == 1 for part in before.split()[1:])

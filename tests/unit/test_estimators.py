@@ -42,7 +42,7 @@ from clusterlets.estimators import (
     cluster_composition,
     fairness_report,
 )
-from clusterlets.estimators.memberships import nearest_of_own
+from clusterlets.estimators.memberships import nearest_own_cluster
 
 
 class ChecksHaveNoGroups:
@@ -204,7 +204,7 @@ def test_clusters_that_frac_leaves_empty_have_no_centre():
 
 def test_ties_between_clusters_go_to_the_first():
     both = csr_array(np.ones((1, 2), dtype=bool))
-    assert nearest_of_own(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
+    assert nearest_own_cluster(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
 
 
 def test_new_points_go_to_the_nearest_centre_among_the_clusters_of_the_nearest_clusterlet(people):
@@ -407,7 +407,7 @@ def test_two_columns_may_have_the_same_name():
     [
         (None, "sensitive_features is missing"),
         (["a", "b"], "2 rows, and there are 4 instances"),
-        (["a", "a", "a", "a"], "one group only; it takes two groups"),
+        (["a", "a", "a", "a"], "only one group; fairness needs two"),
         ("sex", "sensitive_features is 'sex', a single value"),
         (["a", None, "b", "b"], "row 1 (counting from 0) has no value; such rows: 1"),
         ([1.0, np.nan, 2.0, np.nan], "row 1 (counting from 0) has no value; such rows: 2"),
@@ -417,7 +417,7 @@ def test_two_columns_may_have_the_same_name():
         (np.zeros((4, 1, 1)), "sensitive_features has 3 dimensions"),
         (pd.DataFrame(index=range(4)), "sensitive_features has no column"),
         (csr_array(np.array([[0, 1, 0, 1]])), "1 rows, and there are 4 instances"),
-        (pd.Series([{1}, {2}, {1}, {2}]), "column 0: it holds values such as {1}, which cannot be told apart"),
+        (pd.Series([{1}, {2}, {1}, {2}]), "column 0: it holds values such as {1}, which cannot be compared"),
         (np.ma.array([0, 1, 0, 1], mask=[1, 0, 0, 0]), "sensitive_features has masked values"),
         ({"sex": list("abab")}, "sensitive_features is {'sex': ['a', 'b', 'a', 'b']}, a single value"),
     ],
@@ -463,7 +463,7 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
         estimator.fit(X, [0, 1])
     for fit in (estimator.fit, estimator.fit_predict):
         with pytest.raises(
-            InvalidInput, match="is missing: give the group of each instance by name, sensitive_features=groups"
+            InvalidInput, match="is missing: pass the group of each instance by name, sensitive_features=groups"
         ):
             fit(X)
     named = estimator.fit_predict(X, sensitive_features=[0, 1])
@@ -803,10 +803,10 @@ def test_features_that_would_overflow_are_refused():
 @pytest.mark.parametrize(
     "settings, words",
     [
-        ({"deviation": "squared"}, "deviation='squared' is none of absolute"),
+        ({"deviation": "squared"}, "deviation='squared' must be one of absolute"),
         ({"random_state": -1}, "random_state=-1 is neither"),
         ({"random_state": "seven"}, "random_state='seven' is neither"),
-        *(({"reference_cost": cost}, "is no sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
+        *(({"reference_cost": cost}, "is not a sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
     ],
 )
 def test_a_report_refuses_invalid_settings(settings, words):

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,14 @@ def test_make_sets_another_cache_if_home_cannot_be_written_and_utf_8(home, tmp_p
     process = subprocess.run(command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=True)
     assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in process.stdout) is (home != str(tmp_path))
     assert "PYTHONUTF8 := 1" in process.stdout
+
+
+def test_python_caches_bytecode_even_where_the_environment_forbids_it(tmp_path):
+    (tmp_path / "module.py").touch()
+    recipe = f"include {ROOT}/Makefile\nimport:\n\t@cd {tmp_path} && {sys.executable} -c 'import module'\n"
+    environment = outside_of_make() | {"PYTHONDONTWRITEBYTECODE": "1"}
+    subprocess.run(["make", "--file", "-", "import"], cwd=ROOT, env=environment, input=recipe, text=True, check=True)
+    assert (tmp_path / "__pycache__").is_dir()
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def job_error(number, kind, log, message=None, group=False):
         "conda_env": None,
         "indent": group,
     }
-    return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, shellcmd="python -m clusterlets x")
+    return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, shellcmd="python -P -m clusterlets x")
 
 
 def finished(number, at):

@@ -142,7 +142,7 @@ def test_a_request_makes_a_new_scorer_and_does_not_change_the_first():
     assert repr(price_scorer) == "price_scorer"
 
 
-MISSING = "sensitive_features is missing: give the group of each instance by name"
+MISSING = "sensitive_features is missing: pass the group of each instance by name"
 
 
 @pytest.mark.parametrize("estimator", [FRAC(2), ClusterletClustering(2), FairFlow(2)])

@@ -93,11 +93,11 @@ def saved(request, tmp_path):
     return path, load, value
 
 
-def equal(found, expected):
+def equal(loaded, expected):
     if not isinstance(expected, dict) or not any(isinstance(value, np.ndarray) for value in expected.values()):
-        return found == expected
-    return found.keys() == expected.keys() and all(
-        np.array_equal(found[name], expected[name]) and found[name].dtype == expected[name].dtype for name in expected
+        return loaded == expected
+    return loaded.keys() == expected.keys() and all(
+        np.array_equal(loaded[name], expected[name]) and loaded[name].dtype == expected[name].dtype for name in expected
     )
 
 
@@ -236,6 +236,20 @@ def test_a_copied_table_is_refused_even_with_its_hash(tmp_path):
         shutil.copy(tmp_path / "results/variants/kl" / name, tmp_path / "results" / name)
     with pytest.raises(UnusableFileError, match="runs.csv.sha256 holds what belongs at variants/kl/runs.csv.sha256"):
         check_checksum(tmp_path / "results/runs.csv")
+
+
+def test_a_damaged_file_is_removed_from_the_cache_that_it_links_to_too(tmp_path):
+    """Otherwise the next run would restore it."""
+    cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
+    save_arrays(link, {"a": np.arange(3)})
+    cached.parent.mkdir()
+    link.rename(cached)
+    link.symlink_to(cached)
+    assert load_arrays(link)["a"].tolist() == [0, 1, 2]
+    cached.write_bytes(cached.read_bytes()[:-1])
+    with pytest.raises(UnusableFileError, match="was damaged"):
+        load_arrays(link)
+    assert not link.is_symlink() and not cached.exists()
 
 
 @pytest.mark.parametrize(

@@ -184,8 +184,8 @@ def test_a_plot_in_an_unknown_format_is_refused(tuned, tmp_path):
     [
         ({"n_clusters": 1}, "n_clusters: 1; it must be a whole number of at least 2"),
         ({"n_clusters": 301}, "more than n_samples=300"),
-        ({"max_deviation": -0.1}, "max_deviation=-0.1 is no number from 0 to 1"),
-        ({"minutes": 0}, "minutes=0 is no number above 0"),
+        ({"max_deviation": -0.1}, "max_deviation=-0.1 is not a number from 0 to 1"),
+        ({"minutes": 0}, "minutes=0 is not a number above 0"),
         ({"n_seeds": 1}, "n_seeds: 1"),
         ({"random_state": None}, "random_state: None"),
         ({"methods_tried": ["frack"]}, "Did you mean FRAC"),

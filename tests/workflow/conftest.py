@@ -1,5 +1,6 @@
 """Runs of the real workflow in a folder of their own."""
 
+import fcntl
 import os
 import shutil
 import signal
@@ -102,9 +103,14 @@ def workflow(tmp_path):
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory):
-    """A finished run of the tiny grid on two cores; tests must leave it as it is."""
-    workflow = Workflow(tmp_path_factory.mktemp("finished"))
-    run = workflow.run()
-    assert run.status == 0, run.output
-    return workflow
+def finished(tmp_path_factory, worker_id):
+    """A finished run of the tiny grid on two cores; tests must leave it as it is. One of xdist's workers makes it for all."""
+    of_worker = tmp_path_factory.getbasetemp()
+    tiny = Workflow((of_worker if worker_id == "master" else of_worker.parent) / "tiny-grid")
+    tiny.folder.mkdir(exist_ok=True)
+    with open(tiny.folder / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (tiny.folder / "results" / "tiny" / "manifest.json").is_file():
+            run = tiny.run()
+            assert run.status == 0, run.output
+    return tiny.copy(tmp_path_factory.mktemp("finished"))

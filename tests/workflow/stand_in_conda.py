@@ -32,24 +32,33 @@ def pins(file: Path) -> dict[str, str]:
 
 def locked(names: set[str]) -> str:
     """The part of the lock that holds these distributions and all that they need."""
-    needed, pending = set(), set(names)
-    while pending:
-        needed |= pending
-        needs = [Requirement(text) for name in pending for text in requires(name) or []]
-        pending = {canonicalize_name(need.name) for need in needs if not need.marker or need.marker.evaluate({"extra": ""})}
-        pending -= needed
     entries = re.findall(r"^[\w.-]+==.*(?:\n +--hash.*)+", LOCK.read_text(), re.MULTILINE)
-    return "\n".join(entry for entry in entries if entry.split("==")[0] in needed)
+    distributions = with_dependencies(names)
+    return "\n".join(entry for entry in entries if entry.split("==")[0] in distributions)
+
+
+def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
+    """These distributions and all that they need, by name: the names and version specifiers that each one requires."""
+    distributions, pending = {}, set(names)
+    while pending:
+        name = pending.pop()
+        requirements = map(Requirement, requires(name) or [])
+        here = [one for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})]
+        distributions[name] = {canonicalize_name(one.name): str(one.specifier) for one in here}
+        pending |= distributions[name].keys() - distributions.keys()
+    return distributions
 
 
 def create(prefix: str, file: Path) -> None:
     """A virtual environment with what ``file`` lists; raises CalledProcessError where the package index fails."""
     venv.create(prefix)
+    uv = Path(sys.executable).with_name("uv")  # seconds, where pip takes a minute
+    python = ["--python", f"{prefix}/bin/python"]
+    install = [uv, "pip", "install", *python] if uv.is_file() else [sys.executable, "-m", "pip", *python, "install"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
         print(locked(pins(file).keys() - {"python"}), file=requirements, flush=True)
-        pip = [sys.executable, "-m", "pip", "--python", f"{prefix}/bin/python", "--disable-pip-version-check", "install"]
-        options = ["--quiet", "--no-deps", "--no-compile", "--require-hashes", "--requirement", requirements.name]
-        subprocess.run([*pip, *options], check=True)
+        options = ["--quiet", "--no-deps", "--require-hashes", "--requirement", requirements.name]
+        subprocess.run([*install, *options], check=True)
 
 
 def install(folder: Path) -> Path:

@@ -1,11 +1,14 @@
 """The environments in envs/: the lock's versions, named by every rule, and enough for the rules that name them."""
 
 import ast
+import asyncio
 import json
 import os
+import re
 import subprocess
 import sys
 from collections import Counter
+from importlib import metadata
 from pathlib import Path
 
 import pyarrow
@@ -16,9 +19,12 @@ import yaml
 from another_numpy import another_numpy
 
 from clusterlets.grid.fingerprints import locked_versions
+from clusterlets.provenance.environment import LIBRARIES
+from clusterlets.provenance.libraries import MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}
+ON_CONDA = {index: conda for conda, index in stand_in_conda.ON_THE_INDEX.items()}
 
 # Prints the file that each rule names, of the rules that run something.
 NAMED = """
@@ -60,15 +66,36 @@ def test_versions_are_those_of_the_lock(file):
     assert pins == locked_versions(ROOT / "requirements.lock", pins)
 
 
+@pytest.fixture(scope="module")
+def channel(tmp_path_factory):
+    """A local channel's index: Python, what the files list and what that needs, in the lock's version and a newer one."""
+    pinned = set().union(*map(stand_in_conda.pins, FILES.values())) - {"python"}
+    python = {stand_in_conda.pins(file)["python"] for file in FILES.values()}.pop()
+    packages = {("python", python): []}
+    for name, needs in stand_in_conda.with_dependencies(pinned).items():
+        specs = [f"{ON_CONDA.get(need, need)} {versions}".strip() for need, versions in needs.items()]
+        packages[ON_CONDA.get(name, name), metadata.version(name)] = ["python", *specs]
+    index = tmp_path_factory.mktemp("channel") / "repodata.json"
+    same = {"build": "0", "build_number": 0, "subdir": "noarch", "md5": 32 * "0", "sha256": 64 * "0", "size": 1}
+    records = {
+        f"{name}-{number}-0.conda": {"name": name, "version": number, "depends": specs, **same}
+        for (name, locked), specs in packages.items()
+        for number in (locked, f"{locked}.1")
+    }
+    index.write_text(json.dumps({"info": {"subdir": "noarch"}, "packages": {}, "packages.conda": records}))
+    return index
+
+
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
-def test_every_line_is_an_exact_match_spec_of_conda(file):
+def test_conda_takes_the_locked_version_of_every_library_that_a_job_checks(file, channel):
+    """A job refuses any library that it loads in another version, a dependency's too, so the solver may not choose."""
     rattler = pytest.importorskip("rattler")
-    written = yaml.safe_load(file.read_text())
-    assert written.keys() == {"channels", "dependencies"} and written["channels"] == ["conda-forge", "nodefaults"]
-    for line in written["dependencies"]:
-        spec = rattler.MatchSpec(line, strict=True)
-        name, version = line.split(" ==")
-        assert (spec.name.normalized, spec.version, spec.build) == (name, f"=={version}", None)
+    index = rattler.SparseRepoData(rattler.Channel(channel.parent.as_uri()), "noarch", str(channel))
+    specs = yaml.safe_load(file.read_text())["dependencies"]
+    solution = asyncio.run(rattler.solve_with_sparse_repodata(specs, [index]))
+    versions = {record.name.normalized: str(record.version) for record in solution}
+    checked = {name: versions[conda] for name in MODULES if (conda := ON_CONDA.get(name, name)) in versions}
+    assert checked == locked_versions(ROOT / "requirements.lock", checked)
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +137,19 @@ def test_every_rule_runs_in_the_environment_that_it_names(deployed, named):
     for rule, count in jobs.items():
         expected[folders[named[rule]].name] += count
     assert activations == expected
+
+
+def test_an_environment_pins_every_library_in_the_fingerprints_of_its_rules(deployed, named):
+    workflow, _, _ = deployed
+    records = [json.loads(path.read_text()) for path in (workflow.folder / ".snakemake" / "metadata").iterdir()]
+    libraries = {rule: set() for rule in named}
+    for record in records:
+        libraries[record["rule"]] |= {match for text in record["params"] for match in re.findall(r"(\S+)==", text)}
+    assert {"numpy", "numba", "llvmlite"} <= libraries["fit_method"]
+    # These two list what all jobs ran with.
+    assert libraries.pop("account") == libraries.pop("write_manifest") == set(LIBRARIES)
+    pinned = {name: stand_in_conda.pins(file).keys() for name, file in FILES.items()}
+    assert [(rule, name) for rule, names in libraries.items() for name in names if name not in pinned[named[rule]]] == []
 
 
 def test_the_cells_are_those_of_a_run_without_conda(deployed, finished):

@@ -6,12 +6,14 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from contextlib import contextmanager
 
 import pytest
+from processes import family, until
 
-from clusterlets.storage import load_arrays, load_json, load_text, place
+from clusterlets.storage import load_arrays, load_json, load_text, result_place
 
 CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 KILLS = 20
@@ -37,7 +39,7 @@ def wait_for_results(run, workflow, further, seconds=120):
         time.sleep(0.02)
 
 
-def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes(finished, workflow):
+def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes_in_another_folder_and_on_one_core(finished, workflow):
     moments = random.Random(6)
     for _ in range(KILLS):
         with workflow.start(own_group=True) as run:
@@ -48,7 +50,7 @@ def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes(finished, wor
         assert run.returncode == -signal.SIGKILL
     unfinished = done(workflow)
     assert len(unfinished) > 0 and "manifest.json" not in unfinished
-    last = workflow.run()
+    last = workflow.run("--cores", "1")
     assert last.status == 0, last.output
     actual, expected = done(workflow), finished.results()
     assert actual["manifest.json"] == expected["manifest.json"]
@@ -71,6 +73,29 @@ def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, 
     assert again.status == 0, again.output
     actual, expected = done(workflow), finished.results()
     assert {name: expected[name] for name in actual} == actual and partial.items() <= actual.items()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, how):
+    """A program that sleeps, and one that it left in the background; then the run is repeated with a program that does not."""
+    sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"
+    labelling = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}"
+    cell = "results/tiny/runs/iris/mine/k2/seeds0-1.csv"
+
+    def configured(command):
+        return {"methods": ["k-means", {"name": "mine", "command": command}]}
+
+    with family() as members:
+        with workflow.start(cell, config=configured(sleeping), environment=members.environment) as run:
+            until((workflow.folder / "started").exists)
+            run.send_signal(how)
+            output = run.stdout.read()
+        members.wait_until_gone()
+    assert run.returncode not in (0, None) and "Traceback" not in output, output
+    assert not (workflow.folder / cell).exists()
+    again = workflow.run(cell, config=configured(labelling))
+    assert again.status == 0, again.output
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
@@ -111,6 +136,7 @@ KINDS = {
 # Further files, which are damaged one after the other.
 APART = {
     "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
+    "labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"],
     "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
     "runs.csv": ["claims.csv", "claims.md"],
 }
@@ -160,7 +186,7 @@ def test_every_intermediate_file_records_its_place(finished):
         load = load_arrays if name.endswith(".npz") else loaders.get(folder)
         if load:
             load(top / name)
-            assert place(top / name) == name
+            assert result_place(top / name) == name
             folders.add(folder)
     assert folders == {*loaders, "pieces", "labels", "distances", "partitions"}
 

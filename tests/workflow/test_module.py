@@ -1,5 +1,7 @@
 """The workflow as a module of another Snakefile."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -49,3 +51,33 @@ def test_every_step_is_planned_under_the_callers_names(caller):
 def test_a_configuration_of_the_caller_is_checked(caller):
     run = caller.run("--dry-run", config=FEW | {"methods": ["G-X"]})
     assert run.status and "There is no method 'G-X'" in run.output
+
+
+@pytest.mark.parametrize("line", ['prefix: "below"', 'replace_prefix: {"results": "below"}'])
+def test_a_prefix_is_refused_before_any_plan(caller, tmp_path, line):
+    snakefile = tmp_path / "Snakefile"
+    snakefile.write_text(snakefile.read_text().replace("    config: config\n", f"    config: config\n    {line}\n"))
+    run = caller.run("--dry-run", config=FEW)
+    assert run.status and "Set results: in the configuration instead" in run.output, run.output
+    assert "Traceback" not in run.output and "Cyclic" not in run.output
+
+
+def test_a_snakefile_that_is_hosted_elsewhere_is_refused(caller, tmp_path, tmp_path_factory):
+    repository = tmp_path_factory.mktemp("repository")
+    shutil.copytree(ROOT / "workflow", repository / "workflow")
+    for file in ("Snakefile", "config.yaml"):
+        shutil.copy(ROOT / file, repository)
+    author = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+    for command in (["init", "--quiet", "--initial-branch=main"], ["add", "."], [*author, "commit", "--quiet", "--message=m"]):
+        subprocess.run(["git", "-C", str(repository), *command], check=True)
+    snakefile = tmp_path / "Snakefile"
+    hosted = 'github("some/where", path="Snakefile", branch="main")'
+    snakefile.write_text(snakefile.read_text().replace(f'"{ROOT}/Snakefile"', hosted))
+    environment = {
+        "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
+        # git takes the repository in place of a host that no test can reach.
+        **{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{repository.as_uri()}.insteadOf"},
+        "GIT_CONFIG_VALUE_0": "https://github.com/some/where",
+    }
+    run = caller.run("--dry-run", config=FEW, environment=environment)
+    assert run.status and "Clone the repository" in run.output, run.output

@@ -58,7 +58,7 @@ def wait_for(profile, job, environment, expected):
             return
         assert answer == "running\n"
         time.sleep(0.1)
-    pytest.fail(f"job {job} never came to be {expected}")
+    pytest.fail(f"job {job} did not become {expected}")
 
 
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
@@ -94,16 +94,16 @@ def test_a_submission_that_the_scheduler_refuses_fails(profile, environment, tmp
 
 
 @pytest.mark.parametrize(
-    ("profile", "program", "says", "told"),
+    ("profile", "program", "error", "expected"),
     [
         ("pbs", "qstat", "qstat: cannot connect to server (errno=111)", "running"),
         ("pbs", "qstat", "qstat: PBS is not configured to maintain job history", "PBS keeps no history of its jobs"),
         ("lsf", "bjobs", "LSF is down. Please wait ...", "running"),
     ],
 )
-def test_the_status_while_the_server_does_not_answer(profile, program, says, told, environment, tmp_path):
-    (tmp_path / "programs" / program).write_text(f"#!/bin/sh\necho '{says}' >&2\nexit 255\n")
-    assert status(profile, "1.server", environment).startswith(told)
+def test_the_status_while_the_server_does_not_answer(profile, program, error, expected, environment, tmp_path):
+    (tmp_path / "programs" / program).write_text(f"#!/bin/sh\necho '{error}' >&2\nexit 255\n")
+    assert status(profile, "1.server", environment).startswith(expected)
 
 
 @needs_plugin

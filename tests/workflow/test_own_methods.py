@@ -15,7 +15,7 @@ from test_reruns import planned
 
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.estimate import steps_of_dataset
+from clusterlets.grid.estimate import dataset_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "shuffled.py"
@@ -243,7 +243,7 @@ def test_the_estimate_counts_it(story, monkeypatch):
     assert re.search(r"^\| iris +\| \d", story.estimate, re.MULTILINE) and "of 2 k and 2 seeds" in story.estimate
     monkeypatch.chdir(story.workflow.folder)
     jobs = [
-        {step: count for step, (count, _) in steps_of_dataset(150, 4, configured(methods)).items()}
+        {step: count for step, (count, _) in dataset_steps(150, 4, configured(methods)).items()}
         for methods in (USUAL, [*USUAL, SHUFFLED])
     ]
     assert [jobs[1][step] - jobs[0][step] for step in ("fit_method", "score_method")] == [2, 2]
@@ -255,12 +255,12 @@ def configured(methods):
     return read_configuration(path)
 
 
-def test_nothing_is_left_to_do_until_the_methods_file_changes(story):
+def test_nothing_is_left_to_do_until_the_methods_code_changes(story):
     arguments = ("why", "--configfile", "settings.yaml")
     assert story.command(*arguments) == "Nothing would run: everything is there and up to date.\n"
     path = story.workflow.folder / FILE
     source = path.read_text(encoding="utf-8")
-    path.write_text(source + "# a comment\n", encoding="utf-8")
+    path.write_text(source + "CHANGED = True\n", encoding="utf-8")
     output = story.command(*arguments)
     path.write_text(source, encoding="utf-8")
     first, then = output.split("\nWhat it reads is made again\n")

@@ -4,30 +4,23 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 import time
 from collections import Counter
 
 import pytest
 
-CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
+from clusterlets.commands import why
+from clusterlets.grid.fingerprints import changed_parts
 
 # Jobs of the tiny grid: two datasets, two k, one block of seeds.
-MATCHER = {"score_method": 4}
-PINBALL = {"score_method": 4 * 4}
-CENTROID = MATCHER
-METHOD = {"fit_method": 4, "score_method": 4}
-METHODS = {"fit_method": 3 * 4, "score_method": 3 * 4}
-SCORES = {"score_method": 8 * 4}
-BLOCKS = {"extract_clusterlets": 4, "sample_partitions": 4, "sum_distances": 4, "fit_method": 3 * 4, **SCORES}
+SHARED = ("extract_clusterlets", "sample_partitions", "sum_distances")
+BLOCKS = {**dict.fromkeys(SHARED, 4), "fit_method": 3 * 4, "score_method": 8 * 4}
 USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLES = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCHED = {"fetch_dataset": 2}
 ACCOUNTS_AND_PAGES = dict.fromkeys(
     ("account", "plot_runtime", "plot_seconds_against_rows", "write_report", "write_leaderboard", "write_manifest"), 1
 )
-HALF = {rule: count // 2 for rule, count in BLOCKS.items()}
 
 
 NO_CODE = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
@@ -47,9 +40,11 @@ class Checkout:
         assert old in text, f"{file} has no {old!r} to change"
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
-    def comment(self, file):
-        path = self.root / file
-        path.write_text(path.read_text(encoding="utf-8") + "\n# a comment\n", encoding="utf-8")
+    def change(self, *files):
+        """Change code without a consequence."""
+        for file in files:
+            with open(self.root / file, "a", encoding="utf-8") as module:
+                module.write("\nCHANGED = True\n")
 
     def planned(self, *targets, **config):
         """Jobs by rule that a run would execute."""
@@ -100,22 +95,38 @@ def checkout(original):
     backup.rename(original.root)
 
 
+# What is new in each configuration, besides the summaries. The first one is all that a grid can grow by.
+LARGER = {
+    "datasets": ["iris", "breast_cancer", "wine"],
+    "k": [2, 3, 4],
+    "seeds": {"count": 4, "block": 2},
+    "omega": [0.5, 0.25],
+    "hops": [2, 3],
+    "methods": [*USUAL, "FRAC-OE"],
+}
+NEW_BLOCKS = 3 * 3 * 2 - 4  # of three datasets, three k and two blocks of seeds
 SETTINGS = {
-    "another k": ({"k": [2, 3, 4]}, HALF),
-    "another block of seeds": ({"seeds": {"count": 4, "block": 2}}, BLOCKS),
-    "another omega": ({"omega": [0.5, 0.25]}, CENTROID),
-    "further hops": ({"hops": [2, 3]}, PINBALL),
-    "another sample size": ({"sample_size": 200}, {"sample_partitions": 4} | CENTROID),
-    "another tau of FRAC": ({"methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]}, METHOD),
-    "another limit of the fits": ({"limits": {"seconds": 60, "memory_mb": None}}, {}),
-    "a method more": ({"methods": [*USUAL, "FRAC-OE"]}, METHOD),
-    "another dataset": (
-        {"datasets": ["iris", "breast_cancer", "wine"]},
-        HALF | {"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
+    "a larger grid": (
+        LARGER,
+        {
+            **{"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
+            **dict.fromkeys(SHARED, NEW_BLOCKS),
+            "fit_method": 3 * NEW_BLOCKS + 18,
+            "score_method": (4 * 2 + 2 + 4) * 18 - 8 * 4,
+        },
     ),
-    "one dataset less": ({"datasets": ["iris"]}, {"list_data": 1}),
-    "one matcher less": ({"methods": [name for name in USUAL if name != "G-D"]}, {}),
-    "FRAC left out": ({"methods": [name for name in USUAL if name != "FRAC"]}, {}),
+    "a smaller grid, and another limit of the fits": (
+        {
+            "datasets": ["iris"],
+            "methods": [name for name in USUAL if name not in ("G-D", "FRAC")],
+            "limits": {"seconds": 60, "memory_mb": None},
+        },
+        {"list_data": 1},
+    ),
+    "another sample size, and another tau of FRAC": (
+        {"sample_size": 200, "methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]},
+        {"sample_partitions": 4, "fit_method": 4, "score_method": 4 + 4},
+    ),
 }
 
 
@@ -131,101 +142,91 @@ def test_another_matcher_runs_its_cells(original, sums):
         cell.rename(cell.with_name("aside"))
     try:
         # Listed first, it changes the settings; otherwise Snakemake would not look for files missing below finished summaries.
-        assert original.planned(methods=["G-D", *(name for name in USUAL if name != "G-D")]) == MATCHER | sums
+        assert original.planned(methods=["G-D", *(name for name in USUAL if name != "G-D")]) == {"score_method": 4} | sums
     finally:
         for cell in cells:
             cell.with_name("aside").rename(cell)
 
 
-NUMERIC = BLOCKS | TABLES
-CODE = {
-    "clusterlets/algorithms/matching/pinball.py": PINBALL,
-    "clusterlets/algorithms/matching/centroid.py": {"sample_partitions": 4} | CENTROID,
-    "clusterlets/algorithms/matching/objectives.py": {"sample_partitions": 4, "score_method": 5 * 4},
-    "clusterlets/algorithms/frac.py": METHOD,
-    "clusterlets/metrics/table.py": SCORES,
-    "clusterlets/metrics/pieces.py": SCORES | {"measure_geometry": 2},
-    "clusterlets/metrics/instances.py": BLOCKS,
-    "clusterlets/methods/g_d.py": MATCHER,
-    "clusterlets/methods/random.py": METHOD,
-    "clusterlets/steps/fitting.py": METHODS,
-    "clusterlets/datasets/bundled.py": FETCHED | NUMERIC,
+UNREAD = ("methods/frac_oe", "commands/cluster", "commands/__init__", "grid/configuration", "grid/measures", "extras")
+
+
+def test_what_no_result_depends_on_runs_nothing(checkout):
+    """Comments, docstrings, the version, code that no job reads, times of files, cores, the exclusion of what is not there."""
+    for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:
+        text = path.read_text(encoding="utf-8")
+        docstring = text.replace('"""', '"""More: ', 1) if text.startswith('"""') else text
+        path.write_text(f"# a comment\n\n{docstring}\n# a comment\n", encoding="utf-8")
+    checkout.edit("clusterlets/__init__.py", '__version__ = "', '__version__ = "1')
+    checkout.change(*(f"clusterlets/{module}.py" for module in UNREAD))
+    for path in (checkout.workflow.folder / "data" / "raw").rglob("*"):
+        os.utime(path)
+    run = checkout.workflow.run("--dry-run", "--quiet", "rules", "--cores", "1", "--config", "exclude=nbfi")
+    assert run.status == 0 and planned(run.output) == {}, run.output
+
+
+# The jobs of data and cells that depend on a file or a library by themselves; others follow from these.
+DATA = {"fetch_dataset": 2, "prepare_dataset": 2}
+ALL = {**DATA, "measure_geometry": 2, "list_data": 1, **BLOCKS}
+DEPENDENT = {
+    "algorithms/matching/pinball.py": {"score_method": 16},
+    "algorithms/matching/centroid.py": {"sample_partitions": 4, "score_method": 4},
+    "algorithms/frac.py": {"fit_method": 4, "score_method": 4},
+    "metrics/table.py": {"score_method": 32},
+    "metrics/instances.py": {"extract_clusterlets": 4, "fit_method": 12, "score_method": 32},
+    "methods/d.py": {"score_method": 4},
+    "methods/random.py": {"fit_method": 4, "score_method": 4},
+    "steps/fitting.py": {"fit_method": 12},
+    "grid/program.py": {},
+    "datasets/bundled.py": DATA,
+    "datasets/sources.yaml#iris": {"fetch_dataset": 1, "prepare_dataset": 1},
+    "__main__.py": ALL,
+    "steps/options.py": ALL,
+    "../workflow/step.py": ALL,
+    "numpy": {rule: jobs for rule, jobs in ALL.items() if rule != "fetch_dataset"},
+    "numba": {"measure_geometry": 2, "extract_clusterlets": 4, "sum_distances": 4, "fit_method": 12, "score_method": 12},
+    "matplotlib": {},
 }
 
 
-@pytest.mark.parametrize("module", CODE)
-def test_an_edited_module_runs_its_steps_and_what_follows(checkout, sums, module):
-    checkout.comment(module)
-    assert checkout.planned() == CODE[module] | sums
-
-
-UNREAD = [
-    "README.md",
-    "Makefile",
-    "workflow/rules/methods.smk",
-    "clusterlets/methods/frac_oe.py",
-    "clusterlets/commands/cluster.py",
-]
-
-
-@pytest.mark.parametrize("module", UNREAD)
-def test_a_comment_that_no_step_reads_runs_nothing(checkout, module):
-    checkout.comment(module)
-    assert checkout.planned() == {}
-
-
-def test_why_names_the_module_that_changed(checkout):
-    checkout.comment("clusterlets/algorithms/matching/objectives.py")
-    why = subprocess.run(
-        [sys.executable, "-m", "clusterlets", "why", CELL, "--configfile", "settings.yaml"],
-        cwd=checkout.workflow.folder,
-        env={**os.environ, "PYTHONPATH": str(checkout.root)},
-        capture_output=True,
-        text=True,
-    )
-    assert why.stdout == "Its code changed: clusterlets/algorithms/matching/objectives.py\n    iris: score D k2_hops2\n", why
-    assert why.stderr == "" and why.returncode == 0
-
-
-def test_another_numpy_runs_the_numeric_steps_and_fetches_nothing(checkout, sums):
-    checkout.edit("requirements.lock", "\nnumpy==", "\nnumpy==1")
-    assert checkout.planned() == NUMERIC | sums
-
-
-def test_another_drawing_library_computes_nothing(checkout, sums):
-    checkout.edit("requirements.lock", "\nmatplotlib==", "\nmatplotlib==1")
+def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, sums):
+    """By the fingerprints that Snakemake recorded: with another one it plans a job again, as the next test shows."""
+    jobs = {}
+    for file in (finished.folder / ".snakemake" / "metadata").rglob("*"):
+        record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"log": []}
+        for log in record["log"]:
+            codes = [value for text in record["params"] for value in why._parse_values(text) if why._is_code(value)]
+            jobs[log] = record["rule"], set(changed_parts(codes[0], ""))
+    assert Counter(rule for rule, _ in jobs.values()) == ALL | sums
+    dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
+    of_cells = {name: {rule: counter[rule] for rule in ALL if rule in counter} for name, counter in dependent.items()}
+    assert of_cells == DEPENDENT
     computing = {"collect_runs", "recover_clusters"}
-    assert checkout.planned() == {rule: count for rule, count in sums.items() if rule not in computing}
+    assert computing <= dependent["numpy"].keys() and not computing & dependent["matplotlib"].keys()
+    assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
+    assert dependent["__main__.py"] == ALL | sums
 
 
-def test_a_touched_but_equal_raw_file_runs_nothing(original):
-    for path in (original.workflow.folder / "data" / "raw").rglob("*"):
-        os.utime(path)
-    assert original.planned() == {}
-
-
-def test_another_place_and_core_count_run_nothing(original):
-    run = original.workflow.run("--cores", "1")
-    assert run.status == 0 and "Nothing to be done" in run.output
-
-
-def test_an_edited_figure_is_drawn_again_and_nothing_else(checkout, sums):
-    checkout.comment("clusterlets/report/figures/cohesion_vs_deviation.py")
-    expected = {"plot_cohesion_vs_deviation": 1, **ACCOUNTS_AND_PAGES}
-    assert expected.items() <= sums.items()
-    assert checkout.planned() == expected == checkout.executed()
-    assert checkout.planned() == {}
+def test_changed_code_and_an_edited_raw_file_run_their_jobs_and_what_follows(checkout, sums):
+    checkout.change("clusterlets/algorithms/frac.py", "clusterlets/methods/d.py")
+    raw = checkout.workflow.folder / "data" / "raw" / "iris" / "iris.csv"
+    content = raw.read_bytes()
+    raw.write_bytes(content + b"1\n")
+    plan = checkout.planned()
+    raw.write_bytes(content)
+    of_iris = {rule: jobs // 2 for rule, jobs in (BLOCKS | TABLES).items()} | {"list_data": 1}
+    assert plan == of_iris | {"fit_method": 6 + 2, "score_method": 16 + 4} | sums
 
 
 NEW_FIGURE = """
-from clusterlets.report.drawing.style import single
+from clusterlets.report.drawing.style import single_panel
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="runs_by_method",
         title="Runs of each method",
-        caption="A bar a method; {braces} and *stars* are text.",
+        caption="One bar per method; {braces} and *stars* are text.",
         reads=("runs.csv",),
         sections=("report.html#figures",),
     )
@@ -233,16 +234,18 @@ FIGURES = [
 
 
 def draw(runs):
-    figure, axes = single(2)
+    figure, axes = single_panel(2)
     axes.bar(*zip(*runs["method"].value_counts().items()))
     return figure
 """
 
 
-def test_a_new_figure_is_one_file(finished, tmp_path):
+def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sums, tmp_path):
     checkout = Checkout(finished, tmp_path)
     (checkout.root / "clusterlets/report/figures/many_runs.py").write_text(NEW_FIGURE)
-    expected = {"plot_many_runs": 1, **ACCOUNTS_AND_PAGES}
+    checkout.change("clusterlets/report/figures/cohesion_vs_deviation.py")
+    expected = {"plot_many_runs": 1, "plot_cohesion_vs_deviation": 1, **ACCOUNTS_AND_PAGES}
+    assert {*expected} - {"plot_many_runs"} <= sums.keys()
     assert checkout.planned() == expected == checkout.executed()
     results = checkout.workflow.folder / "results" / "tiny"
     assert (results / "figures/runs_by_method.pdf").is_file()
@@ -259,7 +262,7 @@ def test_a_new_figure_is_one_file(finished, tmp_path):
 def test_what_was_planned_is_what_runs(checkout):
     """Last in this file, as it leaves another grid in the copy. Up to the runs only: summing them up would take longer."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
-    checkout.comment("clusterlets/algorithms/matching/pinball.py")
+    checkout.change("clusterlets/algorithms/matching/pinball.py")
     expected = {"score_method": 4 * 4 + 4, "collect_runs": 1}
     assert checkout.planned(runs, **settings) == expected == checkout.executed(runs, **settings)
     assert checkout.planned(runs, **settings) == {}

@@ -13,11 +13,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from real_tables import mirror
 
 from clusterlets.grid.runs_table import read_cell
 
 ROOT = Path(__file__).resolve().parents[2]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or ROOT.parent / "shared" / "datasets")
 GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 CITIES = {"Cork, Ireland": 4, "São Paulo": 4, "Zürich": 4}
 
@@ -131,12 +131,10 @@ def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
 
 
 def test_results_of_two_groups_lie_side_by_side(workflow):
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
     names = ("heart_failure", "heart_failure.sex+age_group")
     cells = [f"results/tiny/runs/{name}/G-B/k2_hops2/seeds0-1.csv" for name in names]
     entries = ["heart_failure", {"name": "heart_failure", "sensitive": ["sex", "age_group"]}]
-    outcome = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(MIRROR)})
+    outcome = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(mirror())})
     assert outcome.status == 0, outcome.output
     for name, cell, clusterlets in zip(names, cells, ("4", "8"), strict=True):
         rows = read_cell(workflow.folder / cell)
@@ -161,7 +159,11 @@ def test_all_faults_of_the_entries_are_reported_at_once_before_anything_runs(wor
     entries = [{"name": "adult", "sensitive": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
     outcome = workflow.run(config={"datasets": [*entries, "iris", "iris"]})
     assert outcome.status != 0 and "Traceback" not in outcome.output
-    for words in ("no sensitive column 'sexx' (did you mean 'sex'?)", "no file nowhere.csv", "two entries go by 'iris'"):
+    for words in (
+        "no sensitive column 'sexx' (did you mean 'sex'?)",
+        "no file nowhere.csv",
+        "two entries have the name 'iris'",
+    ):
         assert words in outcome.output, outcome.output
     assert not (workflow.folder / "data").exists() and workflow.results() == {}
 

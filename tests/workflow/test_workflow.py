@@ -55,21 +55,7 @@ def test_a_second_run_does_nothing(finished):
     assert again.status == 0 and "Nothing to be done" in again.output
 
 
-def test_another_core_count_and_folder_give_the_same_bytes(finished, workflow):
-    run = workflow.run("--cores", "1")
-    assert run.status == 0, run.output
-    expected, actual = finished.results(), workflow.results()
-    assert "manifest.json" in expected
-    assert expected.keys() == actual.keys()
-    assert [name for name in expected if expected[name] != actual[name]] == []
-
-
-def test_a_single_cell_can_be_requested(workflow):
-    run = workflow.run("results/tiny/runs/iris/G-B/k3_hops2/seeds0-1.csv")
-    assert run.status == 0, run.output
-    assert [name for name in workflow.results() if name.startswith("runs/")] == ["runs/iris/G-B/k3_hops2/seeds0-1.csv"]
-
-
+@pytest.mark.slow
 def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
     run = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
     assert run.status == 0, run.output
@@ -79,20 +65,11 @@ def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
     assert b"left out for their status: 12 infeasible" in workflow.results()["report.html"]
 
 
-FAULTS = {
-    "an unknown method": ({"methods": ["GB"]}, ["There is no method 'GB'", "Did you mean G-B"]),
-    "k below 2": ({"k": [1]}, ["k.0: 1 is less than the minimum of 2"]),
-    "a typo": ({"hopps": [1]}, ["hopps: unknown key (did you mean 'hops'?)"]),
-    "an unknown dataset": ({"datasets": ["irys"]}, ["there is no 'irys'", "did you mean 'iris'"]),
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_wrong_configuration_is_refused_before_anything_runs(workflow, fault):
-    config, messages = FAULTS[fault]
-    run = workflow.run(config=config)
+def test_a_wrong_configuration_is_refused_before_anything_runs(workflow):
+    run = workflow.run(config={"k": [1], "hopps": [1]})
     assert run.status != 0 and "Traceback" not in run.output
-    assert all(words in run.output for words in messages), run.output
+    assert "k.0: 1 is less than the minimum of 2" in run.output
+    assert "hopps: unknown key (did you mean 'hops'?)" in run.output
     assert workflow.results() == {}
 
 
@@ -105,31 +82,3 @@ def test_an_unavailable_dataset_stops_the_data_target_with_the_remedy(workflow):
     for words in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):
         assert words in run.output, run.output
     assert not list(workflow.folder.glob("results/tiny/prepared/*"))
-
-
-def test_a_damaged_intermediate_is_named_removed_and_built_again(workflow):
-    cell = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
-    assert workflow.run(cell).status == 0
-    before = (workflow.folder / cell).read_bytes()
-    groups = workflow.folder / "results/tiny/pieces/iris/clusterlets/k2/seeds0-1.npz"
-    groups.write_bytes(groups.read_bytes()[:-100])
-    (workflow.folder / cell).unlink()
-    broken = workflow.run(cell)
-    assert broken.status != 0 and "was damaged" in broken.output and not groups.exists()
-    assert workflow.run(cell).status == 0
-    assert (workflow.folder / cell).read_bytes() == before
-
-
-def test_a_damaged_intermediate_of_a_figure_is_built_again(workflow):
-    grid = {"datasets": ["iris"], "k": [3], "methods": ["G-B", "C", "k-means", "random"]}
-    composition = "results/tiny/clusterings/composition.csv"
-    run = workflow.run(composition, config=grid)
-    assert run.status == 0, run.output
-    before = (workflow.folder / composition).read_bytes()
-    labels = workflow.folder / "results/tiny/labels/iris/clusterlets/k3/seeds0-1.npz"
-    labels.write_bytes(labels.read_bytes()[:-100])
-    (workflow.folder / composition).unlink()
-    broken = workflow.run(composition, config=grid)
-    assert broken.status != 0 and "was damaged" in broken.output and not labels.exists()
-    assert workflow.run(composition, config=grid).status == 0
-    assert (workflow.folder / composition).read_bytes() == before

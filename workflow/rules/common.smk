@@ -7,6 +7,16 @@ import os
 import sys
 from pathlib import Path
 
+if not os.path.isdir(CHECKOUT):
+    raise WorkflowError(
+        f"The jobs run the package beside the Snakefile, and {CHECKOUT} is no folder. Clone the repository, and name the "
+        "clone's Snakefile in the module (docs/extending.md)."
+    )
+if workflow.modifier.path_modifier.prefix or workflow.modifier.path_modifier.modifies_prefixes:
+    raise WorkflowError(
+        "This workflow does not support prefix: or replace_prefix: in a module, which change the paths of files and not the "
+        "parameters that name them. Set results: in the configuration instead (docs/extending.md)."
+    )
 if set("{}") & set(CHECKOUT):
     raise WorkflowError(
         f"The checkout is in {CHECKOUT}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without braces."
@@ -21,14 +31,15 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # The jobs' Python and Snakemake on a cluster's node must not import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.configuration import check_configuration, set_mirror
+from clusterlets.grid.configuration import check_configuration, check_spelling, set_mirror
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_writable
-from clusterlets.grid.step_fingerprints import COMPILED, of_analysis as analysis_fingerprint, of_step as step_fingerprint
-from clusterlets.provenance.environment import LIBRARIES, refuse_other_libraries
+from clusterlets.grid.step_fingerprints import COMPILED, analysis_fingerprint, step_fingerprint
+from clusterlets.provenance.environment import LIBRARIES, check_libraries
 from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line, shell_prefix
+from clusterlets.storage import result_place
 
 
 def explained(function):
@@ -44,11 +55,16 @@ def explained(function):
     return explaining
 
 
+if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one spells as it likes
+    for file in workflow.configfiles:
+        explained(check_spelling)(file)
 config = explained(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
-explained(figures.declared)()
+explained(figures.declarations)()
 set_mirror(config)
 plan = explained(Plan)(config)
 OUT = plan.results
+# For the directive "cache", which without --cache would make Snakemake warn of each rule.
+CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules; only with profiles/conda does conda create them.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 # Snakemake formats the prefix like every shell line, so its own braces are doubled.
@@ -72,12 +88,17 @@ onstart:
     prepare_scheduler()
     explained(check_writable)(OUT)
     if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
-        explained(refuse_other_libraries)()
+        explained(check_libraries)()
 
 
 def whole_configuration(wildcards):
     """What results depend on, as JSON; a function, because Snakemake reads braces in a plain string as wildcards."""
     return results_settings(config)
+
+
+def file_of_results(wildcards, output):
+    """What a job makes, wherever the results are: Snakemake's cache knows a job by its parameters and not by its wildcards."""
+    return result_place(output[0])
 
 
 def optional_input(name):
@@ -97,7 +118,7 @@ def captioned(path):
     Of files that every variant has the label also tells the folder.
     """
     result = path.removeprefix("{place}/").removeprefix(f"{OUT}/").rpartition(".")[0]
-    category, _ = captions.described()[result]
+    category, _ = captions.by_result()[result]
     name, suffix = Path(path).stem.replace("_", " "), Path(path).suffix
     name += " of {place}" if "{place}" in path else ""
     form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())
@@ -121,7 +142,5 @@ def rule_fingerprints(wildcards):
     return json.dumps(plan.rule_fingerprints(codes), sort_keys=True)
 
 
-def configfile_of_run():
-    """The file that was named with --configfile, relative to the working folder; empty where there is none."""
-    paths = [os.path.relpath(path) for path in workflow.overwrite_configfiles]
-    return paths[-1] if paths else ""
+# What was named with --configfile, relative to the working folder.
+CONFIGFILES = [os.path.relpath(path) for path in workflow.overwrite_configfiles]

@@ -29,14 +29,17 @@ rule prepare_dataset:
         json_path=prepared_path("json"),
     log:
         "{base}/logs/prepare_dataset/{dataset}.log",
+    cache: CACHE
     conda:
         FETCH
     params:
         code=plan.prepare_fingerprint,
+        edited=plan.edited_raw_files,
         name=plan.table_setting("name"),
         sensitive=plan.table_setting("sensitive"),
         duplicates=plan.table_setting("duplicates"),
         scaling=plan.table_setting("scaling"),
+        file=file_of_results,
     message:
         "Prepare {wildcards.dataset}"
     shell:
@@ -54,6 +57,7 @@ rule prepare_user_table:
         "{base}/logs/prepare_user_table/{dataset}.log",
     wildcard_constraints:
         dataset=plan.user_tables_constraint(),
+    cache: CACHE
     conda:
         FETCH
     params:
@@ -62,6 +66,7 @@ rule prepare_user_table:
         table=plan.table_setting("path"),
         sha256=plan.user_table_hash,
         settings=plan.user_table_settings,
+        file=file_of_results,
     message:
         "Read {wildcards.dataset} from {params.table}"
     shell:
@@ -75,11 +80,13 @@ rule measure_geometry:
         output=GEOMETRY,
     log:
         "{base}/logs/measure_geometry/{dataset}.log",
+    cache: CACHE
     conda:
         CLUSTER
     params:
         code=step_fingerprint("steps.geometry", libraries=COMPILED),
         base_seed=config["base_seed"],
+        file=file_of_results,
     message:
         "Measure the largest distance of {wildcards.dataset}"
     shell:

@@ -9,11 +9,13 @@ rule extract_clusterlets:
         labels=block_path("labels"),
     log:
         block_log("extract_clusterlets"),
+    cache: CACHE
     conda:
         CLUSTER
     params:
         code=step_fingerprint("steps.extraction", libraries=COMPILED),
         base_seed=config["base_seed"],
+        file=file_of_results,
     message:
         "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -28,11 +30,13 @@ rule sum_distances:
         output=block_path("distances"),
     log:
         block_log("sum_distances"),
+    cache: CACHE
     conda:
         CLUSTER
     params:
         code=step_fingerprint("steps.distances", libraries=COMPILED),
         base_seed=config["base_seed"],
+        file=file_of_results,
     message:
         "Summed distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
@@ -46,12 +50,14 @@ rule sample_partitions:
         output=block_path("partitions"),
     log:
         block_log("sample_partitions"),
+    cache: CACHE
     conda:
         CLUSTER
     params:
         code=step_fingerprint("steps.partitions"),
         base_seed=config["base_seed"],
         sample_size=config["sample_size"],
+        file=file_of_results,
     message:
         "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:

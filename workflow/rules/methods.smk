@@ -9,6 +9,7 @@ rule fit_method:
         labels=fit_path("labels"),
     log:
         FIT_LOG,
+    cache: CACHE
     conda:
         CLUSTER
     params:
@@ -17,6 +18,7 @@ rule fit_method:
         parameters=plan.parameters,
         base_seed=config["base_seed"],
         exceeded_limits=plan.exceeded_limits(fit_path("pieces")),
+        file=file_of_results,
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
@@ -30,6 +32,7 @@ rule score_method:
         output=CELL,
     log:
         CELL_LOG,
+    cache: CACHE
     conda:
         CLUSTER
     params:
@@ -44,6 +47,7 @@ rule score_method:
         base_seed=config["base_seed"],
         exceeded_limits=plan.exceeded_limits(CELL),
         deviation=plan.deviation,
+        file=file_of_results,
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:

@@ -15,7 +15,9 @@ TABLES = [
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # Every figure that clusterlets/report/figures declares, by the folder of its files; those in accounts are not results.
 FIGURES = {
-    folder: [f"{OUT}/{file}" for figure in figures.declared() if figure.folder == folder for file in figure.files("pdf", "png")]
+    folder: [
+        f"{OUT}/{file}" for figure in figures.declarations() if figure.folder == folder for file in figure.files("pdf", "png")
+    ]
     for folder in ("figures", "accounts")
 }
 STATISTICS = [
@@ -43,7 +45,7 @@ ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
     f"{OUT}/accounts/provenance.json",
 ]
-DRAWS_ACCOUNTS = [f"plot_{figure.module}" for figure in figures.declared() if figure.folder == "accounts"]
+DRAWS_ACCOUNTS = [f"plot_{figure.module}" for figure in figures.declarations() if figure.folder == "accounts"]
 MANIFEST = f"{OUT}/manifest.json"
 
 
@@ -123,9 +125,9 @@ for module in figures.modules():
         name:
             f"plot_{module}"
         input:
-            [f"{OUT}/{path}" for path in figures.read_by(module)],
+            [f"{OUT}/{path}" for path in figures.tables_read_by(module)],
         output:
-            [captioned(f"{OUT}/{file}") for figure in figures.of_module(module) for file in figure.files("png", "pdf")],
+            [captioned(f"{OUT}/{file}") for figure in figures.declarations_of(module) for file in figure.files("png", "pdf")],
         log:
             f"{OUT}/logs/plot_{module}.log",
         localrule: True
@@ -151,8 +153,9 @@ rule account:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("steps.accounts", libraries=LIBRARIES),
+        code=step_fingerprint("steps.accounts", "provenance.accounts", libraries=LIBRARIES),
         config=whole_configuration,
+        configfiles=lambda wildcards: json.dumps(CONFIGFILES),
         fingerprints=rule_fingerprints,
         logs=",".join(f"{place}/logs" for place in plan.variant_folders),
         after=",".join(["account", *DRAWS_ACCOUNTS, "write_report", "write_leaderboard", "write_manifest"]),
@@ -169,7 +172,7 @@ rule write_report:
         runs=f"{OUT}/runs.csv",
         datasets=f"{OUT}/datasets.csv",
         analysed=rules.analyse.output,
-        figures=[f"{OUT}/{file}" for figure in figures.on_page("report.html") for file in figure.files("png")],
+        figures=[f"{OUT}/{file}" for figure in figures.declarations_on("report.html") for file in figure.files("png")],
     output:
         output=captioned(f"{OUT}/report.html"),
         summary=captioned(f"{OUT}/summary.txt"),
@@ -190,7 +193,7 @@ rule write_report:
 rule write_leaderboard:
     input:
         ACCOUNTS,
-        [f"{OUT}/{file}" for figure in figures.on_page("leaderboard.html") for file in figure.files("png")],
+        [f"{OUT}/{file}" for figure in figures.declarations_on("leaderboard.html") for file in figure.files("png")],
         board=f"{OUT}/leaderboard.csv",
         overall=f"{OUT}/leaderboard_overall.csv",
         points=f"{OUT}/leaderboard_points.csv",
@@ -204,7 +207,7 @@ rule write_leaderboard:
     params:
         code=analysis_fingerprint("steps.leaderboard"),
         config=whole_configuration,
-        configfile=configfile_of_run(),
+        configfile=lambda wildcards: CONFIGFILES[-1] if CONFIGFILES else "",
         results=subpath(input.board, parent=True),
     message:
         "Write the leaderboard"
@@ -224,8 +227,9 @@ rule write_manifest:
     conda:
         ANALYSIS
     params:
-        code=step_fingerprint("steps.manifest", libraries=LIBRARIES),
+        code=step_fingerprint("steps.manifest", "provenance.libraries", libraries=LIBRARIES),
         config=whole_configuration,
+        user_files=lambda wildcards: plan.user_files(),
         results=subpath(output[0], parent=True),
         # Cells are not listed, as they follow from the settings: a command line has no room for thousands of names.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),

@@ -50,7 +50,7 @@ class ParetoFront:
     deviation : float array (F,)
         Largest deviation of a block from the dataset; ascending.
     drawn : {"sampled", "enumerated", "constructed"}
-        How partitions were found, see :func:`sample_partitions`.
+        How the partitions were drawn, see :func:`sample_partitions`.
     n_valid : int
         Valid partitions seen (with repetitions unless enumerated).
     """
@@ -101,11 +101,11 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     """
     from threadpoolctl import threadpool_limits  # not needed to read a front
 
-    check_whole("sample_size", sample_size, least=1)
+    check_whole("sample_size", sample_size, minimum=1)
     # The products are small: a second thread costs more than it saves. The limit is process-wide, and without the lock two
     # threads that set and reset it in turn could leave it set.
     with _LIMITED, threadpool_limits(limits=1):
-        return _explore(_Search.of(clusterlets), sample_size, random_state)
+        return _explore(_Search.from_clusterlets(clusterlets), sample_size, random_state)
 
 
 def _explore(search: "_Search", sample_size: int, random_state: np.random.Generator) -> ParetoFront:
@@ -139,7 +139,7 @@ def best_partition(
     Raises
     ------
     ClusterletsError
-        If ``omega`` or ``equation`` is none of the above.
+        If ``omega`` or ``equation`` is not one of the above.
 
     Notes
     -----
@@ -152,7 +152,7 @@ def best_partition(
     if len(front) == 0:
         return None
     s, delta = front.silhouette, front.deviation
-    objective = _rounded(omega * s + (1 - omega) * (1 - delta) if equation == "corrected" else 1 + omega * (s - delta))
+    objective = _round_scores(omega * s + (1 - omega) * (1 - delta) if equation == "corrected" else 1 + omega * (s - delta))
     return front.labels[np.flatnonzero(objective == objective.max())[-1]]  # silhouettes ascend and are distinct
 
 
@@ -167,7 +167,7 @@ def match_centroid(front: ParetoFront, omega: float, equation: Literal["correcte
     return labels == np.arange(labels.max() + 1)[:, None]
 
 
-def _rounded(values: np.ndarray) -> np.ndarray:
+def _round_scores(values: np.ndarray) -> np.ndarray:
     return np.round(values * _STEPS) / _STEPS
 
 
@@ -180,7 +180,7 @@ class _Search:
     bulk: type
 
     @classmethod
-    def of(cls, clusterlets: Clusterlets) -> "_Search":
+    def from_clusterlets(cls, clusterlets: Clusterlets) -> "_Search":
         distances = centroid_distances(clusterlets.centroids)
         distances /= distances.max() or 1
         # Single precision is enough where sums of instances are exact (below 2^24) and distances do not underflow.
@@ -211,7 +211,7 @@ class _Search:
         """The front of a front and more partitions (N, S)."""
         n_valid = front.n_valid + labels.shape[1]
         silhouette, deviation = self._bulk_scores(labels)
-        promising = np.flatnonzero(~self._surely_beaten(front, silhouette, deviation))
+        promising = np.flatnonzero(~self._certainly_beaten(front, silhouette, deviation))
         if len(promising) == 0:
             return ParetoFront(front.labels, front.silhouette, front.deviation, front.drawn, n_valid)
         candidates = _canonical(labels[:, promising])
@@ -240,9 +240,9 @@ class _Search:
         for part in _parts(labels):
             values = silhouettes(self.distances, members_of(labels[:, part]), ordered_product)
             silhouette[part] = sum(values) / len(values)
-        return _rounded(silhouette)
+        return _round_scores(silhouette)
 
-    def _surely_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
+    def _certainly_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
         """Which partitions (S,) truly have a lower silhouette than one, of these or the front's, that deviates no more.
 
         Nothing that belongs on the front is beaten, for the margin exceeds the errors of the scores compared; so what

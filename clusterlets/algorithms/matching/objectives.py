@@ -21,7 +21,7 @@ def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
     counts : array (..., K)
         Instances of each group in each cluster; whole numbers, no cluster empty.
     group_counts : int array (K,)
-        Instances of each group in the dataset, n in all.
+        Instances of each group in the dataset, n in total.
 
     Returns
     -------
@@ -40,12 +40,12 @@ def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
     return np.abs(by_group * n - np.multiply.outer(totals, sizes)).max(axis=0) / sizes / n
 
 
-def first_least(costs: np.ndarray) -> np.ndarray:
-    """Index, along the last axis, of the first of the least costs, up to rounding (``TIE``). Costs are not negative."""
+def first_lowest(costs: np.ndarray) -> np.ndarray:
+    """Index, along the last axis, of the first of the lowest costs, up to rounding (``TIE``). Costs are not negative."""
     return (costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1)
 
 
-def check_whole(name: str, value, least: int) -> None:
+def check_whole(name: str, value, minimum: int) -> None:
     """ClusterletsError unless the parameter is a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ClusterletsError(f"{name} must be a whole number of at least {least}, not {value!r}.")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise ClusterletsError(f"{name} must be a whole number of at least {minimum}, not {value!r}.")

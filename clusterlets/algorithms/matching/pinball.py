@@ -9,7 +9,7 @@ import numpy as np
 from clusterlets.algorithms.centroids import centroid_distances, distances_to
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.elementary import kullback_leibler
-from clusterlets.algorithms.matching.objectives import TIE, check_whole, deviations, first_least
+from clusterlets.algorithms.matching.objectives import TIE, check_whole, deviations, first_lowest
 from clusterlets.errors import ClusterletsError
 
 #: What a candidate is compared with: the clusterlet added last, or the whole cluster so far.
@@ -38,7 +38,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     Raises
     ------
     ClusterletsError
-        If ``hops`` or ``scope`` is none of the above.
+        If ``hops`` or ``scope`` is not one of the above.
 
     Notes
     -----
@@ -54,7 +54,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
 
 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Balance pinball matcher (B): hop over the groups, each time to the clusterlet of least deviation (Algorithm 2).
+    """Balance pinball matcher (B): hop over the groups, each time to the clusterlet of lowest deviation (Algorithm 2).
 
     As :func:`match_distance`, with the deviation from the dataset for a cost: of the clusterlet added last and the
     candidate together (``scope="last"``), or of the whole cluster with the candidate (``scope="cluster"``).
@@ -107,7 +107,7 @@ def _grow(group, starts, route, scope, features, cost):
     reference, sums = members.copy(), features[starts]
     for visited in route:
         candidates = np.flatnonzero(group == visited)
-        last = candidates[first_least(cost(sums, reference[:, candidates], candidates))]
+        last = candidates[first_lowest(cost(sums, reference[:, candidates], candidates))]
         if scope == "last":
             reference[:] = False
             sums = features[last]
@@ -127,7 +127,7 @@ def match_greedy_distance(
     clusterlets : Clusterlets
         N clusterlets of K groups.
     hops : int
-        Most clusterlets that join a start, at least 1.
+        Maximum number of clusterlets that join a start, at least 1.
     random_state : numpy.random.Generator
         Order of the starts: one permutation of N; each start is the next unused clusterlet in it.
     scope : {"cluster", "last"}
@@ -141,7 +141,7 @@ def match_greedy_distance(
     Raises
     ------
     ClusterletsError
-        If ``hops`` or ``scope`` is none of the above.
+        If ``hops`` or ``scope`` is not one of the above.
 
     Notes
     -----
@@ -159,7 +159,7 @@ def match_greedy_distance(
         candidates = np.flatnonzero(unused & (group != group[cluster[-1]]))
         if len(candidates) == 0:
             return None
-        return candidates[first_least(distances(_reference(cluster, scope), candidates))]
+        return candidates[first_lowest(distances(_reference(cluster, scope), candidates))]
 
     def distance_of_last_join(cluster):
         return distances(_reference(cluster[:-1], scope), cluster[-1:])[0] if len(cluster) > 1 else np.inf
@@ -170,7 +170,7 @@ def match_greedy_distance(
 def match_greedy_balance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy balance matcher (G-B): crisp; the unused clusterlet, of any group, that gives least deviation joins.
+    """Greedy balance matcher (G-B): crisp; the unused clusterlet, of any group, that gives lowest deviation joins.
 
     As :func:`match_greedy_distance`, with the deviation from the dataset for a cost: of the cluster with the candidate
     (``scope="cluster"``), or of the clusterlet added last with the candidate (``scope="last"``). Equal deviations are
@@ -186,7 +186,7 @@ def match_greedy_balance(
         unions = counts[_reference(cluster, scope)].sum(axis=0) + counts[candidates]
         costs = deviations(unions, totals)
         tied = np.flatnonzero(costs == costs.min())
-        return candidates[tied[_first_least_divergence(unions[tied], totals)]]
+        return candidates[tied[_first_lowest_divergence(unions[tied], totals)]]
 
     def deviation(cluster):
         return deviations(counts[cluster].sum(axis=0), totals)
@@ -234,8 +234,8 @@ def _reference(cluster: list, scope: str) -> list:
     return cluster if scope == "cluster" else cluster[-1:]
 
 
-def _first_least_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
-    """Index of the first cluster (m, K) of least Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
+def _first_lowest_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
+    """Index of the first cluster (m, K) of smallest Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
     if len(counts) == 1:
         return 0
     shares = counts / counts.sum(axis=1, keepdims=True)
@@ -244,6 +244,6 @@ def _first_least_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int
 
 
 def _check_parameters(hops, scope):
-    check_whole("hops", hops, least=1)
+    check_whole("hops", hops, minimum=1)
     if scope not in SCOPES:
         raise ClusterletsError(f"scope must be one of {', '.join(SCOPES)}, not {scope!r}.")

@@ -6,7 +6,7 @@ import pandas as pd
 
 from clusterlets.paper import reported
 from clusterlets.paper.claims import controls, on_runs, on_tables
-from clusterlets.paper.claims.findings import INCONCLUSIVE, VERDICTS, CannotTell, Finding, Scale
+from clusterlets.paper.claims.findings import INCONCLUSIVE, VERDICTS, Finding, Scale, Undecided
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.paper.tables import Table
 from clusterlets.text import markdown_table
@@ -18,15 +18,19 @@ COLUMNS = [
 __all__ = ["COLUMNS", "VERDICTS", "Numbers", "assess", "counts", "judge", "to_markdown"]
 
 
-def assess(runs: pd.DataFrame, made: Mapping[str, Table], undivided: Mapping[str, float]) -> pd.DataFrame:
+def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided: Mapping[str, float]) -> pd.DataFrame:
     """One row per claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
 
-    ``runs`` are those on the paper's datasets, and ``made`` their tables. A verdict needs more than half of the datasets.
+    ``runs`` are those on the paper's datasets, and ``our_tables`` their tables. A verdict needs more than half of the datasets.
     ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
     """
-    paper, ours, control_numbers = Numbers.of_paper(), Numbers.of_runs(runs, made), controls.all_of(runs, made, undivided)
+    paper, ours, control_numbers = (
+        Numbers.from_paper(),
+        Numbers.from_runs(runs, our_tables),
+        controls.all_controls(runs, our_tables, undivided),
+    )
     rows = [
-        _row(claim, paper, ours) | {"controls": controls.in_words(claim, ours, control_numbers, judge)}
+        _row(claim, paper, ours) | {"controls": controls.describe(claim, ours, control_numbers, judge)}
         for claim in reported.claims()["claims"]
     ]
     return pd.DataFrame(rows, columns=COLUMNS)
@@ -39,7 +43,7 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
     try:
         numbers.check_datasets()
         return (getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"]))(numbers, **arguments)
-    except CannotTell as reason:
+    except Undecided as reason:
         return Finding(INCONCLUSIVE, str(reason))
 
 
@@ -52,7 +56,7 @@ def counts(assessed: pd.DataFrame) -> pd.DataFrame:
 def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:
     by_paper, by_ours = judge(claim, paper), judge(claim, ours)
     return claim | {
-        "test": _test_in_words(claim),
+        "test": _describe_test(claim),
         "statistic_paper": by_paper.statistic,
         "verdict_paper": by_paper.verdict,
         "statistic_ours": by_ours.statistic,
@@ -61,9 +65,9 @@ def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:
     }
 
 
-def _test_in_words(claim: dict) -> str:
+def _describe_test(claim: dict) -> str:
     scale = claim["parameters"].get("scale")
-    grading = f" {reported.claims()['scales'][scale]['in_words']}" if scale else ""
+    grading = f" {reported.claims()['scales'][scale]['description']}" if scale else ""
     return claim["test"].format(**claim["parameters"]) + grading
 
 

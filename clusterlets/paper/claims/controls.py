@@ -24,15 +24,15 @@ def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
     """Our numbers with a control's runs in place of Clusterlets'; all other methods stay, the control itself included."""
     others = runs[runs["method"] != "Clusterlets"]
     replaced = pd.concat([others, runs[runs["method"] == control].assign(**_IN_PLACE_OF)], ignore_index=True)
-    return Numbers.of_runs(replaced, tables.make(replaced, reported.TABLES))
+    return Numbers.from_runs(replaced, tables.make(replaced, reported.TABLES))
 
 
-def undivided(made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:
+def undivided(our_tables: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:
     """Our tables 2 and 4 with the undivided data as Clusterlets' run; ``cohesion`` is its cohesion by dataset.
 
     A single cluster has the dataset's shares, so its deviation is zero. Table 3 is empty: there is nothing to choose from.
     """
-    table2, table3, table4 = (made[name].frame for name in reported.TABLES[1:4])
+    table2, table3, table4 = (our_tables[name].frame for name in reported.TABLES[1:4])
     rows = pd.DataFrame({"dataset": [name for name in table2["dataset"] if name in cohesion]})
     zeros = dict.fromkeys(("deviation_mean", "deviation_std", "deviation_max", "overlap"), 0.0)
     rows = rows.assign(size=1, cohesion=rows["dataset"].map(cohesion).astype(float), **zeros)
@@ -46,15 +46,17 @@ def undivided(made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -
     )
 
 
-def all_of(runs: pd.DataFrame, made: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> dict[str, Numbers]:
+def all_controls(
+    runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], cohesion: Mapping[str, float]
+) -> dict[str, Numbers]:
     """The numbers of each control by name, without controls that have no runs, or for which too little was measured."""
     present = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
     numbers = {name: in_place_of_clusterlets(runs, name) for name in present}
-    measured = [name for name in made[reported.TABLES[1]].frame["dataset"] if name in cohesion]
-    return numbers | ({UNDIVIDED: undivided(made, cohesion)} if not reported.too_few(len(measured)) else {})
+    measured = [name for name in our_tables[reported.TABLES[1]].frame["dataset"] if name in cohesion]
+    return numbers | ({UNDIVIDED: undivided(our_tables, cohesion)} if not reported.too_few(len(measured)) else {})
 
 
-def in_words(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:
+def describe(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:
     """The verdict on each control that the claim can be tested on, with the cases in which it holds; empty if there is none."""
     if claim["kind"] == "not_behind":  # the controls are ranked among our methods
         claims = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}

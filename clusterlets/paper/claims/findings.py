@@ -14,7 +14,7 @@ VERDICTS = (HOLDS, IN_PART, FAILS, INCONCLUSIVE)
 LAST_BIT = 1e-9
 
 
-class CannotTell(Exception):
+class Undecided(Exception):
     """The numbers at hand do not decide the claim; the message says why."""
 
 
@@ -28,17 +28,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Scale:
-    """The least share of cases for a claim to hold, and the share above which it holds in part."""
+    """The smallest share of cases for a claim to hold, and the share above which it holds in part."""
 
     holds: float
     in_part: float
-    in_words: str
+    description: str
 
 
-def graded(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, of: str = "datasets") -> Finding:
+def grade(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, of: str = "datasets") -> Finding:
     """A verdict from the share of cases in which a claim is true; the exceptions are named, with their values."""
     if fulfilled.empty:
-        raise CannotTell("No case is left to look at.")
+        raise Undecided("No case is left to look at.")
     share = fulfilled.mean()
     verdict = HOLDS if share >= scale.holds - LAST_BIT else IN_PART if share > scale.in_part else FAILS
     exceptions = [f"{case} ({shown[case]})" if shown is not None else str(case) for case in fulfilled.index[~fulfilled]]
@@ -46,18 +46,18 @@ def graded(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, o
     return Finding(verdict, f"{words}; not {', '.join(exceptions)}" if exceptions else words)
 
 
-def two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
+def grade_in_two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:
     """A verdict from two conditions; the second is the weaker one."""
     return Finding(HOLDS if holds else IN_PART if in_part else FAILS, statistic)
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Three decimals; fewer for whole and half numbers and infinity (a division by a printed zero), one digit for tiny ones."""
     if np.isinf(value) or float(2 * value).is_integer():
         return f"{value:g}".replace("-", "−")
     return significant(value, 1) if abs(value) < 0.001 else decimal(value)
 
 
-def plain(quantity: str) -> str:
+def readable_name(quantity: str) -> str:
     """A column's name as a reader would say it."""
     return {"deviation_mean": "mean deviation", "deviation_max": "largest deviation"}.get(quantity, quantity)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from clusterlets.analysis import paired, selection, statistics
 from clusterlets.paper import reported
-from clusterlets.paper.claims.findings import CannotTell
+from clusterlets.paper.claims.findings import Undecided
 from clusterlets.paper.tables import Table
 
 _TEXT = ("dataset", "method", "matcher", "coefficient", "x", "y")
@@ -23,7 +23,7 @@ class Numbers:
     runs: pd.DataFrame | None = None
 
     @classmethod
-    def of_paper(cls) -> "Numbers":
+    def from_paper(cls) -> "Numbers":
         """The printed numbers. The paper's FRAC is FRAC (nearest); the s of its table 5 stays s, whatever it means."""
         paper_tables = {
             name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES
@@ -31,60 +31,60 @@ class Numbers:
         return cls({name: _numeric(table) for name, table in paper_tables.items()})
 
     @classmethod
-    def of_runs(cls, runs: pd.DataFrame, made: Mapping[str, Table]) -> "Numbers":
+    def from_runs(cls, runs: pd.DataFrame, our_tables: Mapping[str, Table]) -> "Numbers":
         """Our tables, and the runs behind them; the s of table 5 is the silhouette, as in equation 1."""
-        return cls({name: made[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
+        return cls({name: our_tables[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
 
     def check_datasets(self) -> None:
-        """Raise ``CannotTell`` for half of the paper's datasets or fewer: a verdict on these would be on something else."""
+        """Raise ``Undecided`` for half of the paper's datasets or fewer: a verdict on these would be on something else."""
         if self.runs is not None:
             too_few = reported.too_few(self.runs["dataset"].nunique())
             if too_few:
-                raise CannotTell(too_few)
+                raise Undecided(too_few)
 
     def matcher(self, name: str) -> pd.Series:
         """A matcher's row of table 1."""
         rows = self.tables["table1_matchers"].set_index("matcher")
         if name not in rows.index or pd.isna(rows.loc[name, "deviation_mean"]):
-            raise CannotTell(f"No numbers for matcher {name}.")
+            raise Undecided(f"No numbers for matcher {name}.")
         return rows.loc[name]
 
     def every_matcher(self) -> pd.DataFrame:
-        """Table 1; ``CannotTell`` if any of the paper's matchers is missing."""
+        """Table 1; ``Undecided`` if any of the paper's matchers is missing."""
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
-    def chosen(self, name: str) -> pd.DataFrame:
+    def chosen_runs(self, name: str) -> pd.DataFrame:
         """The run of each dataset that a table shows, or that the rule of this name selects from the runs."""
         if name in _CHOSEN_BY_TABLE:
             table, method = _CHOSEN_BY_TABLE[name]
             rows = self.tables[table]
             rows = rows if method is None else rows[rows["method"] == method]
         else:
-            rows = _CHOSEN_FROM_RUNS[name](self._of_paper_seeds).rename(columns={"n_clusters": "size"})
+            rows = _CHOSEN_FROM_RUNS[name](self._on_paper_seeds).rename(columns={"n_clusters": "size"})
             rows = rows.assign(matcher=selection.paper_names(rows["matcher"]))
         rows = rows[rows["deviation_mean"].notna()].set_index("dataset")
         if rows.empty:
-            raise CannotTell(f"No numbers for {name}.")
+            raise Undecided(f"No numbers for {name}.")
         return rows.loc[selection.in_order(rows.index, reported.datasets())]
 
     @property
     def single_runs(self) -> pd.DataFrame:
         """Every single run with numbers, without limit cases: all of ours, tables 2 and 3 of the paper."""
         if self.runs is not None:
-            own = self._of_paper_seeds
-            return selection.without_limit_cases(own[own["method"] == "Clusterlets"])
+            runs = self._on_paper_seeds
+            return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])
         return pd.concat([self.tables[reported.TABLES[1]], self.tables[reported.TABLES[2]]], ignore_index=True)
 
     @property
-    def needed_runs(self) -> pd.DataFrame:
-        """Every run with a result; ``CannotTell`` for the paper, whose tables do not show single runs."""
+    def all_runs(self) -> pd.DataFrame:
+        """Every run with a result; ``Undecided`` for the paper, whose tables do not show single runs."""
         if self.runs is None:
-            raise CannotTell("The printed tables do not show it; it takes the runs.")
+            raise Undecided("The printed tables do not show it; it takes the runs.")
         return selection.ok(self.runs)
 
     @property
-    def _of_paper_seeds(self) -> pd.DataFrame:
-        return selection.seeds_of_paper(self.needed_runs)
+    def _on_paper_seeds(self) -> pd.DataFrame:
+        return selection.seeds_of_paper(self.all_runs)
 
     @cached_property
     def rankings(self) -> dict[str, statistics.Ranking]:
@@ -93,11 +93,11 @@ class Numbers:
         The paper has none: its figure 1 is an empty picture in its source.
         """
         if self.runs is None:
-            raise CannotTell("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
+            raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
         runs = selection.ok(self.runs)
         runs = runs.assign(name=selection.names(runs))
-        own = [*selection.PAPER_NAMES.values()]
-        ranked = {"matchers": own, "with_frac": [*own, *selection.METHODS]}
+        matchers = [*selection.PAPER_NAMES.values()]
+        ranked = {"matchers": matchers, "with_frac": [*matchers, *selection.METHODS]}
         return {
             name: statistics.rank(name, "", statistics.blocks(runs, methods, ["dataset"])) for name, methods in ranked.items()
         }
@@ -136,10 +136,10 @@ _CHOSEN_FROM_RUNS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
 }
 
 
-def aligned(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+def align(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Two choices of runs, on the datasets that both have."""
-    first_rows, second_rows = numbers.chosen(first), numbers.chosen(second)
+    first_rows, second_rows = numbers.chosen_runs(first), numbers.chosen_runs(second)
     datasets = [name for name in first_rows.index if name in second_rows.index]
     if not datasets:
-        raise CannotTell(f"No dataset has both {first} and {second}.")
+        raise Undecided(f"No dataset has both {first} and {second}.")
     return first_rows.loc[datasets], second_rows.loc[datasets]

@@ -1,7 +1,7 @@
 """Tests of claims that no table of the paper decides: on every run, and on the ranks of figure 1.
 
 Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``; it does not know whose numbers
-they are. If they do not decide the claim, it raises ``CannotTell``.
+they are. If they do not decide the claim, it raises ``Undecided``.
 """
 
 from collections.abc import Collection
@@ -11,18 +11,18 @@ import pandas as pd
 
 from clusterlets.analysis import paired, selection, statistics
 from clusterlets.analysis.descriptive import variance
-from clusterlets.paper.claims.findings import CannotTell, Finding, Scale, graded, number, two_steps
-from clusterlets.paper.claims.numbers import Numbers, aligned
+from clusterlets.paper.claims.findings import Finding, Scale, Undecided, format_number, grade, grade_in_two_steps
+from clusterlets.paper.claims.numbers import Numbers, align
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
     """On how many datasets a filter changes the choice; holds if on more than half, and on more than the other filter does."""
     counts = []
     for unfiltered in (without, without_other):
-        with_filter, without_filter = aligned(numbers, filtered, unfiltered)
+        with_filter, without_filter = align(numbers, filtered, unfiltered)
         counts.append(int((with_filter["deviation_mean"] != without_filter["deviation_mean"]).sum()))
     words = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(with_filter)} datasets"
-    return two_steps(counts[0] > len(with_filter) / 2 and counts[0] > counts[1], counts[0] > 0, words)
+    return grade_in_two_steps(counts[0] > len(with_filter) / 2 and counts[0] > counts[1], counts[0] > 0, words)
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
@@ -30,10 +30,10 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
 
     A test that could not have found a difference does not count against the claim; the opposite order does.
     """
-    verdicts, words = _tested(numbers, better, worse)
+    verdicts, words = _test_pair(numbers, better, worse)
     if verdicts["order"] and not verdicts["nemenyi"]:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
-    return two_steps(verdicts["nemenyi"] and verdicts["order"], verdicts["wilcoxon"] and verdicts["order"], words)
+    return grade_in_two_steps(verdicts["nemenyi"] and verdicts["order"], verdicts["wilcoxon"] and verdicts["order"], words)
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
@@ -41,38 +41,38 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
 
     A test that could not have found a difference does not count for the claim.
     """
-    tested = [_tested(numbers, matcher, other) for other in others]
+    tested = [_test_pair(numbers, matcher, other) for other in others]
     none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in tested)
     none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
     words = "; ".join(words for _, words in tested)
     if none_by_nemenyi:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
-    return two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, words)
+    return grade_in_two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, words)
 
 
 def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
-    """Raise ``CannotTell`` if Wilcoxon's test could not have separated any of the pairs.
+    """Raise ``Undecided`` if Wilcoxon's test could not have separated any of the pairs.
 
     Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
     """
-    least = paired.least_p(n_datasets, n_pairs)
+    least = paired.smallest_possible_p(n_datasets, n_pairs)
     if least >= statistics.ALPHA:
-        raise CannotTell(
+        raise Undecided(
             f"{words}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "
             f"could tell no pair apart at level {statistics.ALPHA}."
         )
 
 
-def _tested(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
+def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
     """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and all this in words."""
-    ranking = _computed(numbers, "matchers")
+    ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
     nemenyi = _pair(ranking.pairs, one, other)
     wilcoxon = _pair(numbers.wilcoxon, one, other)
     words = (
         f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
-        f"{statistics.p_in_words(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.p_in_words(wilcoxon['p_holm'])}"
+        f"{statistics.format_p(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}"
     )
     return {
         "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
@@ -86,10 +86,10 @@ def _pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
     return pair
 
 
-def _computed(numbers: Numbers, name: str) -> statistics.Ranking:
+def _get_ranking(numbers: Numbers, name: str) -> statistics.Ranking:
     ranking = numbers.rankings[name]
     if ranking.obstacle:
-        raise CannotTell(ranking.obstacle)
+        raise Undecided(ranking.obstacle)
     return ranking
 
 
@@ -98,14 +98,14 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
 
     If Wilcoxon's test could not have found a difference, it does not count for the claim.
     """
-    ranking = _computed(numbers, "matchers")
+    ranking = _get_ranking(numbers, "matchers")
     tests = {"Nemenyi's test": _apart(ranking.pairs), "Wilcoxon's with Holm's correction": _apart(numbers.wilcoxon)}
     n_pairs, apart_by_any = len(ranking.pairs), set[frozenset]().union(*tests.values())
     by_test = ", ".join(f"{len(pairs)} by {test}" for test, pairs in tests.items())
     words = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
     if len(apart_by_any) <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, words)
-    return two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, words)
+    return grade_in_two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, words)
 
 
 def _apart(pairs: pd.DataFrame) -> set[frozenset]:
@@ -114,11 +114,11 @@ def _apart(pairs: pd.DataFrame) -> set[frozenset]:
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
-    """Whether a matcher's deviation, averaged over all its runs, is the least of all matchers on each dataset."""
-    runs = numbers.needed_runs
+    """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
+    runs = numbers.all_runs
     own = [name for name in selection.PAPER_NAMES.values() if numbers.matcher(name) is not None]
     values = statistics.blocks(runs.assign(name=selection.names(runs)), own, ["dataset"]).dropna()
-    return graded(values.idxmin(axis=1) == matcher, scale, values.idxmin(axis=1))
+    return grade(values.idxmin(axis=1) == matcher, scale, values.idxmin(axis=1))
 
 
 def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Scale) -> Finding:
@@ -126,11 +126,11 @@ def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Sca
 
     The spread is pooled: the root of the variance over seeds, averaged over the configurations.
     """
-    spreads = {name: _spread_over_seeds(numbers.needed_runs, name) for name in (matcher, than)}
+    spreads = {name: _spread_over_seeds(numbers.all_runs, name) for name in (matcher, than)}
     both = pd.DataFrame(spreads).dropna()
     if both.empty:
-        raise CannotTell(f"No dataset has runs of both {matcher} and {than}.")
-    finding = graded(both[matcher] < both[than], scale)
+        raise Undecided(f"No dataset has runs of both {matcher} and {than}.")
+    finding = grade(both[matcher] < both[than], scale)
     medians = ", ".join(f"{name} {100 * both[name].median():.0f} %" for name in both)
     return Finding(finding.verdict, f"lower on {finding.statistic}; medians {medians} of the mean")
 
@@ -144,28 +144,28 @@ def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
 
 def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
     """Whether, on each dataset, the mean over the runs of C never falls as omega grows, and ends higher than it began."""
-    runs = numbers.needed_runs
+    runs = numbers.all_runs
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
-        raise CannotTell("It takes runs of C at two values of omega or more.")
+        raise Undecided("It takes runs of C at two values of omega or more.")
     steps = means.diff(axis=1).iloc[:, 1:].round(12)
     rises = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
-    finding = graded(rises, scale)
+    finding = grade(rises, scale)
     overall = ", ".join(f"{value:.3f} at {omega:g}" for omega, value in means.mean().items())
     return Finding(finding.verdict, f"{finding.statistic}; over all, {overall}")
 
 
 def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> Finding:
     """Whether the chosen run has a higher value of a quantity than random partitions of the dataset on average."""
-    runs = numbers.needed_runs
+    runs = numbers.all_runs
     random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
-    rows = numbers.chosen(chosen)
+    rows = numbers.chosen_runs(chosen)
     datasets = [name for name in rows.index if name in random_means.index]
     if not datasets:
-        raise CannotTell("No dataset has both random partitions and a chosen run.")
+        raise Undecided("No dataset has both random partitions and a chosen run.")
     ours, chance = rows.loc[datasets, quantity], random_means[datasets]
-    finding = graded(ours > chance, scale, ours.map(number) + " against " + chance.map(number))
-    return Finding(finding.verdict, f"{finding.statistic}; median gain {number((ours - chance).median())}")
+    finding = grade(ours > chance, scale, ours.map(format_number) + " against " + chance.map(format_number))
+    return Finding(finding.verdict, f"{finding.statistic}; median gain {format_number((ours - chance).median())}")
 
 
 def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
@@ -174,26 +174,26 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
     The tests are Nemenyi's over all ranked methods, and Wilcoxon's with Holm's correction over the contenders against this
     FRAC. If Wilcoxon's could not have found a difference, they do not count for the claim.
     """
-    ranking = _computed(numbers, "with_frac")
+    ranking = _get_ranking(numbers, "with_frac")
     values, ranks = ranking.complete, ranking.mean_ranks
     ranked_contenders = [name for name in ranks.index if name in contenders]
     if frac not in ranks or not ranked_contenders:
-        raise CannotTell(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
+        raise Undecided(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
     best = ranked_contenders[0]
-    wilcoxon = _pair(paired.tested("", [(values[name], values[frac]) for name in ranked_contenders]), best, frac)
+    wilcoxon = _pair(paired.compare_pairs("", [(values[name], values[frac]) for name in ranked_contenders]), best, frac)
     apart = min(wilcoxon["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
     behind = int((values[best] > values[frac]).sum())
     words = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
-        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.p_in_words(wilcoxon['p_holm'])}; "
+        f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}; "
         f"{frac} is ahead of {best} on {behind} of {len(values)} datasets"
     )
     ahead = ranks[best] > ranks[frac]
     if not ahead and not apart:
         _check_power(len(values), len(ranked_contenders), words)
-    return two_steps(ahead, not apart, words)
+    return grade_in_two_steps(ahead, not apart, words)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:
     """A claim that neither the paper's numbers nor ours can decide."""
-    raise CannotTell("Neither the tables nor the runs say anything about it.")
+    raise Undecided("Neither the tables nor the runs say anything about it.")

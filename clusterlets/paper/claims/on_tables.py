@@ -1,7 +1,7 @@
 """Tests of claims on the paper's tables: one function for each kind of claim, the same for the paper's numbers and ours.
 
 Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``; it does not know whose numbers
-they are. If they do not decide the claim, it raises ``CannotTell``.
+they are. If they do not decide the claim, it raises ``Undecided``.
 """
 
 from collections.abc import Mapping
@@ -11,8 +11,8 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
-from clusterlets.paper.claims.findings import LAST_BIT, Finding, Scale, graded, number, plain, two_steps
-from clusterlets.paper.claims.numbers import Numbers, aligned
+from clusterlets.paper.claims.findings import LAST_BIT, Finding, Scale, format_number, grade, grade_in_two_steps, readable_name
+from clusterlets.paper.claims.numbers import Numbers, align
 
 # Half of the last digit of a printed deviation: tables 2 to 4 have three decimals.
 _HALF_DIGIT = 0.0005
@@ -24,26 +24,28 @@ def place(numbers: Numbers, matcher: str, place: int) -> Finding:
     """Whether a matcher has this place by mean deviation; in part: one place off."""
     order = numbers.every_matcher()["deviation_mean"].sort_values(kind="stable")
     off = abs(order.index.get_loc(matcher) + 1 - place)
-    return two_steps(off == 0, off == 1, ", ".join(f"{name} {number(value)}" for name, value in order.items()))
+    return grade_in_two_steps(off == 0, off == 1, ", ".join(f"{name} {format_number(value)}" for name, value in order.items()))
 
 
 def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -> Finding:
     """Whether two matchers' mean deviations have this ratio; in part: the first is larger by another factor."""
     quotient = numbers.matcher(of)["deviation_mean"] / numbers.matcher(to)["deviation_mean"]
-    return two_steps(abs(quotient / factor - 1) <= tolerance + LAST_BIT, quotient > 1, f"{of} / {to} = {quotient:.2f}")
+    return grade_in_two_steps(abs(quotient / factor - 1) <= tolerance + LAST_BIT, quotient > 1, f"{of} / {to} = {quotient:.2f}")
 
 
 def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: float) -> Finding:
     """Whether each matcher's mean deviation has this relative spread (standard deviation over mean, in percent)."""
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
-    return two_steps(bool(near.all()), bool(near.any()), ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads))
+    return grade_in_two_steps(
+        bool(near.all()), bool(near.any()), ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads)
+    )
 
 
 def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
-    """Whether a matcher's relative spread is at most ``factor`` times the other's; in part: merely below it."""
+    """Whether a matcher's relative spread is at most ``factor`` times the other's; in part: only below it."""
     spread, other_spread = (_relative_spread(numbers.matcher(name)) for name in (matcher, than))
-    return two_steps(
+    return grade_in_two_steps(
         spread <= factor * other_spread, spread < other_spread, f"{matcher} {spread:.0f} %, {than} {other_spread:.0f} %"
     )
 
@@ -53,21 +55,23 @@ def _relative_spread(row: pd.Series) -> float:
 
 
 def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
-    """Whether a matcher has the least value of all these quantities of table 1; in part: of some."""
+    """Whether a matcher has the lowest value of all these quantities of table 1; in part: of some."""
     table = numbers.every_matcher()
     lowest = {quantity: table[quantity].idxmin() for quantity in quantities}
     words = ", ".join(
-        f"least {plain(name)}: {lowest_matcher} {number(table.loc[lowest_matcher, name])}"
+        f"least {readable_name(name)}: {lowest_matcher} {format_number(table.loc[lowest_matcher, name])}"
         for name, lowest_matcher in lowest.items()
     )
-    return two_steps(set(lowest.values()) == {matcher}, matcher in lowest.values(), words)
+    return grade_in_two_steps(set(lowest.values()) == {matcher}, matcher in lowest.values(), words)
 
 
 def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Finding:
     """Whether the largest mean deviation of a matcher is at least ``factor`` times the least."""
     deviation = numbers.every_matcher()["deviation_mean"]
     quotient = deviation.max() / deviation.min()
-    return two_steps(quotient >= factor, quotient >= in_part, f"{deviation.idxmax()} / {deviation.idxmin()} = {quotient:.2f}")
+    return grade_in_two_steps(
+        quotient >= factor, quotient >= in_part, f"{deviation.idxmax()} / {deviation.idxmin()} = {quotient:.2f}"
+    )
 
 
 # ---- tables 2 to 4: chosen runs --------------------------------------------------------------------------------------
@@ -77,22 +81,24 @@ def within(
     numbers: Numbers, chosen: str, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}, but: str = ""
 ) -> Finding:
     """Whether the chosen run of each dataset keeps within bounds; the dataset ``but`` is expected not to."""
-    rows = numbers.chosen(chosen)
+    rows = numbers.chosen_runs(chosen)
     keeps = _within_bounds(rows, at_least, at_most)
     violations = {
         name: ", ".join(
-            f"{plain(column)} {number(rows.loc[name, column])}" for column in keeps if name == but or not ok[column]
+            f"{readable_name(column)} {format_number(rows.loc[name, column])}"
+            for column in keeps
+            if name == but or not ok[column]
         )
         for name, ok in keeps.iterrows()
     }
-    return graded(keeps.all(axis=1) ^ (rows.index == but), scale, pd.Series(violations))
+    return grade(keeps.all(axis=1) ^ (rows.index == but), scale, pd.Series(violations))
 
 
 def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
     """Whether any single run of each dataset keeps within bounds."""
     runs = numbers.single_runs
     is_attained = _within_bounds(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
-    return graded(is_attained.loc[selection.in_order(is_attained.index, reported.datasets())], scale)
+    return grade(is_attained.loc[selection.in_order(is_attained.index, reported.datasets())], scale)
 
 
 def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
@@ -105,70 +111,70 @@ def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> p
 
 def made_by(numbers: Numbers, chosen: str, matchers: list[str], scale: Scale) -> Finding:
     """Whether the chosen run of each dataset is by one of these matchers."""
-    rows = numbers.chosen(chosen)
-    return graded(rows["matcher"].isin(matchers), scale, rows["matcher"])
+    rows = numbers.chosen_runs(chosen)
+    return grade(rows["matcher"].isin(matchers), scale, rows["matcher"])
 
 
 def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale: Scale) -> Finding:
     """Whether two choices differ in any of the columns, dataset by dataset."""
-    first_rows, second_rows = aligned(numbers, first, second)
+    first_rows, second_rows = align(numbers, first, second)
     same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
-    return graded(~same.all(axis=1), scale)
+    return grade(~same.all(axis=1), scale)
 
 
 def higher(
     numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
 ) -> Finding:
     """Whether the first value exceeds the second; with ``factor`` or ``below``, at least ``factor`` times it less ``below``."""
-    first_values, second_values = (rows[quantity] for rows in aligned(numbers, first, second))
+    first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     if below or factor != 1:
-        finding = graded(
-            first_values >= factor * second_values - below - LAST_BIT, scale, _against(first_values, second_values)
+        finding = grade(
+            first_values >= factor * second_values - below - LAST_BIT, scale, _compare_values(first_values, second_values)
         )
         higher_on = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
         return Finding(
             finding.verdict, f"{finding.statistic}{higher_on}; {_medians(first, first_values, second, second_values)}"
         )
-    finding = graded(first_values > second_values, scale, _against(first_values, second_values))
+    finding = grade(first_values > second_values, scale, _compare_values(first_values, second_values))
     return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, first_values, second, second_values)}")
 
 
 def lower(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
     """Whether the first choice's value is below the second's."""
-    first_values, second_values = (rows[quantity] for rows in aligned(numbers, first, second))
-    finding = graded(first_values < second_values, scale, _against(first_values, second_values))
+    first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
+    finding = grade(first_values < second_values, scale, _compare_values(first_values, second_values))
     return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, first_values, second, second_values)}")
 
 
-def _against(one: pd.Series, other: pd.Series) -> pd.Series:
-    return one.map(number) + " against " + other.map(number)
+def _compare_values(one: pd.Series, other: pd.Series) -> pd.Series:
+    return one.map(format_number) + " against " + other.map(format_number)
 
 
 def _medians(first: str, one: pd.Series, second: str, other: pd.Series) -> str:
-    return f"medians: {first} {number(one.median())}, {second} {number(other.median())}"
+    return f"medians: {first} {format_number(one.median())}, {second} {format_number(other.median())}"
 
 
 def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scale: Scale) -> Finding:
     """Whether the first choice has higher values of all quantities on every dataset: cases are (quantity, dataset)."""
-    first_rows, second_rows = aligned(numbers, first, second)
+    first_rows, second_rows = align(numbers, first, second)
     more = (first_rows[quantities] > second_rows[quantities]).T.stack()
-    finding = graded(more, scale, of="cases")
-    counts = ", ".join(f"{plain(name)} {int(more[name].sum())} of {len(first_rows)}" for name in quantities)
+    finding = grade(more, scale, of="cases")
+    counts = ", ".join(f"{readable_name(name)} {int(more[name].sum())} of {len(first_rows)}" for name in quantities)
     return Finding(finding.verdict, f"higher: {counts}")
 
 
 def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Scale) -> Finding:
     """Whether the relative spread of deviations within a clustering is higher for the first choice."""
-    first_rows, second_rows = aligned(numbers, first, second)
+    first_rows, second_rows = align(numbers, first, second)
     with np.errstate(divide="ignore", invalid="ignore"):
         spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (first_rows, second_rows)]
     are_defined = spreads[0].notna() & spreads[1].notna()
-    return graded((spreads[0] > spreads[1])[are_defined], scale, _against(*spreads))
+    return grade((spreads[0] > spreads[1])[are_defined], scale, _compare_values(*spreads))
 
 
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: int) -> Finding:
     """Whether the first choice's mean deviation is lower by a factor on at least ``some`` datasets; in part: on any."""
-    first_rows, second_rows = aligned(numbers, first, second)
+    first_rows, second_rows = align(numbers, first, second)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - LAST_BIT
@@ -178,10 +184,9 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: 
         f"{name} above {lower_bounds[name]:.0f}" if np.isinf(value) else f"{name} {value:.0f}"
         for name, value in ratios[is_lower].items()
     )
-    words = (
-        f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {listed or f'at most {number(ratios.max())}'}"
-    )
-    return two_steps(is_lower.sum() >= some, is_lower.sum() > 0, words)
+    ratio = listed or f"at most {format_number(ratios.max())}"
+    words = f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {ratio}"
+    return grade_in_two_steps(is_lower.sum() >= some, is_lower.sum() > 0, words)
 
 
 # ---- table 5 ---------------------------------------------------------------------------------------------------------
@@ -191,5 +196,5 @@ def correlated(numbers: Numbers, x: str, y: str, sign: int, scale: Scale) -> Fin
     """Whether all three coefficients have this sign; in part: most of them."""
     table = numbers.tables["table5_correlations"]
     values = table[(table["x"] == x) & (table["y"] == y)].set_index("coefficient")["value"].dropna()
-    finding = graded(values * sign > 0, scale, of="coefficients")
+    finding = grade(values * sign > 0, scale, of="coefficients")
     return Finding(finding.verdict, ", ".join(f"{name.capitalize()} {value:.3f}" for name, value in values.items()))

@@ -28,7 +28,7 @@ def datasets() -> tuple[str, ...]:
     return tuple(table("table2_best_by_deviation")["dataset"])
 
 
-def of_paper(runs: pd.DataFrame) -> pd.DataFrame:
+def runs_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs on the paper's datasets, so that only these are compared with the paper; all runs if there are none."""
     ours = runs["dataset"].isin(datasets())
     return runs[ours] if ours.any() else runs

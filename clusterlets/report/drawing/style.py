@@ -47,7 +47,7 @@ _FURTHER_COLORS = (
 )
 _FURTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
 WIDTH = 7.0  # inches
-_PANELS_A_ROW = 4
+_PANELS_PER_ROW = 4
 #: Axes with a pale grid behind the marks, for rc_context.
 GRID = {
     "axes.axisbelow": True,
@@ -75,7 +75,7 @@ plt.rcParams.update(
 )
 
 
-def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
+def method_styles(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Color and marker of each method, by its name in the report; no two methods share both."""
     further = {
         name: (_FURTHER_COLORS[number % len(_FURTHER_COLORS)], _FURTHER_MARKERS[number % len(_FURTHER_MARKERS)])
@@ -84,7 +84,7 @@ def looks(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
     return {name: further.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
 
 
-def middle(values: Iterable[float]) -> float:
+def middle_value(values: Iterable[float]) -> float:
     """The middle of the distinct values, the lower of two: the k that a figure with room for only one shows."""
     distinct = sorted(set(values))
     return distinct[(len(distinct) - 1) // 2]
@@ -119,14 +119,14 @@ def _rasters_cut_out() -> Iterator[None]:
         RendererPdf.draw_image = draw_image
 
 
-def single(height: float) -> tuple[Figure, Axes]:
+def single_panel(height: float) -> tuple[Figure, Axes]:
     """A figure with one panel, as wide as a page."""
     return plt.subplots(figsize=(WIDTH, height))
 
 
-def nothing(words: str = "Nothing to show: no values.") -> Figure:
+def empty_figure(words: str = "Nothing to show: no values.") -> Figure:
     """A figure that says why it is empty."""
-    figure, axes = single(0.8)
+    figure, axes = single_panel(0.8)
     axes.axis("off")
     axes.text(0.5, 0.5, words, ha="center", va="center", wrap=True)
     return mark_empty(figure)
@@ -138,30 +138,30 @@ def mark_empty(figure: Figure) -> Figure:
     return figure
 
 
-def panels(number: int, a_row: int = _PANELS_A_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
+def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
     """A figure of panels in rows, each ``height`` inches high; for none, a figure that says so."""
     if not number:
-        return nothing(), []
-    columns, rows = min(a_row, number), ceil(number / a_row)
+        return empty_figure(), []
+    columns, rows = min(per_row, number), ceil(number / per_row)
     with plt.rc_context(GRID):
-        size = (WIDTH * max(columns, 2) / a_row if columns < a_row else WIDTH, 0.6 + height * rows)
+        size = (WIDTH * max(columns, 2) / per_row if columns < per_row else WIDTH, 0.6 + height * rows)
         figure, axes = plt.subplots(rows, columns, figsize=size, squeeze=False, layout="constrained")
     for unused in axes.flat[number:]:
         unused.axis("off")
     return figure, list(axes.flat[:number])
 
 
-def explain(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
+def add_method_legend(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
     """Add what all panels share: a legend of colors and markers with ``key`` as its title, and the axis labels."""
     handles = [
         Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in look.items()
     ]
-    explain_with(figure, handles, key)
+    add_legend(figure, handles, key)
     figure.supxlabel(x, fontsize=8)
     figure.supylabel(y, fontsize=8)
 
 
-def explain_with(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
+def add_legend(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
     """Add a legend above all panels; the figure grows with a tall legend, so that panels keep their height."""
     figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
     legend_style = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}

@@ -46,7 +46,7 @@ class Declaration:
     options : dict
         Keyword arguments of ``draw``, where one file draws several figures.
     module : str
-        The file's name without ending, set by :func:`declared`.
+        The file's name without ending, set by :func:`declarations`.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Declaration:
 
 
 @cache
-def declared(folder: Path = FOLDER) -> tuple[Declaration, ...]:
+def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     """Every figure, in the order in which pages show them.
 
     Raises
@@ -77,7 +77,9 @@ def declared(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     ClusterletsError
         If a file declares no figure, a section that no page has, or a name that another file has too.
     """
-    figures = [figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read(path)]
+    figures = [
+        figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read_declarations(path)
+    ]
     modules: dict[str, str] = {}
     for figure in figures:
         if figure.name in modules:
@@ -90,31 +92,31 @@ def declared(folder: Path = FOLDER) -> tuple[Declaration, ...]:
 
 def modules() -> list[str]:
     """The files that draw figures, by name without extension."""
-    return sorted({figure.module for figure in declared()})
+    return sorted({figure.module for figure in declarations()})
 
 
-def read_by(module: str) -> list[str]:
+def tables_read_by(module: str) -> list[str]:
     """The tables that a file draws, relative to the results folder."""
-    return list(dict.fromkeys(path for figure in of_module(module) for path in figure.reads))
+    return list(dict.fromkeys(path for figure in declarations_of(module) for path in figure.reads))
 
 
-def of_module(module: str) -> list[Declaration]:
+def declarations_of(module: str) -> list[Declaration]:
     """The figures that one file draws."""
-    return [figure for figure in declared() if figure.module == module]
+    return [figure for figure in declarations() if figure.module == module]
 
 
-def on_page(page: str) -> list[Declaration]:
+def declarations_on(page: str) -> list[Declaration]:
     """The figures that a page shows; ``page`` is its file name."""
-    return [figure for figure in declared() if any(section.startswith(f"{page}#") for section in figure.sections)]
+    return [figure for figure in declarations() if any(section.startswith(f"{page}#") for section in figure.sections)]
 
 
 def images_of(page: str, results: Path) -> dict[str, bytes]:
     """The PNG of each figure of a page, by the figure's name; figures that were not drawn are left out."""
-    paths = {figure.name: results / figure.files("png")[0] for figure in on_page(page)}
+    paths = {figure.name: results / figure.files("png")[0] for figure in declarations_on(page)}
     return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
 
 
-def _read(path: Path) -> Iterable[Declaration]:
+def _read_declarations(path: Path) -> Iterable[Declaration]:
     """The entries of the list ``FIGURES`` in a file; each argument is a literal, or the name of one above the list."""
     constants: dict[str, ast.expr] = {}
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:

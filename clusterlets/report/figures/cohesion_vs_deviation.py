@@ -7,13 +7,13 @@ from matplotlib.figure import Figure
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, explain, looks, panels
+from clusterlets.report.drawing.style import COLORS, add_method_legend, method_styles, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="cohesion_vs_deviation",
-        title="Cohesion against mean deviation, a panel a dataset; best is top left",
+        title="Cohesion against mean deviation, one panel per dataset; best is top left",
         caption="Small: every run. Large: the best run of each method by mean deviation, after the rule on limit cases; "
         "hollow where all its runs are limit cases. Line: the Pareto front of the runs that the rule keeps. Where one method "
         "holds the front's lower left end and another its upper right, fairness is paid for in cohesion.",
@@ -37,9 +37,9 @@ def draw(runs: pd.DataFrame) -> Figure:
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
-    marks, regular = _marks(runs), selection.without_limit_cases(runs)
+    marks, regular = _runs_to_mark(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
-    look = looks(selection.in_order(runs["name"], COLORS))
+    look = method_styles(selection.in_order(runs["name"], COLORS))
     figure, all_axes = panels(len(datasets))
     for axes, dataset in zip(all_axes, datasets, strict=True):
         for name, (color, marker) in look.items():
@@ -61,7 +61,7 @@ def draw(runs: pd.DataFrame) -> Figure:
         axes.set_title(cut(dataset, _LONGEST))
         axes.set_xlim(left=-0.01)
     if datasets:
-        explain(figure, look, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)
+        add_method_legend(figure, look, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)
     return figure
 
 
@@ -72,7 +72,7 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
     return ordered[ordered["cohesion"] > before].to_numpy()
 
 
-def _marks(runs: pd.DataFrame) -> pd.DataFrame:
+def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
     """The best run of each method on each dataset; a limit case only if there is nothing else."""
     regular = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular.index))

@@ -12,7 +12,7 @@ from matplotlib.patheffects import withStroke
 from clusterlets.analysis import selection
 from clusterlets.paper import reported
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import nothing, panels
+from clusterlets.report.drawing.style import empty_figure, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -47,8 +47,8 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
     datasets = selection.in_order(shown["dataset"], reported.datasets())
     methods = selection.in_order(shown["method"], selection.METHODS)
     if not datasets:
-        return nothing("Nothing to show: no run of Clusterlets, FRAC or a control.")
-    figure, all_axes = panels(len(datasets), a_row=1, height=1.4)
+        return empty_figure("Nothing to show: no run of Clusterlets, FRAC or a control.")
+    figure, all_axes = panels(len(datasets), per_row=1, height=1.4)
     for axes, dataset in zip(all_axes, datasets, strict=True):
         axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
         axes.grid(False)
@@ -79,7 +79,7 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
         method_lines = lines[lines["method"] == method]
         if len(method_lines):
             _draw_bars(axes, left, method_lines, names, hues)
-    axes.set_xticks(lefts + 0.5, [_in_words(lines[lines["method"] == method], method) for method in methods])
+    axes.set_xticks(lefts + 0.5, [_describe_run(lines[lines["method"] == method], method) for method in methods])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.03, lefts[-1] + 1.03)
     shares = lines.drop_duplicates("group")["dataset_share"].cumsum().to_numpy()[:-1]
@@ -101,7 +101,7 @@ def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], h
             axes.text(center, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
 
 
-def _in_words(lines: pd.DataFrame, method: str) -> str:
+def _describe_run(lines: pd.DataFrame, method: str) -> str:
     """Name of the run, its number of clusters, and their sizes."""
     if lines.empty:
         return f"{method}\nno such run\n"

@@ -8,15 +8,15 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, explain_with, looks, middle, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, middle_value, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="cost_at_limit",
         title="Price at a largest deviation of at most 0.05",
-        caption="A panel a dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar their "
-        "range.",
+        caption="One panel per dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar "
+        "their range.",
         reads=("runs.csv", "leaderboard.csv"),
         sections=("leaderboard.html#figures",),
         position=30,
@@ -40,15 +40,18 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """
     shown = board[board["limit"] == LIMIT]
     if shown["rank"].notna().sum() == 0:
-        return nothing(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
-    k = middle(shown["k"])
+        return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
+    k = middle_value(shown["k"])
     shown = shown[shown["k"] == k]
     never_within = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = _order(shown[~shown["method"].isin(never_within)]), looks(selection.in_order(selection.names(runs), COLORS))
+    order, look = (
+        _order(shown[~shown["method"].isin(never_within)]),
+        method_styles(selection.in_order(selection.names(runs), COLORS)),
+    )
     prices = shown.loc[shown["rank"].notna(), "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
-    figure, all_axes = panels(len(datasets), a_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
+    figure, all_axes = panels(len(datasets), per_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
     for place, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
         axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)
@@ -80,13 +83,13 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
         axes.plot(price, y, marker=marker, markersize=3.6, color=color, markerfacecolor=fill_color, zorder=3)
 
 
-def _explain(figure: Figure, k: float, absent: list[str]) -> None:
+def _explain(figure: Figure, k: float, methods_without_row: list[str]) -> None:
     key = (
         f"Largest deviation at most {LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit on "
         "them; empty row: no configuration keeps the limit on the seeds that choose."
     )
-    key += f" Without a row, as they keep it nowhere: {', '.join(absent)}." if absent else ""
+    key += f" Without a row, as they keep it nowhere: {', '.join(methods_without_row)}." if methods_without_row else ""
     key = fill(key, _KEY, break_on_hyphens=False)
-    explain_with(figure, [], key)
+    add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
     figure.supxlabel("price: cost over the least known with k clusters (logarithmic; left is better)", fontsize=8)

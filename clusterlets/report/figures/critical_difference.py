@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.statistics import Ranking, from_tables
-from clusterlets.report.drawing.style import looks, mark_empty, single
+from clusterlets.report.drawing.style import mark_empty, method_styles, single_panel
 from clusterlets.report.figures import Declaration
 
 READS = (
@@ -65,7 +65,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
 
     ``names`` are all methods of the runs, ranked or not, so that each has the same hue as in other figures.
     """
-    figure, axes = single(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
+    figure, axes = single_panel(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
     axes.set_title(fill(ranking.title, _TITLE))
     if ranking.obstacle:
         axes.axis("off")
@@ -77,20 +77,20 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
         ax=axes,
         label_fmt_left="{label} ({rank:.2f})  ",
         label_fmt_right="  ({rank:.2f}) {label}",
-        color_palette={name: color for name, (color, _) in looks({*names, *ranking.mean_ranks.index}).items()},
+        color_palette={name: color for name, (color, _) in method_styles({*names, *ranking.mean_ranks.index}).items()},
     )
     for (band,) in artists["crossbars"]:  # its points come in the order of a set, which differs by process
         band.set_xdata(sorted(band.get_xdata()))
     for label in artists["labels"]:
         label.set_color("black")
-    _scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
+    _draw_scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
     key = "right is better; bands join what is not significantly different"
     words = f"mean rank over {len(ranking.complete)} blocks: {key}"
     axes.text(0.5, -0.06, words, ha="center", va="top", fontsize=8, transform=axes.transAxes)
     return figure
 
 
-def _scale_bar(axes: Axes, start: float, length: float) -> None:
+def _draw_scale_bar(axes: Axes, start: float, length: float) -> None:
     """Draw the critical difference as a bar above the axis, clear of the tick labels."""
     axes.plot([start, start + length], [1.6, 1.6], color="black", marker="|", markersize=8, lw=1.5)
     axes.text(start + length / 2, 1.8, f"critical difference {length:.2f}", ha="center", va="bottom", fontsize=8)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
 from clusterlets.analysis import selection
-from clusterlets.report.drawing.style import WIDTH, nothing
+from clusterlets.report.drawing.style import WIDTH, empty_figure
 from clusterlets.report.figures import Declaration
 from clusterlets.text import decimal
 
@@ -33,7 +33,7 @@ _WRITTEN = 5  # most columns of a map that leave room for numbers in its cells
 _PALE = 0.408  # luminance of a cell above which its number is dark
 _BESIDE = "FRAC, controls"
 _NAMES = 0.5  # inches for the column names below the last map
-_LOWEST = 1.15  # inches: the least height of a row that leaves room for the name of its quantity
+_LOWEST = 1.15  # inches: the minimum height of a row that leaves room for the name of its quantity
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -41,7 +41,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     runs = selection.ok(runs).dropna(subset=list(_SHOWN))
     parts = _parts(runs)
     if not parts:
-        return nothing("Nothing to show: no run of Clusterlets has a result.")
+        return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     runs = pd.concat([part for _, part, _ in parts])
     widths = [part[parameter].nunique() for _, part, parameter in parts]
     height = 0.9 + _NAMES * (parts[-1][0] == _BESIDE) + 2 * max(_LOWEST, 0.22 * runs["k"].nunique())
@@ -91,7 +91,7 @@ def _parameter(runs: pd.DataFrame) -> str:
     return "hops" if runs["hops"].notna().any() else "omega"
 
 
-def _written(value: float) -> str:
+def _format_value(value: float) -> str:
     """Three decimals; one digit and an exponent (``4e−4``) if these would show a nonzero number as 0."""
     if float(f"{value:.3f}") or round(value, 12) == 0:
         return decimal(value)
@@ -115,7 +115,7 @@ def _draw_map(axes: Axes, map_: pd.DataFrame, colors: dict) -> None:
     for (row, column), value in np.ndenumerate(map_):
         if np.isfinite(value):
             color = "0.15" if luminance[row, column] > _PALE else "white"
-            axes.text(column + 0.5, row + 0.5, _written(value), color=color, ha="center", va="center", fontsize=5)
+            axes.text(column + 0.5, row + 0.5, _format_value(value), color=color, ha="center", va="center", fontsize=5)
 
 
 def _luminance(colors: np.ndarray) -> np.ndarray:

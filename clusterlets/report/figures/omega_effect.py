@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.statistics import CONTROLS
-from clusterlets.report.drawing.style import COLORS, explain_with, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -33,7 +33,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     """One panel per quantity, over omega: a faint line per dataset, and their mean; dashed, the mean of each control."""
     lines = means(runs)
     if lines.empty:
-        return nothing("Nothing to show: no run of C has a result.")
+        return empty_figure("Nothing to show: no run of C has a result.")
     figure, all_axes = panels(len(_SHOWN), height=1.7)
     color, controls = COLORS["C"], means_of_controls(runs)
     for axes, (quantity, title) in zip(all_axes, _SHOWN.items(), strict=True):
@@ -48,7 +48,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     mean = Line2D([], [], color=color, lw=2, marker="o", markersize=4, label="mean over datasets")
     each = Line2D([], [], color="0.7", lw=0.8, marker="o", markersize=2, label="a dataset, mean over k and seeds")
     dashed = [Line2D([], [], color=COLORS[name], lw=1.2, ls="--", label=name) for name in controls.index]
-    explain_with(figure, [mean, each, *dashed])
+    add_legend(figure, [mean, each, *dashed])
     return figure
 
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import FACTORS, price_ratios
-from clusterlets.report.drawing.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -27,22 +27,24 @@ _MARKS = 2  # on each line
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """One panel per limit: the share of blocks in which a method is ranked and within a factor of the least price.
+    """One panel per limit: the share of blocks in which a method is ranked and within a factor of the lowest price.
 
     All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     board = board[board["rank"].notna()]
     if board.empty:
-        return nothing("Nothing to show: no method keeps any limit.")
-    look = looks(selection.in_order(selection.names(runs), COLORS))
-    figure, all_axes = panels(board["limit"].nunique(), a_row=2, height=2.5)
+        return empty_figure("Nothing to show: no method keeps any limit.")
+    look = method_styles(selection.in_order(selection.names(runs), COLORS))
+    figure, all_axes = panels(board["limit"].nunique(), per_row=2, height=2.5)
     for axes, (limit, rows) in zip(all_axes, board.groupby("limit"), strict=True):
         ratios = price_ratios(rows)
         _draw_profiles(axes, ratios, look)
         title = f"largest deviation ≤ {limit:g}" if np.isfinite(limit) else "no limit"
         axes.set_title(f"{title}: {len(ratios)} blocks")
     shown_looks = {name: look[name] for name in look if name in set(board["method"])}
-    explain(figure, shown_looks, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)")
+    add_method_legend(
+        figure, shown_looks, "factor of the least price in the block (logarithmic)", "share of the blocks (up is better)"
+    )
     return figure
 
 

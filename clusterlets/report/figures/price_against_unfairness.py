@@ -8,14 +8,14 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, explain, looks, middle, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, middle_value, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="price_against_unfairness",
         title="What fairness costs: price against delta_min",
-        caption="A panel a dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
+        caption="One panel per dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
         "that score. Price: squared error divided by the smallest that any run reached with the same number of clusters. Best "
         "is bottom left. Line: the front of configurations that none beats in both, with their parameters. The axis of "
         "delta_min is one of square roots, to give small values room. The title counts configurations too far above the front "
@@ -28,7 +28,7 @@ FIGURES = [
 
 _LONGEST = 20  # letters of a dataset's name
 _LABELLED = 20  # letters of the label of a configuration
-_LEAST_TOP = 1.2  # the price axis reaches at least to here
+_MIN_TOP = 1.2  # the price axis reaches at least to here
 _LETTER, _LINE = 0.026, 0.075  # width of a letter and height of a line, as shares of a panel's width and height
 _TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
@@ -39,22 +39,22 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     if points.empty:
-        return nothing("Nothing to show: it takes two methods, two seeds and runs with a cost.")
-    look = looks(selection.in_order(selection.names(runs), COLORS))
-    k = middle(points["k"])
+        return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
+    look = method_styles(selection.in_order(selection.names(runs), COLORS))
+    k = middle_value(points["k"])
     shown = points[points["k"] == k]
     datasets = list(shown["dataset"].unique())
-    figure, all_axes = panels(len(datasets), a_row=3, height=2.1)
+    figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
         configurations = shown[shown["dataset"] == dataset]
-        highest = max(_LEAST_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())
+        highest = max(_MIN_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())
         _draw_points(axes, configurations[configurations["price"] <= highest], look, highest)
         above = int((configurations["price"] > highest).sum())
         axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
     x = "delta_min on an axis of square roots (left is fairer; 0: every cluster has the dataset's shares)"
-    explain(
+    add_method_legend(
         figure, shown_looks, x, f"price: cost over the least known with k = {k:g} clusters (logarithmic; down is better)", key
     )
     return figure

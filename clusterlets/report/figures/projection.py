@@ -10,7 +10,7 @@ from matplotlib.lines import Line2D
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import explain_with, nothing, panels
+from clusterlets.report.drawing.style import add_legend, empty_figure, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -38,9 +38,9 @@ _INK = 7_000  # square points for all marks of a panel
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
     """One panel with the groups, and one for each matcher with its clusters; a row in two clusters has a mark in its mark."""
     if projection.empty:
-        return nothing("Nothing to show: no run of Clusterlets has a result.")
+        return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
-    figure, all_axes = panels(1 + len(matchers), a_row=3, height=2.05)
+    figure, all_axes = panels(1 + len(matchers), per_row=3, height=2.05)
     markers = dict(zip(sorted(projection["group"].unique()), cycle(_MARKERS)))
     rows = projection.drop_duplicates("row")
     greys = dict(zip(markers, cycle(_GREYS)))
@@ -49,7 +49,7 @@ def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
     _name_shapes(all_axes[0], markers, greys)
     for axes, matcher in zip(all_axes[1:], matchers, strict=True):
         lines = projection[projection["matcher"] == matcher]
-        axes.set_title(f"{selection.PAPER_NAMES.get(matcher, matcher)}: {_in_words(runs, lines)}")
+        axes.set_title(f"{selection.PAPER_NAMES.get(matcher, matcher)}: {_describe_clusters(runs, lines)}")
         _draw_points(axes, lines.assign(hue=[_HUES[min(cluster, len(_HUES) - 1)] for cluster in lines["cluster"]]), markers)
     for axes in all_axes:
         axes.grid(False)
@@ -79,7 +79,7 @@ def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> No
             axes.scatter(part["x"], part["y"], color=part["hue"], **mark)
 
 
-def _in_words(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
+def _describe_clusters(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
     """The number of clusters in the run of these lines, and the share of rows in several clusters."""
     if lines.empty:
         return "no valid partition"
@@ -95,7 +95,7 @@ def _explain(figure: Figure, first: pd.Series, shown: int) -> None:
     hues = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
     hues[0].set_label("cluster 1 (largest)")
     further = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
-    explain_with(figure, [*hues, further], columns=len(_HUES))
+    add_legend(figure, [*hues, further], columns=len(_HUES))
     row_count = f"{shown:,} of {first['rows']:,} rows" if shown < first["rows"] else f"all {shown:,} rows"
     x_label = f"first principal component of {cut(first['dataset'], _TITLE)} ({first['x_share']:.0%} of the variance)"
     figure.supxlabel(f"{x_label}; {row_count}", fontsize=8)

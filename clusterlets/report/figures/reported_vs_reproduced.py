@@ -14,7 +14,7 @@ from matplotlib.transforms import Bbox
 from clusterlets.analysis import selection
 from clusterlets.paper.comparison import counted
 from clusterlets.paper.prediction import close
-from clusterlets.report.drawing.style import explain, nothing, panels
+from clusterlets.report.drawing.style import add_method_legend, empty_figure, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -56,7 +56,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
     cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
     shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
     if not shown:
-        return nothing("Nothing to compare: none of the paper's datasets is among these runs.")
+        return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
     figure, all_axes = panels(len(shown), height=1.75)
     for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
@@ -69,12 +69,12 @@ def draw(comparison: pd.DataFrame) -> Figure:
             look = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **look)
     key = "grey: close; named: the furthest out (T2: table 2)"
-    explain(figure, _VERDICT_LOOK, "in the paper", "ours", key)
+    add_method_legend(figure, _VERDICT_LOOK, "in the paper", "ours", key)
     figure.draw_without_rendering()  # positions are final now, so that free places for the names can be computed
     figure.set_layout_engine("none")
     for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
-        _name(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
+        _name_misses(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
     return figure
 
 
@@ -116,12 +116,12 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
     axes.set_aspect("equal")
 
 
-def _name(axes: Axes, missed: pd.DataFrame, points: np.ndarray) -> None:
+def _name_misses(axes: Axes, misses: pd.DataFrame, points: np.ndarray) -> None:
     """Write each number's name beside it, where it covers neither a point nor another name."""
     panel, half_mark = axes.get_window_extent(), 2.5 * axes.figure.dpi / 72
     centres = axes.transData.transform(points)  # of what is occupied already, in pixels; halves: half its width and height
     halves = np.full_like(centres, half_mark)
-    for number, cell in enumerate(missed.to_dict("records")):
+    for number, cell in enumerate(misses.to_dict("records")):
         place = (cell["reported"], cell["reproduced"])
         text = axes.annotate(
             _short(cell),

@@ -7,14 +7,14 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from clusterlets.analysis import selection
-from clusterlets.report.drawing.style import COLORS, explain, looks, nothing, panels
+from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
     Declaration(
         name="seconds_against_rows",
         title="Seconds of a fit against the rows of its table",
-        caption="A line a method: medians over k and parameters. Differs from machine to machine.",
+        caption="One line per method: medians over k and parameters. Differs from machine to machine.",
         reads=("accounts/leaderboard_costs.csv", "datasets.csv"),
         sections=("leaderboard.html#costs",),
     )
@@ -29,17 +29,17 @@ def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     rows = datasets.set_index("dataset")["rows"]
     timed = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
     if timed.empty:
-        return nothing("Nothing to show: no fit has been timed.")
+        return empty_figure("Nothing to show: no fit has been timed.")
     lines = timed.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
     slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
-    look = looks(selection.in_order(lines["method"], COLORS))
+    look = method_styles(selection.in_order(lines["method"], COLORS))
     number = min(_PANELS, len(slowest))
-    figure, all_axes = panels(number, a_row=_PANELS, height=2.9)
+    figure, all_axes = panels(number, per_row=_PANELS, height=2.9)
     for panel, axes in enumerate(all_axes):
         names = slowest[panel * len(slowest) // number : (panel + 1) * len(slowest) // number]
         _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])
         axes.set_ylim(lines["seconds"].min() / 1.5, lines["seconds"].max() * 1.5)
-    explain(
+    add_method_legend(
         figure,
         look,
         "rows of the table (logarithmic)",

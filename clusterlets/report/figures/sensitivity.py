@@ -7,7 +7,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
-from clusterlets.report.drawing.style import COLORS, GRID, nothing, plt
+from clusterlets.report.drawing.style import COLORS, GRID, empty_figure, plt
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -38,13 +38,13 @@ _PAPER, _USUAL = "the paper", "usual choices"
 
 
 def draw(assessed: pd.DataFrame) -> Figure:
-    """The paper's number, ours with the usual choices on the first and on further seeds, and ours under each other choice.
+    """The paper's number, and ours: with the usual choices, on further seeds, and with each other choice.
 
     A choice that does not change a number has no mark.
     """
     shown = assessed[assessed["table"].isin([table for table, *_ in _PANELS.values()])]
     if shown.empty:
-        return nothing("Nothing to show: the sensitivity analysis was not run.")
+        return empty_figure("Nothing to show: the sensitivity analysis was not run.")
     label = (shown["choice"].str.replace("_", " ") + ":\n" + shown["taken"]).where(shown["choice"] != "seeds", _USUAL)
     shown = shown.assign(label=label)
     rows = list(dict.fromkeys([_PAPER, _USUAL, *label]))

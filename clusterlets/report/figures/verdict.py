@@ -6,7 +6,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from clusterlets.paper import controls
-from clusterlets.report.drawing.style import nothing, plt
+from clusterlets.report.drawing.style import empty_figure, plt
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -28,7 +28,7 @@ def draw(beside: pd.DataFrame) -> Figure:
     """One line a table: a bar for the perfect copies, one for the wrong ones, and a mark for the paper."""
     tables = list(beside.loc[beside["source"] == controls.PAPER, "table"])
     if not tables:
-        return nothing("Nothing to compare: none of the paper's datasets is among these runs.")
+        return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
     figure, axes = plt.subplots(figsize=(5.4, 0.9 + 0.34 * len(tables)), layout="constrained")
     for row in beside[beside["table"].isin(tables)].to_dict("records"):
         y, least, most = tables.index(row["table"]), 100 * row["differs_least"], 100 * row["differs_most"]

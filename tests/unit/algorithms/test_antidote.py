@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.datasets import load_breast_cancer
 
 from clusterlets.algorithms import antidote as module
-from clusterlets.algorithms.antidote import antidote, least_balances
+from clusterlets.algorithms.antidote import antidote, cluster_balances
 from clusterlets.algorithms.kmeans import lloyd
 from clusterlets.errors import ClusterletsError
 
@@ -51,19 +51,19 @@ def blobs(seed=0, n=150):
 
 
 def plain_labels(X, k, seed):
-    return lloyd(X, module._plain(X, k, np.random.default_rng(seed)), max_iter=1).labels
+    return lloyd(X, module._plain_centres(X, k, np.random.default_rng(seed)), max_iter=1).labels
 
 
 def test_balances_by_hand():
     """Groups 4 of 6 and 2 of 6. Cluster 0 has 3 and 1: 3/4 over 2/3 and 1/4 over 1/3; cluster 1 has 1 and 1."""
     labels, groups = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 0, 0, 1, 0, 1])
-    np.testing.assert_allclose(least_balances(labels, groups, 2), [3 / 4, 2 / 3])
+    np.testing.assert_allclose(cluster_balances(labels, groups, 2), [3 / 4, 2 / 3])
 
 
 @given(codes=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 5])), min_size=3, max_size=30))
 def test_balances_follow_from_the_shares(codes):
     labels, groups = np.array([(0, 0), (1, 5), (2, 0), *codes]).T
-    np.testing.assert_allclose(least_balances(labels, groups, 3), shares_by_hand(labels, groups, 3), atol=1e-12)
+    np.testing.assert_allclose(cluster_balances(labels, groups, 3), shares_by_hand(labels, groups, 3), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -71,7 +71,7 @@ def test_added_points_count_as_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     X, groups = blobs(seed)
     centres, places = X[rng.choice(len(X), 4, replace=False)], rng.normal(2, 4, size=(5, 2))
-    added = module._Added(X, groups, centres, 3.0)
+    added = module._AddedPoints(X, groups, centres, 3.0)
     labels = added.labels(places)
     assert np.array_equal(labels, k_means_of_rows(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
     assert not np.array_equal(labels, k_means_of_rows(X, centres))
@@ -79,7 +79,7 @@ def test_added_points_count_as_repeated_rows(seed):
 
 def test_a_centre_of_added_points_alone_moves_to_their_mean():
     """Two points of weight .2 draw the far centre to 12; dividing by 1 instead of their weight would give 4.8."""
-    added = module._Added(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
+    added = module._AddedPoints(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
     labels = added.labels(np.array([[12.0], [12.0]]))
     assert labels.tolist() == [0, 0, 0] and added.score(labels) == (-1.0, 0.0)
 
@@ -87,7 +87,7 @@ def test_a_centre_of_added_points_alone_moves_to_their_mean():
 def test_the_score_by_hand():
     X, groups = np.array([[0.0], [2.0], [10.0], [14.0], [10.0], [14.0]]), np.array([0, 1, 0, 0, 0, 1])
     labels = np.array([0, 0, 1, 1, 1, 1])
-    fairness, closeness = module._Added(X, groups, np.array([[0.0], [12.0]]), 1.0).score(labels)
+    fairness, closeness = module._AddedPoints(X, groups, np.array([[0.0], [12.0]]), 1.0).score(labels)
     assert fairness == pytest.approx(2 / 3 + 0.1 * (2 / 3 + 3 / 4) / 2)
     assert closeness == pytest.approx(-(2 + 16))
 
@@ -99,7 +99,7 @@ def test_the_labels_result_from_the_added_points(seed, k):
     result = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
     assert len(result.places) == 5 and result.weight == 8 / 5
     assert (result.places >= X.min(axis=0)).all() and (result.places <= X.max(axis=0)).all()
-    added = module._Added(X, groups, module._plain(X, k, np.random.default_rng(seed)), 8 / 5)
+    added = module._AddedPoints(X, groups, module._plain_centres(X, k, np.random.default_rng(seed)), 8 / 5)
     assert np.array_equal(result.labels, added.labels(result.places))
 
 
@@ -160,9 +160,9 @@ def test_any_table_gives_clusters_without_gaps(rows, data):
     X, groups = table[:, :2].astype(float), table[:, 2]
     k = data.draw(st.integers(1, len(X)))
     result = antidote(X, groups, k, np.random.default_rng(0), n_evaluations=8)
-    most_clusters = min(k, len(np.unique(X, axis=0)))
+    max_clusters = min(k, len(np.unique(X, axis=0)))
     assert result.labels.shape == (len(X),) and set(result.labels) == set(range(result.labels.max() + 1))
-    assert result.labels.max() < most_clusters and np.isfinite(result.places).all()
+    assert result.labels.max() < max_clusters and np.isfinite(result.places).all()
 
 
 def test_one_cluster_and_one_for_each_row():
@@ -176,9 +176,9 @@ def test_on_a_real_table_the_clusters_become_fairer():
     table = load_breast_cancer()
     X = ((table.data - table.data.mean(axis=0)) / table.data.std(axis=0))[:, :10]
     for seed in range(2):
-        before = least_balances(plain_labels(X, 2, seed), table.target, 2).min()
+        before = cluster_balances(plain_labels(X, 2, seed), table.target, 2).min()
         labels = antidote(X, table.target, 2, np.random.default_rng(seed)).labels
-        assert least_balances(labels, table.target, 2).min() > before
+        assert cluster_balances(labels, table.target, 2).min() > before
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_on_a_real_table_the_clusters_become_fairer():
         ({"X": np.array([[0.0], [1e200], [1.0]])}, "feature 0 holds 1e.200"),
         ({"n_clusters": 4}, "4 clusters of 3 instances"),
         ({"n_clusters": 0}, "0 clusters of 3 instances"),
-        ({"rho": 0}, "rho = 0: the part of points to add must be above 0"),
+        ({"rho": 0}, "rho = 0: the fraction of points to add must be above 0"),
         ({"rho": 1.5}, "rho = 1.5"),
         ({"rho": float("nan")}, "rho = nan"),
         ({"n_evaluations": 0}, "n_evaluations = 0"),

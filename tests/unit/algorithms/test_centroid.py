@@ -335,7 +335,7 @@ def test_bulk_scores_are_within_the_slack(seed):
     if seed == 2:  # tight heaps far apart: distances over twelve orders of magnitude
         heaps = np.random.default_rng(0).integers(0, 4, 40)[:, None] * 1e3
         clusterlets = build((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
-    search = centroid._Search.of(clusterlets)
+    search = centroid._Search.from_clusterlets(clusterlets)
     # At least the bound derived in its docstring, but not so large that everything would be scored again.
     assert search.bulk is np.float32 and (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
     distances = centroid_distances(clusterlets.centroids)
@@ -374,13 +374,13 @@ def test_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_batches(see
 
 
 def test_only_truly_beaten_partitions_are_dropped():
-    search = centroid._Search.of(anywhere((5, 5), 0))
+    search = centroid._Search.from_clusterlets(anywhere((5, 5), 0))
     rng = np.random.default_rng(0)
     truth, deviation = rng.integers(0, 40, 600) * search.slack / 4, rng.integers(0, 30, 600) / 30
     silhouettes = np.array([2.0, 8.0]) * search.slack
     front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
     bulk = truth + rng.uniform(-1, 1, 600) * search.slack
-    beaten = search._surely_beaten(front, bulk, deviation)
+    beaten = search._certainly_beaten(front, bulk, deviation)
     s = np.append(truth, front.silhouette)
     beaters = (np.append(deviation, front.deviation) <= deviation[:, None]) & (s > truth[:, None])
     assert beaters.any(axis=1)[beaten].all()
@@ -389,14 +389,14 @@ def test_only_truly_beaten_partitions_are_dropped():
 
 def test_single_precision_only_where_it_is_exact_enough():
     ordinary = anywhere((5, 5), 0)
-    assert centroid._Search.of(ordinary).bulk is np.float32
+    assert centroid._Search.from_clusterlets(ordinary).bulk is np.float32
     many = build((5, 5), ordinary.centroids, ordinary.sizes * 100_000)
-    assert centroid._Search.of(many).bulk is np.float64
+    assert centroid._Search.from_clusterlets(many).bulk is np.float64
     for total, bulk in ((2**24 - 1, np.float32), (2**24, np.float64)):
         sizes = [1] * 9 + [total - 9]
-        assert centroid._Search.of(build((5, 5), ordinary.centroids, sizes)).bulk is bulk
+        assert centroid._Search.from_clusterlets(build((5, 5), ordinary.centroids, sizes)).bulk is bulk
     tiny = build((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
-    assert centroid._Search.of(tiny).bulk is np.float64
+    assert centroid._Search.from_clusterlets(tiny).bulk is np.float64
     # The scale of the counts does not matter; in single precision it would.
     plain, scaled = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, many))
     assert plain.labels.tobytes() == scaled.labels.tobytes()

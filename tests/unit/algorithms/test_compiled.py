@@ -45,7 +45,7 @@ def start(tmp_path):
     return start
 
 
-def said(process):
+def output_of(process):
     output = process.communicate(timeout=600)[0]
     assert process.returncode == 0
     return output.split()
@@ -53,39 +53,39 @@ def said(process):
 
 def test_only_one_of_several_simultaneous_processes_compiles(start):
     processes = [start() for _ in range(4)]
-    outputs = sorted(said(process) for process in processes)
+    outputs = sorted(output_of(process) for process in processes)
     assert outputs == [["compiled", "42.0"], *[["loaded", "42.0"]] * 3]
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
 @pytest.mark.parametrize("damage", ["emptied", "cut", "overwritten"])
 def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix, damage):
-    said(start())
+    output_of(start())
     files = list((tmp_path / "kept").rglob(f"*.{suffix}"))
     assert files
     for file in files:
         content = file.read_bytes()
         file.write_bytes({"emptied": b"", "cut": content[: len(content) // 2], "overwritten": b"\xff" * len(content)}[damage])
-    assert said(start()) == ["compiled", "42.0"]
-    assert said(start()) == ["loaded", "42.0"]
+    assert output_of(start()) == ["compiled", "42.0"]
+    assert output_of(start()) == ["loaded", "42.0"]
 
 
 def test_compiling_is_announced_and_loading_is_not(start):
     announce = "twice = kept.before_compiling(lambda: print('soon', end=' '))(twice)"
-    assert said(start(announce)) == ["soon", "compiled", "42.0"]
-    assert said(start(announce)) == ["loaded", "42.0"]
+    assert output_of(start(announce)) == ["soon", "compiled", "42.0"]
+    assert output_of(start(announce)) == ["loaded", "42.0"]
 
 
 def test_works_without_a_writable_cache(start, tmp_path):
     refuse = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
-    assert said(start(refuse)) == ["compiled", "42.0"]
+    assert output_of(start(refuse)) == ["compiled", "42.0"]
     assert not list(tmp_path.rglob("*.nbi"))
 
 
 def test_works_without_locks(start):
     refuse = "import fcntl; fcntl.flock = lambda *options: open('/dev/null/full')"
-    assert said(start(refuse)) == ["compiled", "42.0"]
-    assert said(start(refuse)) == ["loaded", "42.0"]
+    assert output_of(start(refuse)) == ["compiled", "42.0"]
+    assert output_of(start(refuse)) == ["loaded", "42.0"]
 
 
 def test_other_types_are_refused():

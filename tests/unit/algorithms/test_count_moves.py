@@ -4,6 +4,7 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
+from fair_tables import counts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -35,10 +36,6 @@ def cheapest(costs, groups, counts):
     for group, sizes in enumerate(counts):
         labels[groups == group] = transport(costs[groups == group], sizes)[0]
     return labels
-
-
-def counts_of(labels, groups, k):
-    return np.stack([np.bincount(labels[groups == group], minlength=k) for group in range(groups.max() + 1)])
 
 
 def are_fair(counts, low, high):

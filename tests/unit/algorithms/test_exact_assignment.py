@@ -1,44 +1,14 @@
 """The exact fair assignment against every assignment of small tables, and the bounds on both sides of it."""
 
-from functools import cache
-from itertools import product
-from math import ceil, floor
-
 import numpy as np
 import pytest
 from exact_assignment import exact_assignment
+from fair_tables import is_fair, lowest_cost
 
-from clusterlets.algorithms.fair_assignment import fair_assignment, share_bounds
+from clusterlets.algorithms.fair_assignment import fair_assignment
 from clusterlets.errors import ClusterletsError
 
 DELTAS = [0.0, 0.2, 0.5]
-
-
-@cache
-def all_labels(n, k):
-    return np.array(list(product(range(k), repeat=n)))
-
-
-def is_fair(labels, groups, k, delta):
-    """The definition, count by count."""
-    low, high = share_bounds(groups, delta)
-    for cluster in range(k):
-        counts = np.bincount(groups[labels == cluster], minlength=len(low))
-        size = int(counts.sum())
-        if size == 0:
-            return False
-        for count, least, most in zip(counts, low, high):
-            if not floor(least * size + 1e-9) <= count <= ceil(most * size - 1e-9):
-                return False
-    return True
-
-
-def least_cost(costs, groups, delta):
-    """By enumeration, cheapest first."""
-    n, k = costs.shape
-    labels = all_labels(n, k)
-    totals = costs[np.arange(n), labels].sum(axis=1)
-    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, k, delta))
 
 
 def small_problem(seed):
@@ -56,7 +26,7 @@ def test_it_is_the_cheapest_and_lies_between_bound_and_cost_of_the_quick_one(see
     costs, groups = small_problem(seed)
     for delta in DELTAS:
         exact, quick = exact_assignment(costs, groups, delta), fair_assignment(costs, groups, delta)
-        least = least_cost(costs, groups, delta)
+        least = lowest_cost(costs, groups, delta)
         assert exact.is_optimal and is_fair(exact.labels, groups, costs.shape[1], delta)
         assert exact.cost == pytest.approx(costs[np.arange(len(groups)), exact.labels].sum())
         assert exact.cost == pytest.approx(least, rel=1e-5, abs=1e-9)

@@ -1,17 +1,17 @@
 """Fair assignments against every assignment of small tables, their bounds, and the definition of fairness."""
 
-from functools import cache
-from itertools import product
+from fractions import Fraction
+from math import ceil
 
 import numpy as np
 import pytest
 from exact_assignment import exact_assignment
-from fair_tables import is_fair, table
+from fair_tables import all_labels, is_fair, lowest_cost, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.fair_assignment import balance_bounds, fair_assignment, share_bounds, whole_counts
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, NoClusteringError
 
 DELTAS = [0.0, 0.05, 0.3, 0.7, 0.99]
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
@@ -21,18 +21,6 @@ def squared_distances(X, centres):
     return np.square(X[:, None] - centres).sum(axis=2)
 
 
-@cache
-def all_labels(n, k):
-    return np.array(list(product(range(k), repeat=n)))
-
-
-def least_cost(costs, groups, delta):
-    """By enumeration, cheapest first."""
-    labels = all_labels(*costs.shape)
-    totals = costs[np.arange(len(costs)), labels].sum(axis=1)
-    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, costs.shape[1], delta))
-
-
 @pytest.mark.parametrize("seed", range(40))
 def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
     rng = np.random.default_rng(seed)
@@ -40,7 +28,7 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
     X, groups = table(rng, n, n_groups, KINDS[seed % 4], outlier=1e6)
     costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
     for delta in DELTAS:
-        result, least = fair_assignment(costs, groups, delta), least_cost(costs, groups, delta)
+        result, least = fair_assignment(costs, groups, delta), lowest_cost(costs, groups, delta)
         assert is_fair(result.labels, groups, k, delta)
         assert result.cost == pytest.approx(costs[np.arange(n), result.labels].sum())
         assert result.bound <= least * (1 + 1e-9) + 1e-9 and least <= result.cost * (1 + 1e-9) + 1e-9
@@ -97,8 +85,8 @@ def test_a_balance_that_whole_instances_can_reach_is_kept():
 @pytest.mark.parametrize(
     ("groups", "balance", "message"),
     [
-        ([0, 1, 2, 0], 0.5, "two groups, and here are 3"),
-        ([0, 0, 0, 0], 0.5, "two groups, and here are 1"),
+        ([0, 1, 2, 0], 0.5, "two groups, not 3"),
+        ([0, 0, 0, 0], 0.5, "two groups, not 1"),
         ([0, 1, 0, 0], 0.34, "from 0 to the table's own, 0.333333, not 0.34"),
         ([0, 1, 0, 1], -0.1, "from 0 to the table's own, 1, not -0.1"),
         ([0, 1, 0, 1], float("nan"), "not nan"),
@@ -117,7 +105,7 @@ def test_small_tables_nearly_always_get_the_optimum():
         X, groups = table(rng, 8, n_groups, KINDS[seed % 4], outlier=1e6)
         costs = squared_distances(X, X[rng.choice(8, k, replace=False)] + rng.normal(size=2))
         for delta in (0.0, 0.3):
-            excesses.append(fair_assignment(costs, groups, delta).cost / least_cost(costs, groups, delta) - 1)
+            excesses.append(fair_assignment(costs, groups, delta).cost / lowest_cost(costs, groups, delta) - 1)
     assert np.mean(np.array(excesses) > 1e-9) < 0.05 and max(excesses) < 0.3
 
 
@@ -163,7 +151,7 @@ def test_a_case_by_hand():
     groups = np.repeat([0, 1], 4)
     result = fair_assignment(costs, groups)
     # Of three in cluster 1 (or 0) it may hold one or two of a group: 2 of group 0 there, 3 of group 1, cost 5 + 9 + 6.
-    assert is_fair(result.labels, groups, 2, 0.0) and result.cost == least_cost(costs, groups, 0.0)
+    assert is_fair(result.labels, groups, 2, 0.0) and result.cost == lowest_cost(costs, groups, 0.0)
     assert result.labels[0] == 1, "the cheapest to move"
 
 
@@ -282,6 +270,53 @@ class TestWholeCounts:
     def test_an_empty_cluster_gets_one(self):
         low, high = share_bounds(np.zeros(5, int), 0.0)
         assert whole_counts(np.array([[5.0, 0.0]]), low, high, np.array([5]))[0].tolist() == [[4, 1]]
+
+    def test_only_clusters_whose_sizes_allow_nothing_else_miss_the_bounds(self):
+        """Of a half and a half, a cluster of three must hold two of one group; those of four and ten need not."""
+        low = high = np.array([0.5, 0.5])
+        counts, strict = whole_counts(np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True)
+        assert counts.sum(axis=0).tolist() == [3, 4, 10] and strict.tolist() == [False, True, True]
+        assert counts[:, 1:].tolist() == [[2, 5], [2, 5]] and sorted(counts[:, 0]) == [1, 2]
+
+    @settings(max_examples=100)
+    @given(seed=st.integers(0, 10**6), k=st.integers(1, 8), balance=st.sampled_from([0.2, 0.5, 0.9]))
+    def test_a_strict_cluster_keeps_its_bounds(self, seed, k, balance):
+        rng = np.random.default_rng(seed)
+        totals = rng.integers(k, 60, size=2)
+        low, high = balance_bounds(np.repeat([0, 1], totals), balance * totals.min() / totals.max())
+        counts, strict = whole_counts(rng.dirichlet(np.ones(k), size=2) * totals[:, None], low, high, totals, strict=True)
+        sizes = counts.sum(axis=0)
+        kept = (counts >= low[:, None] * sizes - 1e-9).all(axis=0) & (counts <= high[:, None] * sizes + 1e-9).all(axis=0)
+        assert kept[strict].all() and np.array_equal(counts.sum(axis=1), totals)
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(10, 120),
+    k=st.integers(1, 6),
+    n_groups=st.integers(1, 5),
+    kind=st.sampled_from(KINDS),
+    limit=st.sampled_from([Fraction(1, 2), Fraction(1, 5), Fraction(1, 10), Fraction(3, 20)]),
+)
+def test_clusters_of_at_least_the_reciprocal_of_a_limit_keep_it_strictly(seed, n, k, n_groups, kind, limit):
+    rng = np.random.default_rng(seed)
+    size = ceil(1 / limit)
+    k = max(1, min(k, n // size))
+    X, groups = table(rng, n, n_groups, kind, outlier=1e6)
+    costs = squared_distances(X, X[rng.integers(0, n, size=k)])
+    if k * size > n:
+        with pytest.raises(NoClusteringError, match="min_cluster_size") as failure:
+            fair_assignment(costs, groups, min_cluster_size=size)
+        assert failure.value.status == "infeasible"
+        return
+    result = fair_assignment(costs, groups, min_cluster_size=size)
+    counts = np.array([np.bincount(result.labels[groups == group], minlength=k) for group in range(n_groups)])
+    assert counts.sum(axis=0).min() >= size and result.bound <= result.cost
+    for cluster in range(k):
+        for group in range(n_groups):
+            share = Fraction(int(counts[group, cluster]), int(counts[:, cluster].sum()))
+            assert abs(share - Fraction(int((groups == group).sum()), n)) <= limit
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.0, 2, float("nan"), float("inf")])

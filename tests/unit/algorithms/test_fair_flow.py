@@ -82,8 +82,8 @@ def test_it_does_better_than_one_assignment_at_plain_centres():
 
 def test_more_rounds_are_never_worse_and_end():
     X, groups = table(np.random.default_rng(2), 500, 3, "apart")
-    runs = [fair_flow(X, groups, 6, np.random.default_rng(0), max_iter=most) for most in (1, 2, 5, 1000)]
-    assert runs[0].n_iter == 1 and all(run.n_iter <= most for run, most in zip(runs, (1, 2, 5, 1000), strict=True))
+    runs = [fair_flow(X, groups, 6, np.random.default_rng(0), max_iter=limit) for limit in (1, 2, 5, 1000)]
+    assert runs[0].n_iter == 1 and all(run.n_iter <= limit for run, limit in zip(runs, (1, 2, 5, 1000), strict=True))
     inertias = [run.inertia for run in runs]
     assert inertias == sorted(inertias, reverse=True)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fair_tables import sse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -34,11 +35,7 @@ def cost(reds, blues, red_of):
     return ((blues - reds[red_of]) ** 2).sum()
 
 
-def sse(X, labels):
-    return sum(((X[labels == c] - X[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
-
-
-def least_cost(reds, blues):
+def lowest_cost(reds, blues):
     """By enumeration of all assignments of blues to reds."""
     n_reds, n_blues = len(reds), len(blues)
     allowed = {n_blues // n_reds, -(-n_blues // n_reds)}
@@ -70,7 +67,7 @@ def test_no_other_decomposition_is_cheaper(n_reds, n_blues, kind, monkeypatch):
         red_of = cheapest_stars(reds, blues)
         assert set(np.bincount(red_of, minlength=n_reds)) <= {n_blues // n_reds, -(-n_blues // n_reds)}
         width = np.ptp(np.vstack([reds, blues]), axis=0)
-        assert cost(reds, blues, red_of) <= least_cost(reds, blues) * (1 + 1e-12) + n_blues * 2.0**-39 * (width**2).sum()
+        assert cost(reds, blues, red_of) <= lowest_cost(reds, blues) * (1 + 1e-12) + n_blues * 2.0**-39 * (width**2).sum()
 
 
 @settings(max_examples=120)
@@ -86,7 +83,7 @@ def test_larger_tables_are_as_cheap_as_an_assignment_of_copies(seed, n_reds, mor
     reds, blues = table(np.random.default_rng(seed), n_reds, n_reds + more, 3, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "NEIGHBOURS", neighbours)
-        patch.setattr(module, "MOST_PAIRS", 0 if auction else 10**9)
+        patch.setattr(module, "MAX_PAIRS", 0 if auction else 10**9)
         red_of = cheapest_stars(reds, blues)
     blues_per_red = np.bincount(red_of, minlength=n_reds)
     assert blues_per_red.min() >= len(blues) // n_reds and blues_per_red.max() <= -(-len(blues) // n_reds)
@@ -98,7 +95,7 @@ def test_larger_tables_are_as_cheap_as_an_assignment_of_copies(seed, n_reds, mor
 @pytest.mark.parametrize("most_pairs", [0, 10**9])
 @pytest.mark.parametrize(("n_reds", "n_blues", "values"), [(300, 300, 4), (280, 700, 3), (300, 421, 1000)])
 def test_more_than_two_tiles_and_many_equal_rows(n_reds, n_blues, values, most_pairs, monkeypatch):
-    monkeypatch.setattr(module, "MOST_PAIRS", most_pairs)
+    monkeypatch.setattr(module, "MAX_PAIRS", most_pairs)
     rng = np.random.default_rng(8)
     reds, blues = (rng.integers(values, size=(n, 2)).astype(float) for n in (n_reds, n_blues))
     assert cost(reds, blues, cheapest_stars(reds, blues)) == pytest.approx(assigned_cost(reds, blues), rel=1e-9)
@@ -108,9 +105,9 @@ def test_the_auction_changes_only_the_time(monkeypatch):
     """Also above the limit on pairs; without ties the optimum is unique."""
     rng = np.random.default_rng(4)
     reds, blues = rng.normal(size=(700, 3)), rng.normal(size=(1600, 3))
-    assert len(reds) * len(blues) > module.MOST_PAIRS
+    assert len(reds) * len(blues) > module.MAX_PAIRS
     by_auction = cheapest_stars(reds, blues)
-    monkeypatch.setattr(module, "MOST_PAIRS", 10**9)
+    monkeypatch.setattr(module, "MAX_PAIRS", 10**9)
     assert (by_auction == cheapest_stars(reds, blues)).all()
 
 
@@ -174,11 +171,11 @@ def test_constant_and_extreme_features(X):
 def test_unusable_input_is_refused():
     X = np.zeros((4, 1))
     for features, groups, message in (
-        (X, [0, 0, 0, 0], "two groups, 0 and 1, and here are 1"),
-        (X, [0, 1, 2, 0], "two groups, 0 and 1, and here are 3"),
+        (X, [0, 0, 0, 0], "two groups, 0 and 1, not 1"),
+        (X, [0, 1, 2, 0], "two groups, 0 and 1, not 3"),
         (X, [0, 1, 1], r"groups \(n,\)"),
         (X + np.nan, [0, 1, 1, 0], "finite"),
-        (np.where(np.arange(4)[:, None] == 1, 1e200, X), [0, 1, 1, 0], "computer's numbers"),
+        (np.where(np.arange(4)[:, None] == 1, 1e200, X), [0, 1, 1, 0], "overflow"),
     ):
         with pytest.raises(ClusterletsError, match=message):
             fairlet_decomposition(features, np.array(groups))

@@ -11,18 +11,18 @@ import pytest
 from modules import MODULES
 
 # Elementary functions and products, as attributes of numpy or math, or as methods of an array: numpy has an implementation
-# for each kind of processor, the C library too, and BLAS sums in an order of its own.
+# for each kind of processor, the C library too, and the order of BLAS's sums differs too.
 _ELEMENTARY = set(
     "log log2 log10 log1p logaddexp logaddexp2 exp exp2 expm1 pow power float_power cbrt hypot sin cos tan arcsin arccos "
     "arctan arctan2 asin acos atan atan2 sinh cosh tanh gamma lgamma erf erfc sinc i0".split()
 )
 _PRODUCTS = set("einsum dot matmul inner vdot tensordot kron convolve correlate corrcoef cov vecdot matvec vecmat".split())
 _COMPILED = set("interp linalg fft polyfit polyval quantile percentile".split())
-_OF_ARRAYS = _ELEMENTARY | _PRODUCTS | _COMPILED
+_ARRAY_FUNCTIONS = _ELEMENTARY | _PRODUCTS | _COMPILED
 # Methods of tables (and of groups of them) that compute sums of products in compiled code. Array methods with
 # these names use sums and products of whole arrays; they are allowed one by one below, because the source shows no types.
-_OF_TABLES = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
-_BY_NAME = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # take the name of such a method
+_TABLE_METHODS = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
+_TAKE_METHOD_NAMES = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # these take the name of such a method
 _PARSERS = {"read_csv", "read_table", "to_numeric"}
 # Draws that pass through products and logarithms in C; integers, permutations and choices do not.
 _DRAWS = set(
@@ -69,19 +69,19 @@ ALLOWED = {
 }
 
 
-def found_in(source):
+def operations_in(source):
     """The above operations in a source, as sorted pairs of function name (empty outside of any) and operation."""
-    return sorted(set(_found(ast.parse(source), "")))
+    return sorted(set(_operations(ast.parse(source), "")))
 
 
-def _found(node, inside):
+def _operations(node, inside):
     for child in ast.iter_child_nodes(node):
         name = child.name if isinstance(child, ast.FunctionDef) else inside
-        yield from ((name, operation) for operation in _things(child))
-        yield from _found(child, name)
+        yield from ((name, operation) for operation in _operations_of_node(child))
+        yield from _operations(child, name)
 
 
-def _things(node):
+def _operations_of_node(node):
     match node:
         case ast.Import(names=names):
             yield from (f"import {alias.name.split('.')[0]}" for alias in names if alias.name.split(".")[0] in _LIBRARIES)
@@ -89,7 +89,7 @@ def _things(node):
             if module.split(".")[0] in _LIBRARIES:
                 yield f"import {module.split('.')[0]}"
             if module in ("math", "numpy"):
-                yield from (alias.name for alias in names if alias.name in _OF_ARRAYS)
+                yield from (alias.name for alias in names if alias.name in _ARRAY_FUNCTIONS)
         case ast.BinOp(op=ast.MatMult()) | ast.AugAssign(op=ast.MatMult()):
             yield "@"
         case ast.BinOp(op=ast.Pow(), left=left, right=right) if not _is_exact_power(left, right):
@@ -98,13 +98,13 @@ def _things(node):
             yield "**"
         case ast.Call(func=ast.Attribute(attr=attr)) if attr in _PARSERS and not _reads_exactly(node):
             yield attr
-        case ast.Call(func=ast.Attribute(attr=attr)) if attr in _BY_NAME:
-            yield from (repr(name) for name in _texts(node) if name in _OF_TABLES)
+        case ast.Call(func=ast.Attribute(attr=attr)) if attr in _TAKE_METHOD_NAMES:
+            yield from (repr(name) for name in _texts(node) if name in _TABLE_METHODS)
         case ast.keyword(arg="fastmath"):
             yield "fastmath"
-        case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _OF_ARRAYS:
+        case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _ARRAY_FUNCTIONS:
             yield f"np.{attr}" if node.value.id != "math" else f"math.{attr}"
-        case ast.Attribute(attr=attr) if attr in _OF_TABLES | _DRAWS:
+        case ast.Attribute(attr=attr) if attr in _TABLE_METHODS | _DRAWS:
             yield f".{attr}"
 
 
@@ -132,9 +132,9 @@ def is_in(module, packages):
 
 @pytest.mark.parametrize("module", sorted(name for name in MODULES if not is_in(name, UNPROMISED)))
 def test_no_promised_number_depends_on_the_processor(module):
-    uses = {(module, *use) for use in found_in(MODULES[module].read_text(encoding="utf-8"))}
+    uses = {(module, *use) for use in operations_in(MODULES[module].read_text(encoding="utf-8"))}
     allowed = {use for use in ALLOWED if use[0] == module}
-    assert uses == allowed, "ALLOWED is to hold what is there, each with its reason, and nothing else"
+    assert uses == allowed, "ALLOWED must list exactly the operations that the module uses, each with its reason"
 
 
 def test_unpromised_modules_exist():
@@ -196,10 +196,10 @@ read_table(path, columns)
 @pytest.mark.parametrize("line", PLANTED.strip().splitlines())
 def test_each_operation_is_found(line):
     source, operation = line.rsplit(": ", 1)
-    assert found_in(source) == [("", operation)]
-    assert found_in(f"class C:\n    def f():\n        if x:\n            {source}") == [("f", operation)]
+    assert operations_in(source) == [("", operation)]
+    assert operations_in(f"class C:\n    def f():\n        if x:\n            {source}") == [("f", operation)]
 
 
 @pytest.mark.parametrize("source", EXACT.strip().splitlines())
 def test_exact_operations_pass(source):
-    assert found_in(source) == []
+    assert operations_in(source) == []

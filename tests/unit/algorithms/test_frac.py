@@ -296,7 +296,7 @@ class TestFrac:
 
     def test_an_empty_cluster_among_others_keeps_its_centre(self):
         X, groups = column(0, 9), np.zeros(2, int)
-        labels, centres, cost = frac_module._round(X, groups, column(1, 1, 8), turns=[0])
+        labels, centres, cost = frac_module._run_round(X, groups, column(1, 1, 8), turns=[0])
         assert labels.tolist() == [0, 2] and centres.ravel().tolist() == [0, 1, 9] and cost == 0
 
     def test_as_many_clusters_as_instances(self):

@@ -3,21 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from labelled_rows import labelled_rows
 
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces, nearest_own_centre
-
-
-@st.composite
-def labelled_rows(draw):
-    """Rows, some of which may coincide, in two clusters or more."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, d = draw(st.integers(2, 40)), draw(st.integers(1, 4))
-    X = rng.integers(0, 3, size=(n, d)).astype(float) if draw(st.booleans()) else rng.normal(size=(n, d))
-    n_clusters = draw(st.integers(2, n))
-    labels = rng.permutation(np.concatenate([np.arange(n_clusters), rng.integers(n_clusters, size=n - n_clusters)]))
-    return X, labels, rng
 
 
 def test_a_row_gets_the_nearest_of_its_own_clusters_and_the_first_of_equals():

@@ -11,7 +11,7 @@ import pytest
 from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.pinball import (
-    _first_least_divergence,
+    _first_lowest_divergence,
     _route,
     match_balance,
     match_distance,
@@ -182,8 +182,8 @@ def test_greedy_balance_ties_of_divergence_go_to_the_lower_index():
 
 def test_divergences_that_are_equal_on_paper_tie():
     # The same shares in another order of the groups: equal, but for the last bit of the sum.
-    assert _first_least_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
-    assert _first_least_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
+    assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
+    assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
 
 
 def test_greedy_balance_joins_when_deviation_stays():

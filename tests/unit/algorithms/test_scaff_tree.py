@@ -37,12 +37,12 @@ def gain(targets, groups, is_left, theta):
     return (1 - theta) * (labels - Fraction(1, 2)) - theta * (worst - Fraction(1, 2))
 
 
-def cuts(X, rows, least_size):
+def cuts(X, rows, min_size):
     """Every cut of a leaf as (feature, highest value on the left, mask of the rows on the left)."""
     for feature in range(X.shape[1]):
         values = X[rows, feature]
         for value in np.unique(values)[:-1]:
-            if least_size <= (values <= value).sum() <= len(rows) - least_size:
+            if min_size <= (values <= value).sum() <= len(rows) - min_size:
                 yield feature, value, values <= value
 
 
@@ -57,13 +57,13 @@ def fall(X, rows, is_left):
 def check_against_every_cut(X, groups, targets, n_leaves, theta):
     """Follow the tree's splits, and compare each with all cuts of all leaves at that moment."""
     tree = grow_tree(X, groups, targets, n_leaves, theta)
-    n, least_size, exact = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
+    n, min_size, exact = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
     leaves = {0: np.arange(n)}
     for split in tree.splits:
         gains = {
             (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact) * len(rows) / n)
             for node, rows in leaves.items()
-            for feature, value, on_left in cuts(X, rows, least_size)
+            for feature, value, on_left in cuts(X, rows, min_size)
         }
         rows = leaves.pop(split.node)
         on_left = X[rows, split.feature] <= split.threshold
@@ -75,7 +75,7 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
         else:
             assert max(gains.values(), default=0) <= ROUNDING * n
             leaves_before = {**leaves, split.node: rows}
-            smallest = least_size if any(list(cuts(X, leaf_rows, least_size)) for leaf_rows in leaves_before.values()) else 1
+            smallest = min_size if any(list(cuts(X, leaf_rows, min_size)) for leaf_rows in leaves_before.values()) else 1
             splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest))]
             assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
             assert fall(X, rows, on_left) >= max(fall(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9

@@ -29,14 +29,14 @@ def cost_of(costs, labels):
     return costs[np.arange(len(costs)), labels].sum()
 
 
-def least_cost(costs, sizes):
-    """The least cost, by an assignment to copies of the clusters."""
+def lowest_cost(costs, sizes):
+    """The lowest cost, by an assignment to copies of the clusters."""
     copies = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
     return copies[linear_sum_assignment(copies)].sum()
 
 
 def rounding(costs):
-    """How far the total may lie above the least: n costs, each rounded by half a unit, in two solutions."""
+    """How far the total may lie above the lowest: n costs, each rounded by half a unit, in two solutions."""
     return len(costs) * np.ptp(costs, axis=1).max(initial=0) * 2.0**-BITS * 2 + 1e-12 * np.abs(costs).sum()
 
 
@@ -53,7 +53,7 @@ def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
     first_prices = None if starts is None else starts * np.random.default_rng(seed).normal(size=k)
     labels, prices = transport(costs, sizes, first_prices)
     assert np.array_equal(np.bincount(labels, minlength=k), sizes)
-    assert abs(cost_of(costs, labels) - least_cost(costs, sizes)) <= rounding(costs)
+    assert abs(cost_of(costs, labels) - lowest_cost(costs, sizes)) <= rounding(costs)
     # The prices prove it: with them, each instance is in a cluster of least cost.
     assert prices.min() == 0 and np.isfinite(prices).all()
     priced_costs = costs + prices
@@ -155,11 +155,11 @@ def test_many_ties_end_and_are_reproducible():
 @pytest.mark.parametrize(
     ("costs", "sizes", "message"),
     [
-        (np.zeros((3, 2)), [1, 1], r"must add up to 3 instances, and these are \[1, 1\]"),
+        (np.zeros((3, 2)), [1, 1], r"must add up to 3 instances, not \[1, 1\]"),
         (np.zeros((3, 2)), [4, -1], r"at least 0 must add up to 3"),
         (np.zeros((3, 2)), [1, 1, 1], "2 sizes of at least 0"),
-        (np.zeros(3), [3], r"\(n, k\), .* these are \(3,\)"),
-        (np.zeros((3, 0)), [], r"these are \(3, 0\)"),
+        (np.zeros(3), [3], r"\(n, k\), .* not \(3,\)"),
+        (np.zeros((3, 0)), [], r"not \(3, 0\)"),
         (np.array([[0.0, np.nan]]), [1, 0], "finite"),
         (np.array([[0.0, np.inf]]), [1, 0], "finite"),
     ],

@@ -80,19 +80,19 @@ def test_a_wider_limit_never_costs_cohesion(runs):
 def test_sentences_agree_with_the_rows(runs, tmp_path):
     frame = at_fairness.at_given_fairness(runs)
     part = frame[(frame["limit"] == 0.05) & (frame["limit_cases"] == at_fairness.LEFT_OUT)]
-    (sentence,) = (line for line in at_fairness.in_words(frame) if "at most 0.05, limit cases left out, on 2 datasets" in line)
+    (sentence,) = (line for line in at_fairness.sentences(frame) if "at most 0.05, limit cases left out, on 2 datasets" in line)
     for method, group in part.groupby("method"):
         assert f"{method} {group['cohesion'].notna().sum()}" in sentence.split("keeps the limit:")[1]
         assert (f"{method} has it on {group['best'].sum()}" in sentence) == bool(group["best"].any())
-    assert all(line in at_fairness.to_markdown(frame) for line in at_fairness.in_words(frame))
+    assert all(line in at_fairness.to_markdown(frame) for line in at_fairness.sentences(frame))
     write_csv(tmp_path / "table.csv", frame)
     assert at_fairness.to_markdown(read_lines(tmp_path / "table.csv")) == at_fairness.to_markdown(frame)
 
 
 def test_without_runs_there_are_no_sentences(runs):
     without_runs = at_fairness.at_given_fairness(runs[:0])
-    assert without_runs.empty and at_fairness.in_words(without_runs) == []
+    assert without_runs.empty and at_fairness.sentences(without_runs) == []
     infeasible = at_fairness.at_given_fairness(runs.assign(status="infeasible", cohesion=np.nan, deviation_mean=np.nan))
     assert infeasible["cohesion"].isna().all() and not infeasible["best"].any()
-    assert all("no method keeps the limit" in line for line in at_fairness.in_words(infeasible))
+    assert all("no method keeps the limit" in line for line in at_fairness.sentences(infeasible))
     assert pd.api.types.is_float_dtype(infeasible["cohesion"])

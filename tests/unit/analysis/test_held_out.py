@@ -17,13 +17,13 @@ def test_the_expected_least_is_the_mean_over_all_draws():
     values[3] = values[5]
     for n_drawn in range(1, 8):
         minima = [min(draw) for draw in combinations(values, n_drawn)]
-        assert held_out.expected_least(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
+        assert held_out.expected_minimum(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
 
 
 @pytest.mark.parametrize("drawn", [0, 3])
 def test_no_more_can_be_drawn_than_there_are(drawn):
     with pytest.raises(ValueError, match=f"{drawn} values cannot be drawn from 2"):
-        held_out.expected_least([0.1, 0.2], drawn)
+        held_out.expected_minimum([0.1, 0.2], drawn)
 
 
 def seeds(deviations, **run):
@@ -32,7 +32,7 @@ def seeds(deviations, **run):
 
 
 @pytest.fixture(scope="module")
-def found():
+def scores():
     runs = some_runs(
         *seeds([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best on the first seeds
         *seeds([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on the others, and the best run
@@ -44,21 +44,21 @@ def found():
     return held_out.by_dataset(runs)
 
 
-def row(found, method, dataset="pima"):
-    (match,) = found[(found["dataset"] == dataset) & (found["method"] == method)].to_dict("records")
+def row(scores, method, dataset="pima"):
+    (match,) = scores[(scores["dataset"] == dataset) & (scores["method"] == method)].to_dict("records")
     return match
 
 
-def test_the_selection_is_scored_on_the_other_seeds(found):
-    ours = row(found, "Clusterlets")
+def test_the_selection_is_scored_on_the_other_seeds(scores):
+    ours = row(scores, "Clusterlets")
     assert (ours["matcher"], ours["k"], ours["parameters"]) == ("G-B", 5, "hops=1")
     assert (ours["deviation_chosen"], ours["deviation_held_out"]) == (pytest.approx(0.1), pytest.approx(0.5))
-    frac = row(found, "FRAC (fair)")
+    frac = row(scores, "FRAC (fair)")
     assert (frac["k"], frac["deviation_chosen"], frac["deviation_held_out"]) == (5, pytest.approx(0.04), pytest.approx(0.06))
 
 
-def test_the_expected_best_is_over_the_smallest_number_of_configurations(found):
-    ours, frac = row(found, "Clusterlets"), row(found, "FRAC (fair)")
+def test_the_expected_best_is_over_the_smallest_number_of_configurations(scores):
+    ours, frac = row(scores, "Clusterlets"), row(scores, "FRAC (fair)")
     assert [(scores["configurations"], scores["drawn"]) for scores in (ours, frac)] == [(3, 2), (2, 2)]
     assert (ours["best_run"], frac["best_run"]) == (0.01, 0.04)
     # The best runs of the three are .1, .01 and .3: two of the three draws of two include .01, the third .1.

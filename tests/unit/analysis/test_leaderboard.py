@@ -106,7 +106,7 @@ def test_fewer_clusters_than_requested_are_compared_with_the_requested_number():
 
 def test_a_method_has_three_configurations_spread_over_its_grid():
     lines = [("vfc", f"w={weight}", FAIR[2]) for weight in (9, 10, 1, 2)]
-    entered = leaderboard.entering(runs(*lines, FAIR))
+    entered = leaderboard.participating_runs(runs(*lines, FAIR))
     assert list(entered.loc[entered["method"] == "vfc", "parameters"].unique()) == ["w=9", "w=10", "w=2"]
     assert line(leaderboard.leaderboard(runs(*lines, FAIR)), "vfc", 0.01)["tried"] == 3
     assert line(leaderboard.leaderboard(runs(*lines, FAIR)), "vfc", 0.01)["parameters"] == "w=9"  # ties go by the grid's order
@@ -141,7 +141,7 @@ def chosen_by_a_plain_search(own, limit):
 @pytest.mark.parametrize("limit", [0.05, np.inf])
 def test_ranks_and_choices_match_a_plain_search(limit):
     table = synthetic_runs(("pima", "credit"), seeds=5, ks=(5,))
-    entered = leaderboard.entering(table)
+    entered = leaderboard.participating_runs(table)
     entered = entered.assign(price=leaderboard.prices(entered))
     board = leaderboard.leaderboard(table)
     for dataset, part in entered.groupby("dataset"):

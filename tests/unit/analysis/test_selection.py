@@ -17,7 +17,7 @@ def winner(*changes: dict, by: str = "deviation_mean") -> int:
     return first
 
 
-def test_least_deviation_and_most_cohesion_win():
+def test_the_lowest_deviation_and_the_highest_cohesion_win():
     fair, dense = {"deviation_mean": 0.05, "cohesion": 0.7}, {"deviation_mean": 0.06, "cohesion": 0.9}
     assert winner(dense, fair) == 1
     assert winner(fair, dense, by="cohesion") == 1

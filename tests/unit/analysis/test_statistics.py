@@ -39,19 +39,19 @@ def test_friedman_matches_scipy(values):
 def test_the_last_bits_of_a_p_do_not_show(p_value, shown):
     """.125 lies half way between .12 and .13; scipy's exact tests give such numbers, up to the last bits."""
     near = [p_value * (1 + bits * 2**-52) for bits in range(-4, 5)]
-    assert len({statistics.p_in_words(value) for value in near}) == 1
-    assert statistics.p_in_words(p_value) == f"= {shown}"
+    assert len({statistics.format_p(value) for value in near}) == 1
+    assert statistics.format_p(p_value) == f"= {shown}"
 
 
 def test_no_p_is_written_as_zero():
     values = pd.DataFrame(np.arange(6.0) + np.random.default_rng(0).random((2000, 6)) / 2, columns=list("abcdef"))
     ranking, tests = statistics.rank("x", "X", values), paired.wilcoxon({"x": values})
-    assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.LEAST_P
-    assert "p < 1e−9" in statistics.in_words(ranking)
+    assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.MIN_P
+    assert "p < 1e−9" in statistics.describe(ranking)
 
 
 def test_a_p_below_the_precision_is_shown_as_a_bound():
-    assert statistics.p_in_words(9e-10) == "< 1e−9" and statistics.p_in_words(0.0) == "< 1e−9"
+    assert statistics.format_p(9e-10) == "< 1e−9" and statistics.format_p(0.0) == "< 1e−9"
 
 
 def test_right_is_better_and_ties_share_a_rank():
@@ -88,7 +88,7 @@ def test_incomplete_blocks_are_left_out_and_counted(values):
 def test_too_few_blocks_or_methods_are_reported_not_tested(shape, words):
     values = pd.DataFrame(np.random.default_rng(1).random(shape), columns=list("abcdefgh")[: shape[1]])
     ranking = statistics.rank("x", "X", values)
-    assert words in ranking.obstacle and words in statistics.in_words(ranking)
+    assert words in ranking.obstacle and words in statistics.describe(ranking)
     assert np.isnan(ranking.p_value) and ranking.pairs["p_value"].isna().all()
     assert words in statistics.to_tables([ranking])["statistics"]["not_computed"].item()
 
@@ -187,10 +187,10 @@ def test_nemenyis_p_matches_the_studentized_range(values):
 
 def test_who_is_ahead_of_the_random_partition():
     values = pd.DataFrame({"C": [0.3, 0.3, 0.1], "random": [0.2, 0.2, 0.2], "G-B": [0.9, 0.8, 0.7], "FRAC (fair)": [0, 0, 0]})
-    text = statistics.beside_random(statistics.rank("x", "X", values))
+    text = statistics.compare_with_random(statistics.rank("x", "X", values))
     assert "over 3 blocks, 1 is the fairest: FRAC (fair) 1.0, random 2.3, C 2.7, G-B 4.0." in text
     assert "Ahead of the random partition: FRAC (fair); behind it: C, G-B." in text
-    assert statistics.beside_random(statistics.rank("x", "X", values.drop(columns="random"))) == ""
+    assert statistics.compare_with_random(statistics.rank("x", "X", values.drop(columns="random"))) == ""
 
 
 def test_kendalls_w_is_one_where_all_blocks_agree():
@@ -203,7 +203,7 @@ def test_missing_results_are_named(values):
     values.loc["pima", ["b", "d"]] = np.nan
     ranking = statistics.rank("x", "X", values)
     assert ranking.incomplete == {"pima": "b, d"}
-    text = statistics.missing_in_words(ranking, reported.datasets())
+    text = statistics.describe_missing(ranking, reported.datasets())
     assert "pima (no b, d)" in text
     absent = text.split("without a run: ")[1].split(". ")[0].split(", ")
     assert "bank" in absent and "adult" not in absent and "pima" not in absent
@@ -258,7 +258,7 @@ def test_the_least_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
     steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
     tests = paired.wilcoxon({"matchers": values})
-    assert paired.least_p(n_blocks, len(tests)) == least
+    assert paired.smallest_possible_p(n_blocks, len(tests)) == least
     assert tests["p_holm"].to_numpy() == pytest.approx(least)
     none_significant = tests["p_holm"].min() >= statistics.ALPHA
     text = paired.to_markdown(tests, pd.DataFrame(), pd.DataFrame())
@@ -341,7 +341,7 @@ def test_rankings_are_restored_from_their_tables(tmp_path):
     for name, frame in statistics.to_tables(rankings).items():
         write_csv(tmp_path / f"{name}.csv", frame)
     read = statistics.from_tables(*(read_lines(tmp_path / f"{name}.csv") for name in statistics.TABLES))
-    assert [statistics.in_words(ranking) for ranking in read] == [statistics.in_words(ranking) for ranking in rankings]
+    assert [statistics.describe(ranking) for ranking in read] == [statistics.describe(ranking) for ranking in rankings]
     for restored, original in zip(read, rankings, strict=True):
         pd.testing.assert_frame_equal(restored.values, original.values, check_dtype=False, check_index_type=False)
         pd.testing.assert_frame_equal(restored.nemenyi, original.nemenyi, check_names=False)
@@ -383,7 +383,9 @@ def test_the_planned_comparisons_are_a_family_of_their_own():
 
 
 def test_six_comparisons_leave_power_at_ten_datasets_where_all_pairs_do_not():
-    assert paired.least_p(10, len(paired.COMPARISONS)) < statistics.ALPHA < paired.least_p(10, 9 * 8 // 2)
+    assert (
+        paired.smallest_possible_p(10, len(paired.COMPARISONS)) < statistics.ALPHA < paired.smallest_possible_p(10, 9 * 8 // 2)
+    )
 
 
 def test_without_runs_of_frac_nothing_is_compared_with_it():

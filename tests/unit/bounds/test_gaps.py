@@ -44,10 +44,10 @@ def test_no_equally_fair_labels_at_these_centres_are_below_the_bound(seed):
     allowed = unfairness(labels, groups)
     labelings = (np.array(candidate) for candidate in product(range(k), repeat=len(X)))
     as_fair = (candidate for candidate in labelings if unfairness(candidate, groups) <= allowed + 1e-12)
-    least_cost = min(costs[np.arange(len(X)), candidate].sum() for candidate in as_fair)
+    lowest_cost = min(costs[np.arange(len(X)), candidate].sum() for candidate in as_fair)
     cost = costs[np.arange(len(X)), labels].sum()
-    assert gap >= 0 and cost / (1 + gap) <= least_cost * (1 + 1e-9) + 1e-12
-    assert gap >= cost / least_cost - 1 - 1e-9
+    assert gap >= 0 and cost / (1 + gap) <= lowest_cost * (1 + 1e-9) + 1e-12
+    assert gap >= cost / lowest_cost - 1 - 1e-9
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -81,7 +81,7 @@ def test_the_gap_of_a_fair_assignment_is_small(delta):
 
 
 def test_the_gap_of_an_exact_assignment_is_small():
-    """At the labels' own unfairness, without slack, the program's optimum is at most the least cost there."""
+    """At the labels' own unfairness, without slack, the program's optimum is at most the lowest cost there."""
     X, groups, _ = table(9, 40)
     costs = np.square(X[:, None] - X[:3]).sum(axis=2)
     exact = exact_assignment(costs, groups)

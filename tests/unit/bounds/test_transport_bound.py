@@ -116,12 +116,12 @@ def test_equal_masses_come_close_to_an_exact_assignment(n):
     assert exact * (1 - 1e-3) <= bound <= exact
 
 
-def least_transport(costs, of_rows, of_columns):
+def cheapest_transport(costs, row_interval, column_interval):
     m, n = costs.shape
     sums = scipy.sparse.vstack(
         [scipy.sparse.kron(scipy.sparse.eye(m), np.ones((1, n))), scipy.sparse.kron(np.ones((1, m)), scipy.sparse.eye(n))]
     )
-    low, high = (np.repeat([of_rows[end], of_columns[end]], [m, n]) for end in (0, 1))
+    low, high = (np.repeat([row_interval[end], column_interval[end]], [m, n]) for end in (0, 1))
     return linprog(costs.ravel(), scipy.sparse.vstack([sums, -sums]), np.concatenate([high, -low]), method="highs").fun
 
 
@@ -140,7 +140,7 @@ def test_intervals_come_close_to_the_linear_program(kind):
     row_intervals, column_intervals = ([(low[h], high[h]) for low, high in intervals] for h in (1, 0))
     bounds = transport_bounds(rows, columns, row_intervals, column_intervals)
     costs = np.square(rows[:, None] - columns[None]).sum(axis=2)
-    exact = [least_transport(costs, *pair) for pair in zip(row_intervals, column_intervals)]
+    exact = [cheapest_transport(costs, *pair) for pair in zip(row_intervals, column_intervals)]
     assert (bounds <= np.multiply(exact, 1 + 1e-7)).all() and (bounds >= np.multiply(exact, 0.98)).all()
     swapped = transport_bounds(columns, rows, column_intervals, row_intervals)
     assert swapped == pytest.approx(bounds, rel=0.02)
@@ -228,7 +228,7 @@ class TestInput:
         assert sse_bounds(X, groups, [], [0.0]).shape == (1, 0) and sse_bounds(X, groups, [2], []).shape == (0, 1)
 
     @pytest.mark.parametrize(
-        ("X", "groups", "n_clusters", "deltas", "told"),
+        ("X", "groups", "n_clusters", "deltas", "message"),
         [
             (np.zeros((2, 1)), [0, 1], [0], [0.0], "at least 1 cluster, not 0"),
             (np.zeros((2, 1)), [0, 1], [1], [-0.1], "delta must be from 0 to 1"),
@@ -240,6 +240,6 @@ class TestInput:
             (np.array([[1e101], [0.0]]), [0, 1], [1], [0.0], "larger unit"),
         ],
     )
-    def test_unusable_input_is_refused(self, X, groups, n_clusters, deltas, told):
-        with pytest.raises(ClusterletsError, match=told):
+    def test_unusable_input_is_refused(self, X, groups, n_clusters, deltas, message):
+        with pytest.raises(ClusterletsError, match=message):
             sse_bounds(X, groups, n_clusters, deltas)

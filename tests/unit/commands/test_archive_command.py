@@ -39,7 +39,7 @@ SETTINGS = {
         "adult": {"name": "adult"},
         "adult.sex": {"name": "adult"},
         "iris": {"name": "iris"},
-        "people": {"path": "p.csv"},
+        "people": {"path": "p.csv", "sensitive": ["city", "sex"]},
     },
     "datasets": ["iris"],
     "methods": ["D"],
@@ -50,11 +50,13 @@ CELLS = [f"runs/iris/D/k{k}_hops1/seeds0-1.csv" for k in SETTINGS["k"]]
 PROVENANCE = {
     "python": "CPython 3.11.7",
     "libraries": {"numpy": {"installed": "2.4.6"}, "snakemake": {"installed": "9.27.1"}, "seaborn": {"installed": None}},
-    "source": None,
+    "source": {"commit": 40 * "0", "dirty": True},
     "machine": {"cores": 2},
     "jobs": {"first_job_began": "2026-11-21T13:00:00Z", "last_job_ended": "2026-11-21T13:09:07Z", "counted": 12},
     "settings": SETTINGS | {"results": "results"},
+    "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "../all/of us.yaml": "seeds: {count: 2, block: 2}\n"},
 }
+METHOD = "class Mine: pass\n"
 
 
 def finish(folder, provenance=PROVENANCE):
@@ -65,12 +67,18 @@ def finish(folder, provenance=PROVENANCE):
     for cell in CELLS:
         save_text(folder / cell, cell)
     descriptions = dict.fromkeys(SETTINGS["tables"], COUNTS) | {"people": COUNTS | {"source_sha256": "beef"}}
-    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {})
+    (folder.parent / "mine.py").write_text(METHOD)
+    own = {"mine.py": hashlib.sha256(METHOD.encode()).hexdigest()}
+    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, own)
     (folder / "manifest.json").write_text(json.dumps(contents))
     (folder / "accounts").mkdir(exist_ok=True)
     (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
     save_json(folder / "accounts" / "provenance.json", provenance)
     return folder
+
+
+def archiving(*arguments, cwd):
+    return with_libraries("-m", "clusterlets", "archive", "--agent", "Ada Lovelace", *arguments, cwd=cwd)
 
 
 def with_libraries(*command, cwd):
@@ -83,10 +91,12 @@ def folder(tmp_path_factory):
     """The folder in which a finished run was packed."""
     folder = tmp_path_factory.mktemp("archive")
     finish(folder / "results")
-    process = with_libraries("-m", "clusterlets", "archive", cwd=folder)
+    process = archiving(cwd=folder)
     assert process.returncode == 0, process.stderr
     assert re.fullmatch(
-        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit\.\n", process.stdout
+        r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit, as run by Ada Lovelace\.\n"
+        r"Of your table people it holds the values of city and sex .*\. May these be public\?\n",
+        process.stdout,
     )
     return folder
 
@@ -103,12 +113,25 @@ def ids(references):
     return {reference["@id"] for reference in references}
 
 
+def test_the_archive_says_what_it_tells_about_the_rows_of_an_own_table(tmp_path):
+    results = finish(tmp_path / "results")
+    run = packing.read(results, "Ada")
+    assert packing.personal_contents(run) == {"people": "the values of city and sex with their counts (1 group)"}
+    (results / "clusterings").mkdir()
+    lines = ["dataset,row,x,y,group,cluster", "people,0,1,2,a,1", "people,0,1,2,a,2", "people,7,1,2,b,1", "iris,3,1,2,a,1"]
+    (results / "clusterings" / "projection.csv").write_text("\n".join(lines))
+    ((dataset, contents),) = packing.personal_contents(run).items()
+    assert dataset == "people" and "of 2 rows by number the group, the cluster and two coordinates" in contents
+
+
 @needs_libraries
 def test_the_archive_holds_the_finished_run_and_its_workflow(folder, tmp_path):
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
         names = set(packed.namelist())
         packed.extractall(tmp_path)
     assert manifest.check(tmp_path / "results").passed
+    own = {path.relative_to(tmp_path / "user").as_posix(): path.read_text() for path in (tmp_path / "user").iterdir()}
+    assert own == {"mine.py": METHOD, "my.yaml": "k: [2, 5]  # few\n", "d71711ec_of_us.yaml": "seeds: {count: 2, block: 2}\n"}
     assert {
         "Snakefile",
         "config.yaml",
@@ -122,7 +145,7 @@ def test_the_archive_holds_the_finished_run_and_its_workflow(folder, tmp_path):
 
 @needs_libraries
 def test_the_same_run_makes_the_same_bytes(folder):
-    process = with_libraries("-m", "clusterlets", "archive", "--results", "results", "-o", "again.zip", cwd=folder)
+    process = archiving("--results", "results", "-o", "again.zip", cwd=folder)
     assert process.returncode == 0, process.stderr
     assert (folder / "again.zip").read_bytes() == (folder / "results.crate.zip").read_bytes()
 
@@ -134,8 +157,17 @@ def test_the_metadata_give_the_checksum_of_every_file(folder, entities):
         assert len(hashed) > 100
         assert [item["@id"] for item in hashed if hashlib.sha256(packed.read(item["@id"])).hexdigest() != item["sha256"]] == []
         described_files = {item["@id"] for item in hashed} | {"ro-crate-metadata.json"}
-        undescribed = {name for name in packed.namelist() if not name.endswith("/")} - described_files
-    assert undescribed == {f"results/{cell}" for cell in CELLS}
+        assert {name for name in packed.namelist() if not name.endswith("/")} == described_files
+
+
+@needs_libraries
+def test_every_cell_is_a_named_part_of_the_run(entities):
+    cells = {f"results/{cell}" for cell in CELLS}
+    assert ids(entities["results/runs/"]["hasPart"]) == cells
+    assert [entities[cell]["name"] for cell in sorted(cells)] == [
+        "iris/D/k2_hops1/seeds0-1.csv",
+        "iris/D/k5_hops1/seeds0-1.csv",
+    ]
 
 
 @needs_libraries
@@ -143,9 +175,13 @@ def test_the_run_names_its_times_software_inputs_and_results(entities):
     run, workflow = entities["#run"], entities["Snakefile"]
     assert (run["startTime"], run["endTime"]) == ("2026-11-21T13:00:00+00:00", "2026-11-21T13:09:07+00:00")
     assert run["instrument"] == {"@id": "Snakefile"} == entities["./"]["mainEntity"]
+    agent = entities[run["agent"]["@id"]]
+    assert (agent["@type"], agent["name"]) == ("Person", "Ada Lovelace")
     assert {f"results/{name}" for name in FILES if not name.startswith("runs/")} <= ids(run["result"])
     assert {"results/runs/", "results/manifest.json", "results/accounts/provenance.json"} <= ids(run["result"])
-    assert "config.yaml" in ids(run["object"])
+    assert workflow["identifier"] == f"git commit {40 * '0'}, with changes"
+    assert workflow["codeRepository"] == yaml.safe_load((ROOT / "CITATION.cff").read_text())["repository-code"]
+    assert {"config.yaml", "user/my.yaml", "user/mine.py"} <= ids(run["object"])
     settings = {entities[name]["name"]: entities[name]["value"] for name in ids(run["object"]) if name.startswith("#setting")}
     assert settings["k"] == "[2, 5]" and settings["deviation"] == "absolute"
     assert settings.keys() == SETTINGS.keys() - {"tables", "grids"}
@@ -195,7 +231,7 @@ def test_the_validator_finds_what_is_missing(folder, tmp_path):
 
 
 def refused(capsys, *arguments):
-    assert command_line.main(["archive", *arguments]) == 1
+    assert command_line.main(["archive", "--agent", "Ada Lovelace", *arguments]) == 1
     assert not list(Path().glob("*.zip"))
     return capsys.readouterr().err
 
@@ -208,6 +244,14 @@ def change_a_table(folder):
     (folder / "tables/table1_matchers.csv").write_text("better")
 
 
+def change_a_method(folder):
+    (folder.parent / "mine.py").write_text("class Other: pass\n")
+
+
+def lose_a_method(folder):
+    (folder.parent / "mine.py").unlink()
+
+
 def change_other_settings(folder):
     finish(folder, PROVENANCE | {"settings": PROVENANCE["settings"] | {"k": [3]}})
 
@@ -217,20 +261,31 @@ def lose_the_logs(folder):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    ("spoil", "message"),
     [
         (lambda folder: (folder / "manifest.json").unlink(), "A finished run of the workflow writes it"),
         (remove_a_cell, "1 file missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv"),
         (change_a_table, "1 file missing or changed, first tables/table1_matchers.csv"),
         (lambda folder: (folder / "accounts/provenance.json").unlink(), "provenance.json does not exist"),
+        (change_a_method, "1 file missing or changed, first mine.py"),
+        (lose_a_method, "mine.py, which a method of the run is made of, cannot be read"),
         (change_other_settings, "are of different settings"),
         (lose_the_logs, "counts no job"),
     ],
 )
-def test_an_unfinished_or_changed_run_is_refused(spoil, told, tmp_path, monkeypatch, capsys):
+def test_an_unfinished_or_changed_run_is_refused(spoil, message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     spoil(finish(tmp_path / "results"))
-    assert told in refused(capsys)
+    assert message in refused(capsys)
+
+
+def test_without_a_name_the_archive_is_refused(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, os.devnull)
+    finish(tmp_path / "results")
+    assert command_line.main(["archive"]) == 1
+    assert "add `--agent 'Their name'`" in capsys.readouterr().err
 
 
 def test_without_its_libraries_the_command_says_how_to_install_them(tmp_path, monkeypatch, capsys):

@@ -46,12 +46,12 @@ def run(capsys, people):
 def test_features_and_ignored_columns_are_listed(run):
     assert "features: number, height, income\nnote: ignored (not numeric): job\n" in run()[1]
     output = run("--features", "height")[1]
-    assert "features: height\nnote: columns that --features does not name are no features: number, income, job\n" in output
+    assert "features: height\nnote: ignored (not named by --features): number, income, job\n" in output
 
 
 def test_warns_of_identifiers_and_unlike_scales_where_they_matter(run, people):
     output = run()[1]
-    assert "warning: number looks like an identifier (consecutive numbers), and rows are clustered by it" in output
+    assert "warning: number looks like an identifier (consecutive numbers), and the rows are clustered by it" in output
     ratio = people["income"].std() / people["height"].std()
     assert f"warning: income spreads {ratio:,.0f} times as far as height" in output
     assert "times as far as" not in run("--scaling", "standard")[1]
@@ -112,7 +112,7 @@ def test_clusters_sets_the_number_of_clusters(run, people):
     assert f"matcher G-B, k = {model.n_clusterlets_}, hops = {model.hops_}, seed 2: 4 clusters" in output
 
 
-def test_a_number_of_clusters_that_is_not_reached_is_noted(run):
+def test_a_note_says_that_the_number_of_clusters_was_not_reached(run):
     output = run("--matcher", "C", "--clusters", "9")[1]
     assert "note: asked for 9 clusters: no configuration comes closer than this one" in output
 
@@ -121,7 +121,7 @@ def test_a_number_of_clusters_that_is_not_reached_is_noted(run):
     ("options", "words"),
     [
         (["--clusters", "4", "-k", "3"], "-k and --clusters ask for two things"),
-        (["--clusters", "4", "--hops", "2"], "--hops has no use with --clusters"),
+        (["--clusters", "4", "--hops", "2"], "--hops has no effect with --clusters"),
         (["--clusters", "61", "--method", "frac"], "--clusters 61 is more than the 60 rows"),
         (["--report", "page.txt"], "the name must end in .html"),
         (["--report", "x.html", "-o", "x.html"], "are one file"),

@@ -164,7 +164,7 @@ def groups_off(composition, group_counts, tau):
 
 
 @pytest.mark.parametrize(
-    ("options", "asked", "off", "bound"),
+    ("options", "requested", "off", "bound"),
     [
         (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", shares_off, 0.1),
         (["--method", "fair-lp"], "delta 0.0", shares_off, 0.0),
@@ -175,14 +175,14 @@ def groups_off(composition, group_counts, tau):
         (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", groups_off, 0.25),
     ],
 )
-def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, asked, off, bound):
+def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, requested, off, bound):
     (tmp_path / "unkept.py").write_text(UNKEPT)
     output = run("people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
     labels = pd.read_csv("l.csv")["cluster"]
     composition = pd.crosstab(labels, people["race"]).to_numpy()
     rows = max(0, int(np.ceil(off(composition, composition.sum(axis=0), bound) - 1e-9)))
     verdict = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
-    assert f"\nasked for   {asked}: {verdict}   (" in output
+    assert f"\nasked for   {requested}: {verdict}   (" in output
     assert (rows > 1) == (options[1] == "unkept.py")
 
 
@@ -309,10 +309,10 @@ ERRORS = {
     "every row has the same group": ["women.csv", "--sensitive", "sex"],
     "-k 301 is more than the 300 rows": ["people.csv", "--sensitive", "sex", "-k", "301"],
     "Did you mean G-B?": ["people.csv", "--sensitive", "sex", "--matcher", "GB"],
-    "--tau has no use with --matcher G-B": ["people.csv", "--sensitive", "sex", "--tau", "0.1"],
-    "--omega has no use with --matcher D": ["people.csv", "--sensitive", "sex", "--matcher", "D", "--omega", "0.1"],
-    "--hops has no use with --matcher C": ["people.csv", "--sensitive", "sex", "--matcher", "C", "--hops", "2"],
-    "--matcher and --hops has no use": [
+    "--tau has no effect with --matcher G-B": ["people.csv", "--sensitive", "sex", "--tau", "0.1"],
+    "--omega has no effect with --matcher D": ["people.csv", "--sensitive", "sex", "--matcher", "D", "--omega", "0.1"],
+    "--hops has no effect with --matcher C": ["people.csv", "--sensitive", "sex", "--matcher", "C", "--hops", "2"],
+    "--matcher and --hops have no effect": [
         "people.csv",
         "--sensitive",
         "sex",
@@ -515,9 +515,9 @@ def test_the_map_shows_every_cluster_on_its_principal_components():
 def test_numbers_on_the_map_stay_near_their_clusters_without_overlapping():
     room = np.array([2.0, 1.0])
     alone = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 5.0]])
-    np.testing.assert_array_equal(plots._apart(alone, room), alone)
+    np.testing.assert_array_equal(plots._place_numbers(alone, room), alone)
     crowded = np.vstack([np.zeros((20, 2)), np.random.default_rng(0).normal(size=(20, 2))])
-    positions = plots._apart(crowded, room)
+    positions = plots._place_numbers(crowded, room)
     gaps = np.abs(positions[:, None] - positions) / room
     assert (gaps.max(axis=2)[~np.eye(40, dtype=bool)] > 0.98).all()
     assert np.abs((positions - crowded) / room).max() < 5

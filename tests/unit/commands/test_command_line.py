@@ -55,6 +55,7 @@ LOCALES = {
 }
 
 
+@pytest.mark.slow
 def test_in_every_locale_all_names_are_printed_and_files_are_utf_8(tmp_path):
     lines = [f"{row},{row % 7},{'Köln' if row % 3 else '東京'}\n" for row in range(30)]
     (tmp_path / "people.csv").write_text("größe,größe €,東京\n" + "".join(lines), encoding="utf-8")

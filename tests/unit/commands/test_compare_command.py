@@ -146,9 +146,9 @@ def test_promised_files_other_than_tables_are_compared_by_hash(folders, capsys):
     cells = MANIFEST["files"]["numbers"]
     rewrite(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
     status, output = compare(capsys, *folders)
-    assert status == 1 and "by their hashes: 3 same, 1 different, 1 here only." in output
+    assert status == 1 and "by their hashes: 3 same, 1 different, 1 run only." in output
     assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
-    assert "by their hashes, here only (1):\n  tables/t2.tex\n" in output
+    assert "by their hashes, run only (1):\n  tables/t2.tex\n" in output
 
 
 def test_figures_and_pages_do_not_count_as_a_difference(folders, capsys):
@@ -203,10 +203,10 @@ def test_the_likely_cause_is_named(folders, capsys, changes, cause):
 
 def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
     frames = [pd.DataFrame({"a": ["x"], "b": [value]}) for value in ("1000", "1000.0000009", "1000.01")]
-    assert differences.of_tables("f", frames[0], frames[1], tolerance=1e-9).empty
-    assert len(differences.of_tables("f", frames[0], frames[1])) == 1
-    assert len(differences.of_tables("f", frames[0], frames[2], tolerance=1e-9)) == 1
-    assert differences.of_tables("f", frames[0], frames[2], tolerance=1e-3).empty
+    assert differences.compare_tables("f", frames[0], frames[1], tolerance=1e-9).empty
+    assert len(differences.compare_tables("f", frames[0], frames[1])) == 1
+    assert len(differences.compare_tables("f", frames[0], frames[2], tolerance=1e-9)) == 1
+    assert differences.compare_tables("f", frames[0], frames[2], tolerance=1e-3).empty
 
 
 @pytest.mark.parametrize(
@@ -261,21 +261,21 @@ def test_what_only_one_side_has_is_listed_once(folders, capsys):
 
 def test_the_order_of_rows_is_no_difference():
     rows = pd.DataFrame({"dataset": ["a", "b"], "method": ["m", "m"], "size": ["1", "2"]})
-    assert differences.of_tables("f", rows, rows.iloc[::-1]).empty
+    assert differences.compare_tables("f", rows, rows.iloc[::-1]).empty
 
 
 def test_indistinguishable_rows_are_compared_by_line():
     rows = pd.DataFrame({"a": ["x", "x"], "b": ["1", "1"]})
     other = pd.DataFrame({"a": ["x", "x"], "b": ["1", "3"]})
-    changes = differences.of_tables("f", pd.concat([rows, rows]), pd.concat([rows, other]))
+    changes = differences.compare_tables("f", pd.concat([rows, rows]), pd.concat([rows, other]))
     assert changes[["row", "column", "difference"]].to_numpy().tolist() == [["line 5", "b", 2.0]]
 
 
 def test_an_empty_table_and_one_with_rows_differ_by_the_rows():
     full = pd.DataFrame({"a": ["x"], "b": ["1"]})
-    changes = differences.of_tables("f", full.iloc[:0], full)
-    assert changes[["row", "column", "reference", "here"]].to_numpy().tolist() == [["x", "all", "absent", "there"]]
-    assert differences.of_tables("f", full.iloc[:0], full.iloc[:0]).empty
+    changes = differences.compare_tables("f", full.iloc[:0], full)
+    assert changes[["row", "column", "reference", "run"]].to_numpy().tolist() == [["x", "all", "absent", "there"]]
+    assert differences.compare_tables("f", full.iloc[:0], full.iloc[:0]).empty
 
 
 def test_settings_versions_and_data_are_listed_but_are_no_difference_by_themselves(folders, capsys):

@@ -41,7 +41,7 @@ METHODS = ("FRAC", "k-means", "random")
 LIMITS = json.dumps({"seconds": 60, "memory_mb": None})
 
 
-def kept(kind, source):
+def path_of(kind, source):
     return f"{OUT}/{kind}/iris/{source}/k3/seeds{SEEDS}.npz"
 
 
@@ -67,13 +67,15 @@ def grid(tmp_path_factory):
         step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
         common = {"dataset": "iris", "k": 3, "seeds": SEEDS}
         extracted = {**common, "data": data, "base_seed": 0}
-        step("extract-clusterlets", **extracted, pieces=kept("pieces", "clusterlets"), labels=kept("labels", "clusterlets"))
+        step(
+            "extract-clusterlets", **extracted, pieces=path_of("pieces", "clusterlets"), labels=path_of("labels", "clusterlets")
+        )
         for method in METHODS:
-            files = {kind: kept(kind, method) for kind in ("pieces", "labels")}
+            files = {kind: path_of(kind, method) for kind in ("pieces", "labels")}
             step("fit-method", **extracted, **entry(method), limits=LIMITS, **files)
-        labels, sums = kept("labels", "clusterlets"), kept("distances", "clusterlets")
+        labels, sums = path_of("labels", "clusterlets"), path_of("distances", "clusterlets")
         step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
-        clusterlets, fronts = kept("pieces", "clusterlets"), kept("partitions", "clusterlets")
+        clusterlets, fronts = path_of("pieces", "clusterlets"), path_of("partitions", "clusterlets")
         step("sample-partitions", **common, pieces=clusterlets, base_seed=0, sample_size=300, output=fronts)
         scoring = {**common, "base_seed": 0, "limits": LIMITS, "geometry": geometry, "deviation": "absolute"}
         matching = {**scoring, "pieces": clusterlets, "distances": sums, "data": data, "labels": labels}
@@ -89,7 +91,7 @@ def grid(tmp_path_factory):
                 **scoring,
                 **entry(method),
                 settings="{}",
-                pieces=kept("pieces", method),
+                pieces=path_of("pieces", method),
                 output=cell(method, "k3"),
             )
     return folder
@@ -165,8 +167,8 @@ def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
     """The step and the command share code, so this compares with the matcher and the stream themselves."""
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
-        clusterlets = Clusterlets.from_pieces(**SeedBlock.load(kept("pieces", "clusterlets")).values[str(seed)])
-        labels = SeedBlock.load(kept("labels", "clusterlets")).values[str(seed)]["labels"]
+        clusterlets = Clusterlets.from_pieces(**SeedBlock.load(path_of("pieces", "clusterlets")).values[str(seed)])
+        labels = SeedBlock.load(path_of("labels", "clusterlets")).values[str(seed)]["labels"]
         membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, GreedyDistance.stream_number()))
         clusters = membership.argmax(axis=0)[labels]
         assert printed.split()[1:] == [f"{row},{cluster}" for row, cluster in enumerate(clusters)]
@@ -196,11 +198,11 @@ ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.yaml": [
         *("--method", "D", "--parameters", "hops=2", "--seed", "0"),
     ],
-    "FRAC/k7/seeds2-3.npz is not there. The configured grid has no such run: add its k and parameters": [
+    "FRAC/k7/seeds2-3.npz does not exist. The configured grid has no such run: add its k and parameters": [
         *("--method", "frac-fair", "-k", "7", "--seed", "2"),
     ],
     "elsewhere/pieces/iris": ["--method", "D", "--parameters", "hops=2", "--seed", "2", "--results", "elsewhere"],
-    "--seed 4 is none of the configured seeds, 0 to 3": ["--method", "D", "--parameters", "hops=2", "--seed", "4"],
+    "--seed 4 is not among the configured seeds, 0 to 3": ["--method", "D", "--parameters", "hops=2", "--seed", "4"],
     "no dataset 'irsi'": ["--dataset", "irsi", "--method", "D", "--parameters", "hops=2"],
     "There is no method 'GD' in the configuration; its methods: C, G-B, D, B, G-D, FRAC (fair), FRAC (nearest), k-means": [
         *("--method", "GD", "--parameters", "hops=2")
@@ -208,7 +210,7 @@ ERRORS = {
     "C needs --parameters with a value for each, such as omega=0": ["--method", "C", "--parameters", "hops=2"],
     "D needs --parameters with a value for each, such as hops=1": ["--method", "D", "--parameters", "hops=2,omega=0.5"],
     "G-B needs --parameters with a value for each, such as hops=1": ["--method", "G-B"],
-    "random has no use for --parameters; leave it out": ["--method", "random", "--parameters", "hops=2"],
+    "random takes no --parameters; leave it out": ["--method", "random", "--parameters", "hops=2"],
     "settings.yml cannot be read": ["--config", "settings.yml", "--method", "random"],
 }
 
@@ -229,7 +231,7 @@ def test_the_suggested_command_quotes_the_configuration_for_the_shell(export):
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
 def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(export, tmp_path, kind):
     cell_path = cell("C", "k3_omega0.25")
-    path = Path(cell_path if kind == "cell" else kept(kind, "clusterlets"))
+    path = Path(cell_path if kind == "cell" else path_of(kind, "clusterlets"))
     intact = path.read_bytes()
     options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
     remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml"
@@ -239,7 +241,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     assert complaint.rstrip().endswith(remedy) and "same command" not in complaint
     if kind != "cell":  # without the cell there is nothing to compare with
         status, _, complaint = export(*options)
-        assert status == 1 and complaint.rstrip().endswith(f"{path} is not there. {remedy}")
+        assert status == 1 and complaint.rstrip().endswith(f"{path} does not exist. {remedy}")
     path.write_bytes(intact)
     assert export(*options)[0] == 0
 
@@ -248,7 +250,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
 def test_a_file_of_another_run_is_refused_and_kept_and_the_message_says_how_to_make_the_right_one(export, tmp_path, kind):
     path, other = Path(cell("C", "k3_omega0.25")), Path(cell("B", "k3_hops2"))
     if kind != "cell":
-        path, other = Path(kept(kind, "clusterlets")), Path(kept("labels", "FRAC"))
+        path, other = Path(path_of(kind, "clusterlets")), Path(path_of("labels", "FRAC"))
     intact = path.read_bytes()
     path.write_bytes(other.read_bytes())
     status, _, complaint = export(
@@ -375,8 +377,8 @@ def test_the_dataset_shown_is_the_one_that_fills_its_plane():
         "half": Prepared(plane * [1, 2], np.arange(50) % 2, two),
     }
     runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
-    assert clusterings.most_telling(runs, tables.get) == "plane"  # "half" fills more, but lacks a matcher
-    assert clusterings.most_telling(runs[runs["dataset"] == "many"], tables.get) == "many"
+    assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" fills more, but lacks a matcher
+    assert clusterings.clearest_dataset(runs[runs["dataset"] == "many"], tables.get) == "many"
 
 
 @pytest.mark.parametrize("X, shares", [(np.ones((9, 3)), [0, 0]), (np.arange(9.0)[:, None], [1, 0])])
@@ -395,8 +397,8 @@ def test_a_large_table_is_shown_by_evenly_spaced_rows():
 
 def test_the_files_are_where_the_rules_put_them():
     fields = {"base": OUT, "dataset": "iris", "k": 3, "seeds": "2-3"}
-    assert kept("labels", "clusterlets") == block_path("labels").format(**fields)
-    assert kept("labels", "FRAC") == fit_path("labels").format(**fields, method="FRAC", parameters="")
+    assert path_of("labels", "clusterlets") == block_path("labels").format(**fields)
+    assert path_of("labels", "FRAC") == fit_path("labels").format(**fields, method="FRAC", parameters="")
 
 
 def test_the_examples_of_the_help_name_cells_of_their_grids(capsys):

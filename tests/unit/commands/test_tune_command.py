@@ -3,6 +3,8 @@
 import io
 import re
 import shlex
+import signal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -49,18 +51,19 @@ def test_the_final_command_gives_the_recommended_run(wine, capsys, tmp_path):
     labels = pd.read_csv("labels.csv")["cluster"].to_numpy()
     X = standardise(wine[CHOSEN.split(",")].to_numpy())
     report = fairness_report(X, labels, wine["target"], cohesion=False, silhouette=False)
-    first = pd.read_csv("wine-front.csv").iloc[0]  # one of the two seeds scores, so the medians are that run's values
+    stem = f"wine-target-features={CHOSEN}-scaling=standard-clusters=3-max_deviation=0.05-minutes=2.0-seeds=2-front"
+    first = pd.read_csv(f"{stem}.csv").iloc[0]  # one of the two seeds scores, so the medians are that run's values
     assert first["rank"] == 1 and first["deviation_max"] == round(report["deviation_max"], 6) <= 0.05
     assert first["delta_min"] == round(report["delta_min"], 6) and first["n_clusters"] == report["n_clusters"]
 
-    check_files(pd.read_csv("wine-front.csv"), tmp_path / "wine-front.png")
+    check_files(pd.read_csv(f"{stem}.csv"), tmp_path / f"{stem}.png")
 
 
-def check_files(found, picture):
+def check_files(configurations, picture):
     """Every method is listed with its outcome, and the front fits its definition."""
-    assert set(found["method"]) == set(methods.names())
-    assert (found["runs"] == 2).all() and found["statuses"].notna().all() and found["outcome"].notna().all()
-    priced = found.dropna(subset="price")
+    assert set(configurations["method"]) == set(methods.names())
+    assert (configurations["runs"] == 2).all() and configurations[["statuses", "outcome"]].notna().all(axis=None)
+    priced = configurations.dropna(subset="price")
     for row in priced.to_dict("records"):
         as_good = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
         better = as_good & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))
@@ -75,16 +78,71 @@ def test_columns_are_listed_and_suspicious_ones_warned_of(wine, capsys):
     assert "warning: bottle_id looks like an identifier (its name)" in output
     ratio = wine["proline"].std() / wine["nonflavanoid_phenols"].std()
     assert f"warning: proline spreads {ratio:,.0f} times as far as nonflavanoid_phenols" in output
-    assert status == 1 and "allow more minutes" in complaint and len(pd.read_csv("wine-front.csv")) > 30
-    assert pd.read_csv("wine-front.csv")["statuses"].str.contains("not_tried").any()
+    assert status == 1 and "(not_tried " in complaint and "allow more minutes" in complaint
+    assert [path.name for path in Path().iterdir()] == ["wine.csv"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--plot"])
+@pytest.mark.parametrize("file", ["wine.csv/front.png", "folder.png", "x" * 300 + ".png"])
+def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, capsys, monkeypatch, option, file):
+    Path("folder.png").mkdir()
+    monkeypatch.setattr("clusterlets.tuning.tune", None)
+    status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", option, file)
+    assert (status, output) == (1, "") and "cannot be written" in complaint and complaint.count("\n") == 1
+    assert {path.name for path in Path().iterdir()} == {"wine.csv", "folder.png"}
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch, signum):
+    class Interrupting:
+        def __init__(self, stream):
+            pass
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *_):
+            pass
+
+        def __call__(self, done, total, words):
+            if done == 6:
+                signal.raise_signal(signum)
+
+    former = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    monkeypatch.setattr("clusterlets.commands.tune.ProgressBar", Interrupting)
+    monkeypatch.setattr("clusterlets.tuning.trials._compile_methods", lambda *_: None)
+    try:
+        options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
+        status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
+    finally:
+        for number, handler in zip((signal.SIGINT, signal.SIGTERM), former, strict=True):
+            signal.signal(number, handler)
+    assert status == 130 and "interrupted" in complaint and "This command repeats one of its runs" in output
+    front = pd.read_csv("front.csv")
+    assert (front["runs"] == 2).all() and Path("front.png").exists()
+    assert (front["ok"] > 0).sum() <= 6 < (front["note"] == "interrupted").sum()
+
+
+def test_other_requests_have_other_files():
+    from clusterlets.commands.tune import _parser, _stem
+
+    options = [
+        *([], ["--sensitive", "race"], ["--clusters", "6"], ["--features", "a,b"], ["--features", "a/b"], ["--seed", "1"]),
+        *(["--scaling", "standard"], ["--max-deviation", "0.1"], ["--minutes", "1"], ["--seeds", "4"], ["--separator", "/"]),
+        *(["--features", "f" * 300], ["--features", "f" * 301]),
+    ]
+    stems = [_stem(_parser().parse_args(["a/people.csv", "--sensitive", "sex", *words])) for words in options]
+    assert stems[0] == "people-sex" and len(set(stems)) == len(stems) and not any("/" in stem for stem in stems)
+    assert max(map(len, stems)) < 200
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (["--clusters", "1"], "whole number of at least 2"),
-        (["--max-deviation", "2"], "no number from 0 to 1"),
-        (["--minutes", "0"], "no number above 0"),
+        (["--max-deviation", "2"], "not a number from 0 to 1"),
+        (["--minutes", "0"], "not a number above 0"),
     ],
 )
 def test_numbers_out_of_range_are_refused(wine, capsys, options, words):

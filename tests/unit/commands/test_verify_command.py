@@ -40,7 +40,7 @@ def results(tmp_path, monkeypatch):
     for cell in (CELL, SECOND):
         save_text(folder / cell, cell)
     settings = GRID | {"results": "/home/me/results", "mirror": "/mnt/mirror"}
-    content = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"}, PROCESSOR)
+    content = manifest.make(folder, FILES, settings, DESCRIBED, {"scipy": "2", "numpy": "1"}, PROCESSOR, {})
     (folder / "manifest.json").write_text(json.dumps(content))
     return folder
 
@@ -156,32 +156,37 @@ def test_a_missing_file_is_named_and_not_to_be_removed(results, capsys):
 
 
 @pytest.fixture
-def user_table(results, monkeypatch):
-    """The path of a user's table, from which the same results claim to be made."""
-    table = results.parent / "people.csv"
+def own_files(results):
+    """A user's own table and method, from which the same results claim to be made."""
+    table, method = (results.parent / name for name in ("people.csv", "mine.py"))
     table.write_text("a,b\n1,x\n")
+    method.write_text("class Mine: pass\n")
     described = {"people.b": {**DESCRIBED["iris"], "source_sha256": hashlib.sha256(table.read_bytes()).hexdigest()}}
     settings = GRID | {"tables": {"people.b": {"path": "people.csv"}}}
-    (results / "manifest.json").write_text(json.dumps(manifest.make(results, FILES, settings, described, {}, PROCESSOR)))
-    return table
+    own = {"mine.py": hashlib.sha256(method.read_bytes()).hexdigest()}
+    (results / "manifest.json").write_text(json.dumps(manifest.make(results, FILES, settings, described, {}, PROCESSOR, own)))
+    return table, method
 
 
-def test_a_changed_user_table_is_named(user_table, capsys):
+def test_a_changed_file_of_the_user_is_named(own_files, capsys):
     assert verify(capsys)[0] == 0
-    user_table.write_text("a,b\n2,x\n")
+    for file in own_files:
+        file.write_text(file.read_text() + "2")
     status, text = verify(capsys)
-    assert status == 1 and "changed since the results were made from it: your own table\n  people.csv\n" in text
-    assert "all 6 files" not in text and " rm " not in text and "made from a table that changed, is made by the command" in text
+    assert status == 1
+    assert "changed since the results were made from them: your own tables and methods\n  people.csv\n  mine.py\n" in text
+    assert "all 6 files" not in text and " rm " not in text and "made from a file that changed, is made by the command" in text
 
 
-def test_a_user_table_that_is_not_there_is_no_fault(user_table, capsys):
-    user_table.unlink()
+def test_a_file_of_the_user_that_is_not_there_is_no_fault(own_files, capsys):
+    for file in own_files:
+        file.unlink()
     assert verify(capsys)[0] == 0
 
 
-@pytest.mark.parametrize(("gone", "removed"), [([CELL], "  rm results/runs.csv\n"), ([CELL, "runs.csv"], None)])
-def test_a_missing_cell_needs_the_files_made_from_it_removed(results, capsys, gone, removed):
-    for name in gone:
+@pytest.mark.parametrize(("missing", "removed"), [([CELL], "  rm results/runs.csv\n"), ([CELL, "runs.csv"], None)])
+def test_a_missing_cell_needs_the_files_made_from_it_removed(results, capsys, missing, removed):
+    for name in missing:
         (results / name).unlink()
     output = verify(capsys)[1]
     assert f"missing\n  results/{CELL}\n" in output or f"  results/{CELL}\n" in output
@@ -239,7 +244,7 @@ def test_many_changed_files_are_all_named_but_not_in_a_command(results, capsys):
     (names,) = manifest.cells_by_folder(settings).values()
     for name in names:
         save_text(results / name, "")
-    content = manifest.make(results, ["runs.csv"], settings, DESCRIBED, {}, PROCESSOR)
+    content = manifest.make(results, ["runs.csv"], settings, DESCRIBED, {}, PROCESSOR, {})
     (results / "manifest.json").write_text(json.dumps(content))
     for name in names:
         (results / name).write_text("changed")
@@ -270,7 +275,9 @@ def test_every_flipped_bit_of_a_manifest_is_noticed_and_the_manifest_kept(result
 
 
 def test_a_manifest_that_lists_nothing_proves_nothing(results, capsys):
-    (results / "manifest.json").write_text(json.dumps(manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR)))
+    (results / "manifest.json").write_text(
+        json.dumps(manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR, {}))
+    )
     status, output = verify(capsys)
     assert status == 1 and "lists no file" in output and "run the workflow again" in output
 

@@ -43,7 +43,7 @@ REASONS = {
 
 @pytest.mark.parametrize("reason", REASONS)
 def test_a_reason_is_given_in_plain_words(reason):
-    assert list(why.in_words(reason)) == REASONS[reason]
+    assert list(why.explain_reason(reason)) == REASONS[reason]
 
 
 COMMAND = (
@@ -64,13 +64,13 @@ COMMAND = (
     ],
 )
 def test_an_option_is_named_as_in_the_command(before, now, words):
-    assert next(why.in_words(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
+    assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
 
 
 def test_options_are_looked_up_in_the_command_of_their_own_job():
     reason = f"Reason: {PARAMETERS}before: 0 now: 1 "
     output = f"Job 1: A\n{reason}\nShell command: x --base-seed 1 > a\n\nJob 2: B\n{reason}\nShell command: x --max-iter 1\n"
-    assert why.explained(f"{output}\nJob 3: C\n{reason}\n").splitlines() == [
+    assert why.explain(f"{output}\nJob 3: C\n{reason}\n").splitlines() == [
         "An option changed (--base-seed): 0 -> 1",
         "    A",
         "An option changed (--max-iter): 0 -> 1",
@@ -84,7 +84,7 @@ def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
     follows = "Input files updated by another job: results/runs.csv"
     jobs = [("Draw it", follows), *((f"iris: D, k = {k}", "Missing output files: x") for k in range(7)), ("Table", follows)]
     output = "".join(f"[Sat Nov 21]\nJob {number}: {job}\nReason: {reason}\n" for number, (job, reason) in enumerate(jobs))
-    assert why.explained(output).splitlines() == [
+    assert why.explain(output).splitlines() == [
         "Not made yet",
         *(f"    iris: D, k = {k}" for k in range(5)),
         "    and 2 more",
@@ -92,7 +92,7 @@ def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
         "    Draw it",
         "    Table",
     ]
-    assert why.explained("Nothing to be done").startswith("Nothing would run")
+    assert why.explain("Nothing to be done").startswith("Nothing would run")
 
 
 def test_of_a_traceback_of_snakemake_only_the_last_line_is_shown():
@@ -110,7 +110,7 @@ def test_files_are_separated_from_snakemakes_options(monkeypatch, capsys, argume
 
 
 @pytest.fixture
-def asked(monkeypatch):
+def commands(monkeypatch):
     """The commands that would be started; none is run."""
     commands = []
 
@@ -125,7 +125,7 @@ def asked(monkeypatch):
 OTHERS = [option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._TAKEN]
 
 
-def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(asked, capsys):
+def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(commands, capsys):
     assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(OTHERS)
     refused = [[option] for option in OTHERS if option not in ("-h", "--help")]
     refused += [[f"{option}=a"] for option in OTHERS if option.startswith("--") and option != "--help"]
@@ -133,12 +133,12 @@ def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(a
     for options in refused:
         assert command_line.main(["why", "a.csv", *options]) == 1, options
         assert "so nothing was checked" in capsys.readouterr().err
-    assert asked == []
+    assert commands == []
 
 
-def test_options_that_choose_the_work_reach_snakemake(asked, capsys):
+def test_options_that_choose_the_work_reach_snakemake(commands, capsys):
     snakemake_options = {option for action in get_argument_parser()._actions for option in action.option_strings}
     assert set(why._TAKEN) <= snakemake_options
     options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
     assert command_line.main(["why", "a.csv", *options]) == 0 and capsys.readouterr().out.startswith("Nothing would run")
-    assert asked[0][-6:] == ["a.csv", *options] and "--dry-run" in asked[0]
+    assert commands[0][-6:] == ["a.csv", *options] and "--dry-run" in commands[0]

@@ -6,7 +6,6 @@ import importlib
 import itertools
 import json
 import math
-import os
 import random
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import pytest
 from clusterlets import __main__ as command_line
 from clusterlets import datasets
 from clusterlets.datasets.fetch import fetch
-from clusterlets.datasets.table import BadData, Table, check, fingerprint, standardise, unexpected
+from clusterlets.datasets.table import BadData, Table, check, describe_differences, fingerprint, standardise
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import datasets_table, estimate
 from clusterlets.grid.configuration import read_configuration
@@ -28,7 +27,6 @@ from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import save_json
 
 CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 
 # rows, features, positives, and values of the first row, worked out by hand from the raw file
 REAL = {
@@ -60,13 +58,6 @@ POSITIVE = {
     "pima": "1",
     "speeddating": "1",
 }
-
-
-@pytest.fixture
-def mirror():
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
-    return MIRROR
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -226,7 +217,7 @@ def test_nbfi_features_are_numbers_and_booleans(tmp_path):
 def test_nbfi_of_another_size_is_a_warning_only(tmp_path):
     table = _nbfi(tmp_path, [{}, {}, {}])
     warning = "expected 8308 rows, found 3"
-    assert unexpected(table, datasets.describe("nbfi")) == [warning]
+    assert describe_differences(table, datasets.describe("nbfi")) == [warning]
     receipt, json_path = tmp_path / "receipt.json", tmp_path / "nbfi.json"
     fetch_dataset("nbfi", raw_dir=tmp_path, receipt_path=receipt)
     prepare_dataset("nbfi", tmp_path, receipt, "none", tmp_path / "nbfi.npz", json_path)
@@ -332,8 +323,15 @@ def test_the_listing_fits_a_terminal_and_shortens_only_wide_columns():
     plain = ROW | {"fingerprint_ok": None, "groups": {}}
     text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", plain)])
     assert {len(line) for line in text.splitlines()} == {120}
-    assert f"| {name} | mirror | 3    | 2        | 2: a/b 1, c d" in text
+    assert f"| {name} | mirror | 3    | 2        | 2: a\\|b 1" in text
     assert "ccc… |" in text and "| not known " in text
+
+
+def test_the_listing_shows_names_as_they_are_in_markdown():
+    groups = {"<img src=x onerror=alert(1)>": 1, "![a](http://x)": 1, "`b`": 1, "&lt;": 1}
+    described = ROW | {"citation": "c", "groups": groups, "warnings": ["the group '<script>' has one row"]}
+    _, _, cells, *_, warning, _ = datasets_table.listing({"x": described}).split("\n")
+    assert "\\<img src=x onerror=alert(1)> 1, !\\[a" in cells and warning == "- x: the group '\\<script>' has one row"
 
 
 def test_the_csv_holds_everything():
@@ -373,28 +371,30 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
 
 
 @pytest.mark.parametrize(
-    ("dataset", "asked", "remedy"),
+    ("dataset", "arguments", "remedy"),
     [
         ("adult", [], "make data"),
         ("iris", ["--config", "my own.yaml"], "snakemake data --cores 2 --configfile 'my own.yaml'"),
     ],
 )
-def test_a_damaged_description_is_named_with_the_command_that_makes_it(tmp_path, monkeypatch, capsys, dataset, asked, remedy):
+def test_a_damaged_description_is_named_with_the_command_that_makes_it(
+    tmp_path, monkeypatch, capsys, dataset, arguments, remedy
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my own.yaml").write_text("datasets: [iris]\n")
     path = tmp_path / f"results/prepared/{dataset}.json"
     save_json(path, ROW)
     path.write_bytes(path.read_bytes()[:-9])
-    assert command_line.main(["datasets", *asked]) == 1
+    assert command_line.main(["datasets", *arguments]) == 1
     message = capsys.readouterr().err
-    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it anew.\n") and "same command" not in message
+    assert "was damaged" in message and message.endswith(f" `{remedy}` makes it again.\n") and "same command" not in message
 
 
 @pytest.mark.parametrize(
     "content, complaint",
     [
         (None, "mine.yaml cannot be read"),
-        ("a: [", "mine.yaml is no YAML"),
+        ("a: [", "mine.yaml is not valid YAML"),
         ("- a", "holds no configuration"),
         ("k: [1]", "k.0: 1 is less than"),
     ],
@@ -410,7 +410,7 @@ def test_the_command_says_what_is_wrong_with_a_configuration(content, complaint,
 def test_the_estimate_is_near_what_was_measured():
     config = read_configuration()
     tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, _ in REAL.values()]
-    total = estimate.of_all([estimate.of_dataset(*sizes, config) for sizes in tables])
+    total = estimate.total_cost([estimate.dataset_cost(*sizes, config) for sizes in tables])
     assert 611 / 1.5 < total.seconds < 611 * 1.5  # CPU of the paper's grid on the ten datasets
     # The results took 80 MB; the distances to sampled rows, added since, take 130 MB judging by the largest tables.
     assert 210e6 / 1.5 < total.disk < 210e6 * 1.5
@@ -419,12 +419,12 @@ def test_the_estimate_is_near_what_was_measured():
 def test_the_estimate_grows_as_the_work_does():
     config = read_configuration()
     sizes = (10**4, 10**5, 10**6, 10**7)
-    tiny, small, medium, large = (estimate.of_dataset(rows, 5, [rows // 2] * 2, config) for rows in sizes)
+    tiny, small, medium, large = (estimate.dataset_cost(rows, 5, [rows // 2] * 2, config) for rows in sizes)
     assert 6 < small.seconds / tiny.seconds < 100  # quadratic in the rows, plus a constant
     assert medium.seconds < 3 * small.seconds and 8 < large.seconds / medium.seconds < 11  # sums are sampled
-    many = estimate.of_dataset(10**5, 5, [100] * 1000, config)
+    many = estimate.dataset_cost(10**5, 5, [100] * 1000, config)
     assert many.memory > 100 * small.memory and many.disk > 10 * small.disk  # quadratic in the clusterlets
     fewer_methods = [method for method in config["methods"] if method != "FRAC"]
     without_frac = {"methods": fewer_methods, "grids": {method: config["grids"][method] for method in fewer_methods}}
-    cheaper = estimate.of_dataset(10**5, 5, [50_000] * 2, {**config, **without_frac})
+    cheaper = estimate.dataset_cost(10**5, 5, [50_000] * 2, {**config, **without_frac})
     assert cheaper.seconds < small.seconds and cheaper.disk < small.disk

@@ -1,8 +1,6 @@
 """Duplicate rows: which they are, what happens to them by default, and what a user can choose."""
 
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,16 +15,6 @@ from clusterlets.grid import datasets_table
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
-
-CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
-
-
-@pytest.fixture
-def mirror():
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
-    return MIRROR
 
 
 def rows_of(table):

@@ -2,8 +2,6 @@
 
 import functools
 import json
-import os
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,9 +12,6 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import load_arrays
-
-CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 
 # Counts in the raw files (without the rows that preparation drops), and the features that reveal the attribute.
 REAL = {
@@ -50,13 +45,6 @@ REAL = {
         {"samerace"},
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def mirror():
-    if not MIRROR.is_dir():
-        pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {MIRROR} is a folder")
-    return MIRROR
 
 
 @pytest.fixture(scope="module")

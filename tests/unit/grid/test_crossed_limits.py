@@ -1,8 +1,10 @@
 """Cells that exceeded a limit rerun once under other limits; no other cell does."""
 
+from pathlib import Path
+
 import pytest
 
-from clusterlets.grid.crossed_limits import exceeded_limits, note
+from clusterlets.grid.crossed_limits import exceeded_limits, record
 
 OLD, NEW = '{"seconds": 1}', '{"seconds": 9}'
 
@@ -15,7 +17,7 @@ def cell(tmp_path):
 def run(cell, crossed, limits):
     """Run the cell as the workflow does, with the parameter that it has under these limits."""
     parameter = exceeded_limits(cell, limits)
-    note(cell, crossed, limits, parameter)
+    record(cell, crossed, limits, parameter)
     return parameter
 
 
@@ -28,6 +30,16 @@ def test_a_cell_that_crossed_a_limit_changes_only_with_the_limits(cell):
     first = run(cell, True, OLD)
     assert exceeded_limits(cell, OLD) == first
     assert exceeded_limits(cell, NEW) != first
+
+
+@pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{}", None])
+def test_a_cell_with_a_damaged_record_runs_again_once(cell, damage):
+    run(cell, True, OLD)
+    record = Path(f"{cell}.limits")
+    content = record.read_bytes()
+    record.write_bytes(content.replace(b"1", b"2") if damage is None else damage)
+    assert exceeded_limits(cell, OLD) == OLD
+    assert run(cell, False, OLD) == exceeded_limits(cell, OLD) == exceeded_limits(cell, NEW) == OLD
 
 
 @pytest.mark.parametrize("crossed_again", [True, False])

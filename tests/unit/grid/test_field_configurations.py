@@ -12,7 +12,7 @@ from clusterlets import __main__ as command_line
 from clusterlets import methods
 from clusterlets.datasets import describe
 from clusterlets.grid import estimate
-from clusterlets.grid.cells import points_of
+from clusterlets.grid.cells import combinations
 from clusterlets.grid.configuration import read_configuration
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -31,15 +31,15 @@ def cost_of(config):
     for name, table in config["tables"].items():
         description = describe(table["name"])
         counts = GROUPS.get(name, [description["rows"] // 2] * 2)
-        costs.append(estimate.of_dataset(description["rows"], description["features"], counts, config))
-    return estimate.of_all(costs)
+        costs.append(estimate.dataset_cost(description["rows"], description["features"], counts, config))
+    return estimate.total_cost(costs)
 
 
 @pytest.mark.parametrize("path", [FIELD, DEMO])
 def test_all_methods_have_equally_many_configurations(path):
     config = read_configuration(path)
     assert {"C", "FRAC", "fair-flow", "k-means", "random"} <= set(config["methods"]) <= set(methods.names())
-    points = {name: len(list(points_of(grid["parameters"]))) for name, grid in config["grids"].items()}
+    points = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["grids"].items()}
     parameters = {name: methods.get(name).parameters.values() for name in points}
     without_grid = {name for name in points if not any(parameter.grid or parameter.bound for parameter in parameters[name])}
     assert {name for name, number in points.items() if number == 1} == without_grid
@@ -77,17 +77,17 @@ def test_the_estimate_is_printed(capsys):
 def test_a_table_that_a_method_does_not_support_costs_no_fit():
     config = read_configuration(FIELD)
     config = {**config, "methods": ["fairlets"], "grids": {"fairlets": config["grids"]["fairlets"]}}
-    two, three = (estimate.steps_of_dataset(20_000, 5, config, n_groups)["fit_method"] for n_groups in (2, 3))
+    two, three = (estimate.dataset_steps(20_000, 5, config, n_groups)["fit_method"] for n_groups in (2, 3))
     assert two[0] == three[0] == 3  # jobs
     assert three[1] < 3 < 30 * methods.get("fairlets")().seconds(20_000, 5, 5) < two[1]
-    assert estimate.steps_of_dataset(60_000, 5, config)["fit_method"] == three
+    assert estimate.dataset_steps(60_000, 5, config)["fit_method"] == three
 
 
 def test_no_fit_costs_more_than_its_limit():
     config = read_configuration(FIELD)
     config = {**config, "methods": ["vfc"], "grids": {"vfc": config["grids"]["vfc"]}}
     unlimited = {**config, "limits": {**config["limits"], "seconds": None}}
-    bounded, unbounded = (estimate.steps_of_dataset(10**7, 5, variant)["fit_method"][1] for variant in (config, unlimited))
+    bounded, unbounded = (estimate.dataset_steps(10**7, 5, variant)["fit_method"][1] for variant in (config, unlimited))
     # Three k, three weights, ten seeds; the rest are the distances, which are the same.
     fits = 30 * sum(methods.get("vfc")().seconds(10**7, 5, k) for k in config["k"])
     assert unbounded - bounded == pytest.approx(fits - 90 * 60)
@@ -96,7 +96,7 @@ def test_no_fit_costs_more_than_its_limit():
 # CPU seconds with k = 5 and k = 20 on standardised features, with the field's parameter values.
 MEASURED = {
     "coreset": {"magic": (0.22, 0.38), "adult": (0.48, 0.86)},
-    "fair-flow": {"magic": (1.8, 4.7), "adult": (5.2, 9.4)},
+    "fair-flow": {"magic": (0.45, 1.6), "adult": (0.6, 2.8)},
     "fair-lloyd": {"magic": (0.049, 0.048), "adult": (0.095, 0.127)},
     "fair-lp": {"magic": (0.24, 0.41), "adult": (0.84, 1.35)},
     "fairkm": {"magic": (0.033, 0.10), "adult": (0.07, 0.18)},

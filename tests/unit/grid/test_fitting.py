@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid import fitting
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.methods import Method, clusterings, get
 
@@ -52,7 +54,9 @@ def test_an_endless_fit_is_stopped_with_its_child_processes():
     assert subprocess.run(["pgrep", "-f", "sleep 4321"], check=False, capture_output=True).returncode == 1
 
 
-def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock():
+def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock(monkeypatch):
+    monkeypatch.setattr(fitting, "PATIENCE", 100)  # on a busy machine, a second of CPU time may take long
+
     def waits():
         time.sleep(1.5)
         return np.zeros(3)
@@ -99,6 +103,56 @@ def test_a_crash_is_a_status(fit, status, note):
     assert (crashed.status, crashed.note) == (status, note)
 
 
+@pytest.mark.parametrize("pieces", [["begins ", "x" * 100_000_000, " ends"], ["short"], ["a line\n"], []])
+def test_a_long_output_is_cut_and_ends_its_line(capfd, pieces):
+    def fit(seed):
+        for piece in pieces:
+            print(piece, end="")
+        os.system("echo of a program >&2")
+
+    ((_, finished),) = fits(fit, [0], Limits())
+    out, err = capfd.readouterr()
+    assert finished.status == "ok" and not out and err.endswith("\n") and len(err) < 101_000
+    assert "of a program\n" in err and all(piece in err for piece in pieces if len(piece) < 1000)
+    assert ("bytes of output are left out" in err) == (len(pieces) == 3)
+
+
+def test_a_fit_does_not_know_what_the_fits_before_it_did():
+    state = []
+
+    def fit(seed):
+        state.append(seed)
+        return list(state)
+
+    assert [outcome.result for _, outcome in fits(fit, range(3), QUICK)] == [[0], [1], [2]]
+
+
+def test_threads_may_fit_at_the_same_time_and_fits_may_fit():
+    def outcomes(depth):
+        return [
+            (outcome.status, outcome.result)
+            for _, outcome in fits(lambda seed: outcomes(depth - 1) if depth else seed, [3], QUICK)
+        ]
+
+    with ThreadPoolExecutor(8) as threads:
+        for nested in threads.map(outcomes, [2] * 24):
+            assert nested == [("ok", [("ok", [("ok", 3)])])]
+
+
+def test_handlers_of_the_parent_do_not_run_in_a_fit(monkeypatch):
+    monkeypatch.setattr(fitting, "PATIENCE", 100)
+    former = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler's
+    try:
+        assert outcome(lambda: sum(iter(int, 1))).note == "stopped after 1 s of CPU time"
+    finally:
+        signal.signal(signal.SIGPROF, former)
+
+
+def test_a_keeper_that_is_killed_costs_one_fit():
+    killed = outcome(lambda: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(1000))
+    assert (killed.status, killed.note) == ("out_of_memory", "ended by SIGKILL")
+
+
 def test_no_process_is_left_over():
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
     before = children.read_text(encoding="ascii")
@@ -127,7 +181,7 @@ def test_several_outputs_have_names_of_their_own():
 
 
 @pytest.mark.parametrize(
-    ("result", "said"),
+    ("result", "message"),
     [
         ([0, 1], r"labels \(3,\)"),
         ([0, 1, -1], "that of row 2 is -1"),
@@ -143,8 +197,8 @@ def test_several_outputs_have_names_of_their_own():
         ({"fair": [0, 1, 2]}, "labels"),
     ],
 )
-def test_invalid_clusterings_are_refused(result, said):
-    with pytest.raises(ClusterletsError, match=said):
+def test_invalid_clusterings_are_refused(result, message):
+    with pytest.raises(ClusterletsError, match=message):
         clusterings(get("random"), result, 3)
 
 
@@ -162,3 +216,36 @@ def test_a_method_without_fit_says_so():
 
     ((_, failed),) = fits(lambda seed: Nothing().fit(None, None, 2, None), [0], QUICK)
     assert (failed.status, failed.note) == ("failed", "NotImplementedError: Nothing has no fit.")
+
+
+@pytest.mark.parametrize("stateless", [True, False])
+def test_fits_share_a_process_only_if_they_are_stateless(stateless):
+    calls = []
+
+    def fit(seed):
+        calls.append(seed)
+        return os.getpid(), len(calls)
+
+    outcomes = [outcome.result for _, outcome in fits(fit, range(120), QUICK, stateless=stateless)]
+    assert len({process for process, _ in outcomes}) == (3 if stateless else 120)
+    assert {n_calls for _, n_calls in outcomes} == (set(range(1, 51)) if stateless else {1})
+
+
+@pytest.mark.parametrize("end", [lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKILL)])
+def test_a_stateless_fit_that_ends_its_process_loses_only_its_own_run(end):
+    def fit(seed):
+        return seed if seed % 3 else end()
+
+    outcomes = dict(fits(fit, range(7), QUICK, stateless=True))
+    assert list(outcomes) == list(range(7))
+    assert [seed for seed, outcome in outcomes.items() if outcome.status == "ok" and outcome.result == seed] == [1, 2, 4, 5]
+    assert len({(outcomes[seed].status, outcomes[seed].note) for seed in (0, 3, 6)}) == 1
+
+
+@pytest.mark.slow
+def test_a_stateless_fit_has_its_own_limit_by_the_clock():
+    def fit(seed):
+        time.sleep(60 if seed == 3 else 1.5)
+
+    statuses = [outcome.status for _, outcome in fits(fit, range(5), QUICK, stateless=True)]
+    assert statuses == ["ok", "ok", "ok", "timeout", "ok"]

@@ -5,6 +5,7 @@ import itertools
 import json
 import re
 import string
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -18,16 +19,18 @@ from clusterlets.grid import variants
 from clusterlets.grid.cells import (
     EXTRACTION,
     PARTITIONS,
+    as_text,
     cells,
     configuration,
     format_parameters,
     number_of_cells,
     parse_parameters,
+    parse_value,
     random_stream,
     seed_blocks,
     seeds_of,
 )
-from clusterlets.grid.configuration import check_configuration, read_configuration
+from clusterlets.grid.configuration import SOURCES, check_configuration, read_configuration
 from clusterlets.grid.recovery import Run
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -336,7 +339,7 @@ def test_a_users_method_cannot_have_a_name_of_the_benchmark(name, tmp_path):
 
 def test_a_configuration_that_holds_itself_is_refused(tmp_path):
     (tmp_path / "a.yaml").write_text("k: &a [2, *a]\n")
-    with pytest.raises(ClusterletsError, match="holds itself"):
+    with pytest.raises(ClusterletsError, match="contains itself"):
         read_configuration(tmp_path / "a.yaml")
 
 
@@ -350,7 +353,7 @@ def test_invalid_yaml_is_refused_in_one_line(tmp_path, text):
 
 def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
-    with pytest.raises(ClusterletsError, match="1,265,000 cells, and 1,000,000 are the most; take larger blocks"):
+    with pytest.raises(ClusterletsError, match="1,265,000 cells, more than 1,000,000; take larger blocks"):
         check_configuration(changed(datasets=["iris"], seeds={"count": 11000, "block": 1}, k=[2, 3, 4, 5, 6]), SCHEMA)
 
 
@@ -365,13 +368,28 @@ CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *"aZ5éß�
 def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(character, name):
     results = name.format(character)
     is_other_letter = not character.isascii() and character not in "\x85\u2028\ud800"
-    if (is_other_letter or character.isalnum() or character in "_.+-@/") and not results.startswith("-") and results != ".":
-        assert check_configuration(changed(results=results), SCHEMA)["results"] == (results.rstrip("/") or "/")
+    if (is_other_letter or character.isalnum() or character in "_.+-@/") and results not in ("-", "-results", ".", "/"):
+        assert check_configuration(changed(results=results), SCHEMA)["results"] == results.rstrip("/")
     else:
         with pytest.raises(ClusterletsError) as caught:
             check_configuration(changed(results=results), SCHEMA)
         _, line = str(caught.value).split("\n")
         assert line.startswith("  - results: ")
+
+
+def test_results_never_lie_between_other_files(tmp_path, monkeypatch):
+    if (ROOT / ".git").exists():
+        files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+        assert {file.split("/")[0] for file in files if "/" in file} <= {*SOURCES, "results"}
+    (tmp_path / "link").symlink_to(ROOT)
+    refused = ["..", "../..", "/", ".git", "data", "data/raw/mine", ".snakemake/mine", "a_file/mine", "link/docs/mine"]
+    (tmp_path / "a_file").write_text("")
+    monkeypatch.chdir(tmp_path)
+    for results in [*refused, str(ROOT), *(f"{ROOT}/{folder}" for folder in SOURCES), f"{ROOT}/docs/mine", f"{ROOT}/README.md"]:
+        with pytest.raises(ClusterletsError, match="used:\n  - results: .*name a folder"):
+            check_configuration(changed(results=results), SCHEMA)
+    for results in ("results", "docs", ".results", f"{ROOT}/results/mine", f"{ROOT}/mine"):
+        assert check_configuration(changed(results=results), SCHEMA)["results"] == results
 
 
 @pytest.mark.parametrize("results", ["a/", "./a", "a//", "b/../a", "a/."])
@@ -455,7 +473,7 @@ FAULTY_ENTRIES = {
     "unknown group": ({"name": "adult", "sensitive": "rase"}, "adult has no sensitive column 'rase' (did you mean 'race'?)"),
     "a group twice": ({"name": "adult", "sensitive": ["sex", "sex"]}, "datasets.0.sensitive: ['sex', 'sex'] has non-unique"),
     "unknown scaling": ({"name": "adult", "scaling": "log"}, "datasets.0.scaling: 'log' is not one of"),
-    "the same entry": ({"name": "iris", "scaling": "standard"}, "two entries go by 'iris'"),
+    "the same entry": ({"name": "iris", "scaling": "standard"}, "two entries have the name 'iris'"),
     "no such file": ({"name": "people", "path": "no.csv", "sensitive": "a"}, "people: there is no file no.csv"),
     "a name that is taken": ({"name": "adult", "path": "x.csv", "sensitive": "a"}, "'adult' is a dataset of the bench"),
     "an id that is taken": ({"name": "adult", "sensitive": "sex", "id": "adult"}, "the id 'adult' stands for a dataset"),
@@ -506,6 +524,66 @@ def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
     assert all("description" in value for value in schema["properties"].values())
     for inner in ("seeds", "limits"):
         assert set(schema["properties"][inner]["properties"]) == set(PAPER[inner])
+
+
+@pytest.mark.parametrize("text", ["1_0", "0x10", "１", "1:30", "nan", "infinit", "1e", "", "+-1"])
+def test_only_plain_numbers_are_numbers(text):
+    assert parse_parameters(f"x={text}") == {"x": text}
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("0.0", 0), ("-0.0", 0), ("+5", 5), ("010", 10), ("1e3", 1000), ("1e-5", 1e-5), (".5", 0.5), ("1e300", 1e300)],
+)
+def test_a_number_has_one_value_and_one_form(text, value):
+    (parsed,) = parse_parameters(f"x={text}").values()
+    assert (parsed, type(parsed)) == (value, type(value))
+    assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
+
+
+@pytest.mark.parametrize("text", ["inf", "-Infinity", "1e400"])
+def test_an_infinite_number_is_refused(text):
+    with pytest.raises(ClusterletsError, match="is no finite number"):
+        parse_parameters(f"x={text}")
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_the_default_grid_has_one_form_of_each_value(name):
+    for values in methods.get(name).grid().values():
+        assert [str(value) for value in values] == [str(parse_value(as_text(value))) for value in values]
+
+
+@pytest.mark.parametrize("text", ["1_0", "0x10", "010", "1:30", "1e5", "1.5e5", "08", "no", "on", ".inf"])
+def test_a_spelling_that_yaml_reads_otherwise_is_refused(tmp_path, text):
+    path = tmp_path / "mine.yaml"
+    path.write_text(f"# mine\nmethods:\n- {{name: fairkm, parameters: {{penalty: [{text}]}}}}\n")
+    with pytest.raises(ClusterletsError, match=rf"mine.yaml, line 3: {re.escape(text)} is .* in YAML"):
+        read_configuration(path)
+
+
+def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "people.csv").write_text("age,sex\n1,f\n2,m\n")
+    table = {"name": "people", "path": "results/../results/people.csv", "sensitive": "sex"}
+    with pytest.raises(ClusterletsError, match=r"datasets: results/../results/people.csv lies among the results"):
+        check_configuration(changed(datasets=[table]), SCHEMA)
+
+
+def test_usual_spellings_and_texts_in_quotes_are_read(tmp_path):
+    path = tmp_path / "mine.yaml"
+    parameters = "a: [10, -1, 0.5, 1.0e-5, .25, +3], b: [true, null, 'no', '1_0', \"1e5\", plain, 1 2]"
+    path.write_text(
+        f"methods:\n- name: mine\n  command: mine {{table}} {{a}} {{b}} {{labels}}\n  parameters: {{{parameters}}}\n"
+    )
+    values = read_configuration(path)["grids"]["mine"]["parameters"]
+    assert values == {"a": [10, -1, 0.5, 1e-5, 0.25, 3], "b": [True, None, "no", "1_0", "1e5", "plain", "1 2"]}
+
+
+def test_a_configuration_in_json_has_the_numbers_of_json(tmp_path):
+    path = tmp_path / "mine.json"
+    path.write_text('{"methods": [{"name": "fairkm", "parameters": {"penalty": [1e-05, 1E2]}}]}')
+    assert read_configuration(path)["grids"]["fairkm"]["parameters"] == {"penalty": [1e-5, 100]}
 
 
 def test_a_parameter_given_twice_is_refused_and_spaces_are_ignored():

@@ -37,7 +37,7 @@ def wildcards_of(path, pattern, plan):
     return match and SimpleNamespace(**match.groupdict())
 
 
-def asked(path, plan=PAPER):
+def cell_wildcards(path, plan=PAPER):
     return wildcards_of(path, paths.CELL, plan)
 
 
@@ -45,7 +45,7 @@ def asked(path, plan=PAPER):
 def test_every_cell_is_found_by_its_path_in_every_folder(plan):
     for cell in cells(plan.config):
         for folder in plan.variant_folders:
-            wildcards = asked(f"{folder}/{cell.path}", plan)
+            wildcards = cell_wildcards(f"{folder}/{cell.path}", plan)
             assert wildcards.place == folder and plan.cell(wildcards) == cell
             assert json.loads(plan.parameters(wildcards)) == cell.parameters
 
@@ -59,13 +59,13 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
     ],
 )
 def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
-    with pytest.raises(ClusterletsError, match="no cell of the configured grid. Add its dataset, method, k"):
-        PAPER.score_inputs(asked(path))
+    with pytest.raises(ClusterletsError, match="not a cell of the configured grid. Add its dataset, method, k"):
+        PAPER.score_inputs(cell_wildcards(path))
 
 
 @pytest.mark.parametrize("path", ["results/runs/pima/C/k5__/seeds0-9.csv", "results/runs/pmia/C/k5_omega0/seeds0-9.csv"])
 def test_an_impossible_cell_matches_no_path(path):
-    assert asked(path) is None
+    assert cell_wildcards(path) is None
 
 
 @pytest.mark.parametrize(
@@ -94,11 +94,15 @@ def test_an_impossible_cell_matches_no_path(path):
     ],
 )
 def test_a_cell_is_scored_from_files_of_its_own_folder_or_of_the_main_grid(path, inputs):
-    assert EXTENDED.score_inputs(asked(path, EXTENDED)) == inputs
+    assert EXTENDED.score_inputs(cell_wildcards(path, EXTENDED)) == inputs
 
 
 def test_only_matchers_that_need_partitions_have_them():
-    names = {cell.method for cell in cells(PAPER.config) if "partitions" in PAPER.score_inputs(asked(f"results/{cell.path}"))}
+    names = {
+        cell.method
+        for cell in cells(PAPER.config)
+        if "partitions" in PAPER.score_inputs(cell_wildcards(f"results/{cell.path}"))
+    }
     assert names == {name for name, method in PAPER.methods.items() if "partitions" in method.needs} == {"C"}
 
 
@@ -109,7 +113,7 @@ def test_inputs_of_cells_have_paths_that_the_rules_make():
     files = {
         file
         for cell in cells(EXTENDED.config)
-        for file in EXTENDED.score_inputs(asked(f"{SCALED}/{cell.path}", EXTENDED)).values()
+        for file in EXTENDED.score_inputs(cell_wildcards(f"{SCALED}/{cell.path}", EXTENDED)).values()
     }
     for file in files | set(EXTENDED.recovery_inputs()):
         assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
@@ -152,8 +156,12 @@ def test_a_users_table_is_identified_by_its_content(tmp_path):
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
-def test_results_do_not_depend_on_the_mirror():
-    assert json.loads(results_settings({"k": [2], "mirror": "/somewhere"})) == {"k": [2]}
+def test_results_depend_neither_on_the_mirror_nor_on_the_order_of_settings_nor_on_what_excludes_nothing(tmp_path):
+    assert results_settings({"k": [2], "hops": [1], "mirror": "/somewhere"}) == results_settings({"hops": [1], "k": [2]})
+    (tmp_path / "settings.yaml").write_text("exclude: nbfi\ndatasets: [iris]\n")
+    assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []
+    (tmp_path / "settings.yaml").write_text("exclude: nbfi\n")
+    assert read_configuration(tmp_path / "settings.yaml")["exclude"] == ["nbfi"]
 
 
 def test_each_fingerprint_is_computed_once(monkeypatch):
@@ -164,14 +172,14 @@ def test_each_fingerprint_is_computed_once(monkeypatch):
         calls.append(arguments)
         return fingerprints.fingerprint(*arguments)
 
-    step_fingerprints.of_step.cache_clear()
+    step_fingerprints.step_fingerprint.cache_clear()
     monkeypatch.setattr(step_fingerprints, "fingerprint", count)
     fit, score = PAPER.method_fingerprint("steps.fitting"), PAPER.method_fingerprint("steps.scoring")
     all_cells = list(cells(PAPER.config))
     for cell in all_cells:
         (score if cell.method in PAPER.matchers else fit)(SimpleNamespace(method=cell.method))
     assert len(calls) == len({cell.method for cell in all_cells}) < len(all_cells) / 100
-    step_fingerprints.of_step.cache_clear()
+    step_fingerprints.step_fingerprint.cache_clear()
 
 
 def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
@@ -184,5 +192,5 @@ def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
 
 
 def test_only_pages_depend_on_templates():
-    assert "report/templates" in step_fingerprints.of_analysis("steps.report")
-    assert "report/templates" not in step_fingerprints.of_analysis("steps.analysis")
+    assert "report/templates" in step_fingerprints.analysis_fingerprint("steps.report")
+    assert "report/templates" not in step_fingerprints.analysis_fingerprint("steps.analysis")

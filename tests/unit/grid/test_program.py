@@ -1,5 +1,6 @@
 """A program in another language as a method."""
 
+import os
 import shutil
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.program import program
+from clusterlets.methods import check_parameters
 
 X, GROUPS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
 AWK = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""
@@ -27,13 +29,13 @@ def test_the_table_holds_every_digit_and_the_groups_last(tmp_path):
 
 
 def test_seed_and_parameters_are_passed_and_quoted(tmp_path):
-    fit(f"echo {{seed}} {{style}} {{k}} > {tmp_path}/said; {AWK}", style="a'b; $(touch x)")
-    seed, style = (tmp_path / "said").read_text().strip().split(" ", 1)
+    fit(f"echo {{seed}} {{style}} {{k}} > {tmp_path}/message; {AWK}", style="a'b; $(touch x)")
+    seed, style = (tmp_path / "message").read_text().strip().split(" ", 1)
     assert seed == str(np.random.default_rng(0).integers(2**31)) and style == "a'b; $(touch x) 2"
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "message"),
     [
         ("echo no luck >&2; exit 3 # {table} {labels}", "ended with status 3: no luck"),
         ("true {table} {labels}", "wrote no labels"),
@@ -45,13 +47,64 @@ def test_seed_and_parameters_are_passed_and_quoted(tmp_path):
         ("no-such-program {table} {labels}", "status 127: .*not found"),
     ],
 )
-def test_faults_of_a_program_are_reported(command, said):
-    with pytest.raises(ClusterletsError, match=said):
+def test_faults_of_a_program_are_reported(command, message):
+    with pytest.raises(ClusterletsError, match=message):
         fit(command)
 
 
 def test_quoted_cells_and_foreign_line_ends_are_accepted():
     assert fit('printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}').tolist() == [1, 0, 1]
+
+
+def test_all_placeholders_are_replaced_at_once(tmp_path):
+    fit(f"echo {{style}} {{seed}} ${{HOME}} > {tmp_path}/said; {AWK}", style="{seed}; {k} {labels}")
+    said = (tmp_path / "said").read_text().split()
+    assert said[:3] == ["{seed};", "{k}", "{labels}"] and said[3].isdecimal() and said[4:] == [os.environ["HOME"]]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1e-05"), (3, "3")]
+)
+def test_values_are_written_as_everywhere(tmp_path, value, text):
+    fit(f"echo {{x}} > {tmp_path}/said; {AWK}", x=value)
+    assert (tmp_path / "said").read_text() == f"{text}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "parameters", "fault"),
+    [
+        ("mine {styel}", {"style": "a"}, "{styel} is not a parameter; its parameters: style"),
+        ("mine {styel}", {"style": "a"}, "the command has no {style}, so its values would all be the same run"),
+        ("awk '{print}'", {}, "need a space: { print }"),
+        *((f"mine {{{name}}}", {name: "x.txt"}, f"{{{name}}} stands for something else") for name in ("k", "seed", "labels")),
+        ("mine ${style}", {"style": "a"}, "${style} is a variable of the shell; write {style}"),
+        ("mine ${k}", {}, "${k} is a variable of the shell; write {k}"),
+        ("mine '{style}'", {"style": "a b"}, "the shell would not read 'a b' as one word in place of {style}"),
+        ('mine "{style}"', {"style": "$(touch hit)"}, "leave out the quotes around it"),
+        ("mine it's {style}", {"style": "a b"}, "leave out the quotes around it"),
+    ],
+)
+def test_faults_of_a_command_are_named_before_any_run(command, parameters, fault):
+    faults = program("mine", command + " {table} {labels}")().faults(3, **parameters)
+    assert any(fault in text for text in faults), faults
+
+
+@pytest.mark.parametrize(
+    ("command", "parameters"),
+    [
+        ("mine {style} {k} {seed} ${HOME} { print } {{print $1}}", {"style": "a b"}),
+        ("mine '{style}'", {"style": "plain"}),
+        ("mine --style={style} 'a'{style}", {"style": "it's {k}"}),
+        ("mine it's {style}", {"style": 0.5}),
+    ],
+)
+def test_a_command_without_faults(command, parameters):
+    assert program("mine", command + " {table} {labels}")().faults(3, **parameters) == []
+
+
+def test_a_parameter_is_nothing_that_a_method_is_handed():
+    with pytest.raises(ClusterletsError, match="mine: 'n_clusters' cannot be a parameter"):
+        check_parameters(program("mine", AWK), ["n_clusters"], "mine")
 
 
 def test_a_command_without_placeholders_is_refused():

@@ -90,6 +90,12 @@ def test_this_machine_has_a_name_and_a_boot():
         assert len(stale_locks._machine()) == 2
 
 
+def test_a_damaged_list_of_machines_removes_no_lock(locked):
+    (locked / "alive").write_bytes(b"\xff\x00\n")
+    with stale_locks.remove_locks(locked):
+        assert (locked / "locks" / "0.output.lock").exists()
+
+
 def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path):
     (tmp_path / "file").write_text("")
     assert stale_locks.remove_locks(tmp_path / "file" / "state") is None

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[3]
 STRIPED = '''
 import numpy as np
@@ -116,7 +118,6 @@ def test_its_estimator_and_the_command_accept_it(checkout):
     assert "asked for   slack 0.2: " in output
 
 
-@pytest.mark.slow
 def test_the_registry_tests_pass_with_it(checkout):
     keywords = "striped or Striped or every or registry or generated or streams"
     run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *REGISTRY_TESTS, "-k", keywords)

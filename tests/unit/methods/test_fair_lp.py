@@ -1,28 +1,17 @@
 """fair-lp: plain centres and one fair assignment, against the figures of the paper on VFC."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from fair_tables import counts_of, sse
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_tables import adult_of_vfc
 
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import ClusterletsError
 
-CHECKOUT = Path(__file__).parents[3]
-MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or CHECKOUT.parent / "shared" / "datasets")
 fair_lp = methods.get("fair-lp")()
-
-
-def sse(X, labels):
-    return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
-
-
-def counts_of(labels, groups, k):
-    return np.stack([np.bincount(labels[groups == group], minlength=k) for group in range(groups.max() + 1)])
 
 
 @settings(max_examples=50, deadline=None)
@@ -87,6 +76,17 @@ def test_invalid_grid_points_are_reported(name):
     assert method.seconds(10_000, 5, 10) > 0 and method.unsupported(10**6, 40) == ""
 
 
+@pytest.mark.parametrize("name", ["fair-flow", "fair-lp", "coreset"])
+def test_no_cluster_is_smaller_than_the_least_size(name):
+    rng = np.random.default_rng(3)
+    X, groups = rng.normal(size=(300, 2)), rng.integers(0, 3, size=300)
+    X[:3] += 50  # a cluster of their own otherwise
+    sizes = [
+        np.bincount(methods.get(name)().fit(X, groups, 5, np.random.default_rng(0), min_cluster_size=m)).min() for m in (1, 50)
+    ]
+    assert sizes[0] < 50 <= sizes[1]
+
+
 @pytest.mark.parametrize("size", ["auto", 60])
 def test_the_coreset_size_is_passed_on(size):
     from clusterlets.algorithms.coreset import coreset_clustering
@@ -100,14 +100,7 @@ def test_the_coreset_size_is_passed_on(size):
 
 def test_the_figure_of_the_paper_on_vfc_is_undercut():
     """Adult's 32,561 rows with five features, standardised and then of length 1: the paper prints 10,913.84 for fair-lp."""
-    path = MIRROR / "adult" / "adult.data"
-    if not path.is_file():
-        pytest.skip(f"no mirror of the raw files: {path} is no file")
-    rows = [line.split(", ") for line in path.read_text().splitlines() if line]
-    X = np.array([[float(row[column]) for column in (0, 2, 4, 10, 12)] for row in rows])
-    sex = np.array([row[9] == "Male" for row in rows]).astype(int)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    X /= np.sqrt(np.square(X).sum(axis=1))[:, None]
+    X, sex = adult_of_vfc()
     random_state = np.random.default_rng(0)
     assert 9500 < lloyd(X, X[kmeans_plus_plus(X, 10, np.random.default_rng(0))]).inertia < 9600
     labels = fair_lp.fit(X, sex, 10, random_state)

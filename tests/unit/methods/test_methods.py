@@ -100,27 +100,27 @@ def test_a_users_own_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("source", "said"),
+    ("source", "message"),
     [
         ("x = 1", "holds 0 methods"),
         (SHUFFLED + SHUFFLED.replace("shuffled", "other").replace("Shuffled", "Other"), "holds 2 methods"),
         ("def f(:", "cannot be run: SyntaxError"),
-        ("import nothing_of_that_name", "cannot be run: ModuleNotFoundError"),
+        ("import nothing_of_that_name", "cannot be run, line 1: ModuleNotFoundError"),
         (SHUFFLED.replace('"shuffled"', '"a/b"'), "name: 'a/b' must begin with a letter"),
         (SHUFFLED.replace("[0.1, 0.5]", "[]"), "parameters: share needs a Parameter, or a list of one value or more"),
-        (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be numbers, texts"),
-        (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' is none of"),
+        (SHUFFLED.replace("[0.1, 0.5]", "[[1], [2]]"), "values of share must be finite numbers, texts"),
+        (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' must be rival"),
         (SHUFFLED.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter, or a list"),
-        (SHUFFLED.replace('"share":', '"sharp":'), "parameters: sharp is no parameter of fit with a default"),
+        (SHUFFLED.replace('"share":', '"sharp":'), "parameters: sharp is not a parameter of fit with a default"),
         (declared("Real(0, 0.4)"), "parameters: the default of share: 0.5; it must be a number from 0 to 0.4"),
         (declared("Real(0, 1, grid=[2])"), "parameters: share: 2; it must be a number from 0 to 1"),
         (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
     ],
 )
-def test_a_file_that_is_no_method_is_refused(tmp_path, source, said):
+def test_a_file_that_is_no_method_is_refused(tmp_path, source, message):
     path = tmp_path / "mine.py"
     path.write_text(source)
-    with pytest.raises(ClusterletsError, match=said) as error:
+    with pytest.raises(ClusterletsError, match=message) as error:
         methods.from_file(path)
     assert str(path) in str(error.value)
 

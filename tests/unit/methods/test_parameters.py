@@ -91,12 +91,12 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
     ("option", "words"),
     [
         (["--hops", "two"], "hops: 'two'; it must be a whole number from 1 to 1,000,000"),
-        (["--hops", "1.0"], "hops: 1.0; it must be a whole number"),
+        (["--hops", "1.5"], "hops: 1.5; it must be a whole number"),
         (["--matcher", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
         (["--matcher", "C", "--omega", "0.2_5"], "omega: '0.2_5'; it must be"),
         (["--method", "FRAC", "--tau", "a tenth"], "tau: 'a tenth'; it must be a number from 0 to 1 or balanced"),
         (["--method", "FRAC", "--tau", "nan"], "tau: 'nan'; it must be"),
-        (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both say delta"),
+        (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both set delta"),
     ],
 )
 def test_options_are_checked_before_anything_is_read(option, words):
@@ -120,9 +120,9 @@ def test_the_words_of_each_kind():
 def test_bounds_by_hand():
     """Two clusters with (3, 1) and (1, 3) of two groups with four each."""
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
-    assert [SHARES.rows_off(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]
-    assert [PARTS.rows_off(tau, composition, counts) for tau in (0.25, 0.5, 1.0, [0.25, 0.5])] == [0, 1, 3, 1]
-    assert [RATIO.rows_off(balance, composition, counts) for balance in (1 / 3, 1.0)] == [0, 1]
+    assert [SHARES.missed_rows(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]
+    assert [PARTS.missed_rows(tau, composition, counts) for tau in (0.25, 0.5, 1.0, [0.25, 0.5])] == [0, 1, 3, 1]
+    assert [RATIO.missed_rows(balance, composition, counts) for balance in (1 / 3, 1.0)] == [0, 1]
     assert PARTS.value_of("balanced", 4) == Fraction(1, 4) and PARTS.value_of(0.1, 4) == 0.1
 
 

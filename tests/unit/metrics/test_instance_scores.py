@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from labelled_rows import labelled_rows
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import silhouette_samples
@@ -51,17 +51,6 @@ def by_definition(X, labels):
     return values
 
 
-@st.composite
-def tables(draw):
-    """Rows, some of which may coincide, in two clusters or more."""
-    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    n, d = draw(st.integers(2, 40)), draw(st.integers(1, 4))
-    X = rng.integers(0, 3, size=(n, d)).astype(float) if draw(st.booleans()) else rng.normal(size=(n, d))
-    n_clusters = draw(st.integers(2, n))
-    labels = rng.permutation(np.concatenate([np.arange(n_clusters), rng.integers(n_clusters, size=n - n_clusters)]))
-    return X, labels, rng
-
-
 class TestSilhouettes:
     def test_by_hand(self):
         """Clusters at 0, 1 and at 5, and a third one alone at 7."""
@@ -85,7 +74,7 @@ class TestSilhouettes:
             assert silhouettes_of(table.data, labels) == pytest.approx(silhouette_samples(table.data, labels), abs=1e-9)
 
     @settings(max_examples=150)
-    @given(tables())
+    @given(labelled_rows())
     def test_by_brute_force(self, case):
         X, labels, rng = case
         rows = rng.permutation(len(X))[: 1 + rng.integers(len(X))]
@@ -94,7 +83,7 @@ class TestSilhouettes:
         assert silhouettes_of(X, labels, rows) == pytest.approx(expected[rows], abs=1e-9)
 
     @settings(max_examples=50)
-    @given(tables())
+    @given(labelled_rows())
     def test_do_not_depend_on_cluster_names_or_row_order(self, case):
         X, labels, rng = case
         order, names = rng.permutation(len(X)), rng.permutation(labels.max() + 1)
@@ -167,7 +156,7 @@ class TestCosts:
         assert scores[0] == scores[1] and scores[0]["social_cost"] == 1
 
     @settings(max_examples=100)
-    @given(tables())
+    @given(labelled_rows())
     def test_by_brute_force(self, case):
         X, labels, rng = case
         groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
@@ -177,7 +166,7 @@ class TestCosts:
         assert costs(X, groups, labels, centres) == pytest.approx(expected, abs=1e-9)
 
     @settings(max_examples=50)
-    @given(tables())
+    @given(labelled_rows())
     def test_doubled_rows_double_only_sums(self, case):
         X, labels, rng = case
         groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]

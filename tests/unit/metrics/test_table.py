@@ -102,7 +102,13 @@ ENTRIES = {
     "metrics/instances.py": ("SCORES = (\n", "Instances", "len(values.X)"),
 }
 ADDED = """    Score(
-        "number_of_rows", of={}, function=lambda values: int({}), unit="rows", range=(1, np.inf), better=None, meaning="a test"
+        "number_of_rows",
+        computed_from={},
+        function=lambda values: int({}),
+        unit="rows",
+        range=(1, np.inf),
+        better=None,
+        meaning="a test",
     ),
 """
 SEEN = """
@@ -110,15 +116,16 @@ import csv, importlib.util, json, sys
 import numpy as np
 from clusterlets import fairness_report
 from clusterlets.grid.artifacts import Prepared, SeedBlock
-from clusterlets.grid.pieces import Sample, save_pieces
+from clusterlets.grid.pieces import save_pieces
+from clusterlets.grid.samples import Sample
 from clusterlets.grid.runs_table import write_runs
-from clusterlets.grid.scoring import of_clusters, score_all
+from clusterlets.grid.scoring import cluster_outcomes, score_all
 from clusterlets.methods import get
 from clusterlets.report import verdict
 
 X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
 save_pieces(Prepared(X, groups, ["a", "b"]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
-outcomes = of_clusters(get("k-means"), 3, [0], SeedBlock.load("pieces.npz"), {"a": 6, "b": 6})
+outcomes = cluster_outcomes(get("k-means"), 3, [0], SeedBlock.load("pieces.npz"), {"a": 6, "b": 6})
 write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "absolute"))
 spec = importlib.util.spec_from_file_location("generate", sys.argv[1])
 generate = importlib.util.module_from_spec(spec)

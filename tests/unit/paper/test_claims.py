@@ -13,7 +13,7 @@ from synthetic_runs import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synt
 from clusterlets.analysis import selection
 from clusterlets.paper import claims, reported
 from clusterlets.paper.claims import on_runs, on_tables
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, Scale, graded
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, Scale, grade
 from clusterlets.paper.claims.numbers import Numbers
 
 CLAIMS = {claim["claim"]: claim for claim in reported.claims()["claims"]}
@@ -27,7 +27,7 @@ def assessed():
 
 @pytest.fixture(scope="module")
 def by_paper():
-    numbers = Numbers.of_paper()
+    numbers = Numbers.from_paper()
     return {name: claims.judge(claim, numbers) for name, claim in CLAIMS.items()}
 
 
@@ -115,7 +115,7 @@ def test_what_the_paper_does_not_print_is_inconclusive(by_paper):
 
 def changed_tables(table, changes):
     """The paper's numbers with cells of one table changed: {row label: {column: value}}; ``ALL`` is every row."""
-    numbers = Numbers.of_paper()
+    numbers = Numbers.from_paper()
     frame = numbers.tables[table].copy()
     label = frame.columns[0]
     for row, cells in changes.items():
@@ -236,7 +236,7 @@ def test_against_frac(claim, frac, verdict, evaluation):
 
 def test_two_thirds_holds_and_a_half_is_not_more_than_half():
     scale = Scale(**reported.claims()["scales"]["generally"])
-    verdicts = [graded(pd.Series([True] * n + [False] * (6 - n)), scale).verdict for n in (4, 3)]
+    verdicts = [grade(pd.Series([True] * n + [False] * (6 - n)), scale).verdict for n in (4, 3)]
     assert verdicts == [HOLDS, FAILS]
 
 
@@ -364,12 +364,12 @@ def test_both_verdicts_come_from_the_same_function(assessed):
     assert verdicts == assessed.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
-@pytest.mark.parametrize(("n_datasets", "told"), [(6, False), (8, False), (9, True)])
-def test_a_test_without_power_decides_nothing(n_datasets, told):
+@pytest.mark.parametrize(("n_datasets", "is_conclusive"), [(6, False), (8, False), (9, True)])
+def test_a_test_without_power_decides_nothing(n_datasets, is_conclusive):
     runs = made_runs()
     runs = runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])]
     assessed = {name: judged(name, runs) for name in ("c_against_gb_significant", "d_equivalent_to_balance")}
-    if told:
+    if is_conclusive:
         assert [finding.verdict for finding in assessed.values()] == [IN_PART, IN_PART]
     else:
         assert {finding.verdict for finding in assessed.values()} == {INCONCLUSIVE}

@@ -80,16 +80,16 @@ def test_a_missing_dataset_is_the_reason(compared):
     )
 
 
-@pytest.mark.parametrize(("present", "told"), [(1, False), (5, False), (6, True)])
-def test_averages_need_more_than_half_of_the_papers_datasets(present, told):
+@pytest.mark.parametrize(("present", "is_comparable"), [(1, False), (5, False), (6, True)])
+def test_averages_need_more_than_half_of_the_papers_datasets(present, is_comparable):
     compared = compared_runs(synthetic_runs((*reported.datasets()[:present], "iris", "wine"), seeds=2, ks=(5, 10)))
     averages = compared[compared["table"].isin(["table1_matchers", "table5_correlations"])]
     averages = averages[~averages["matcher"].isin(["B-PB", "G-D-PB"])]
-    assert set(averages["verdict"] != "not comparable") == {told}
+    assert set(averages["verdict"] != "not comparable") == {is_comparable}
     verb = "is" if present == 1 else "are"
     too_few = averages["reason"].str.startswith(f"Only {present} of the paper's 11 datasets {verb} among the runs. Averages")
-    assert too_few.all() if not told else averages["reason"].str.contains(f"Ours is over {present} of").all()
-    assert (comparison.closer_reading(compared) is not None) == told
+    assert too_few.all() if not is_comparable else averages["reason"].str.contains(f"Ours is over {present} of").all()
+    assert (comparison.closer_reading(compared) is not None) == is_comparable
     assert cell(compared, "table2", "adult", "deviation_mean")["verdict"] != "not comparable"
 
 

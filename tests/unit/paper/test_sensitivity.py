@@ -200,7 +200,7 @@ def test_the_figure_has_a_row_for_each_choice(datasets):
 def test_a_variant_s_choice_is_named_by_its_settings():
     changes = {"pinball_scope": "cluster", "scaling": "standard"}
     config = {"pinball_scope": "last", "scaling": "none", "variants": {"both": changes}}
-    assert Choice.of_variant(config, "both") == ("pinball_scope and scaling", "last and none", "cluster and standard")
+    assert Choice.from_variant(config, "both") == ("pinball_scope and scaling", "last and none", "cluster and standard")
 
 
 def test_every_headline_is_a_number_of_the_assessment(of_all_datasets):

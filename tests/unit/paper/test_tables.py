@@ -14,7 +14,7 @@ from clusterlets.paper import reported, tables
 
 
 @pytest.fixture(scope="module")
-def made():
+def our_tables():
     return tables.make(synthetic_runs(seeds=10))
 
 
@@ -100,14 +100,14 @@ def test_a_constant_column_has_no_correlation():
     assert all(math.isnan(value) for value in tables.correlations(runs)["value"])
 
 
-def test_the_tables_have_all_columns_of_the_paper(made):
+def test_the_tables_have_all_columns_of_the_paper(our_tables):
     for name in reported.TABLES:
-        assert set(reported.table(name).columns) <= set(made[name].frame.columns)
+        assert set(reported.table(name).columns) <= set(our_tables[name].frame.columns)
 
 
-def test_only_the_first_ten_seeds_are_used(made):
+def test_only_the_first_ten_seeds_are_used(our_tables):
     twenty = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])["table1_matchers"]
-    pd.testing.assert_frame_equal(twenty.frame, made["table1_matchers"].frame)
+    pd.testing.assert_frame_equal(twenty.frame, our_tables["table1_matchers"].frame)
 
 
 def test_latex_is_escaped():
@@ -128,23 +128,23 @@ def test_a_negative_number_is_printed_with_a_minus_sign():
     assert r"$-$0.25 \\" in tables.to_latex(table)
 
 
-def test_tables_show_words_and_csv_files_keep_names(made):
-    table = made["table5_correlations"]
+def test_tables_show_words_and_csv_files_keep_names(our_tables):
+    table = our_tables["table5_correlations"]
     assert [column.title for column in table.columns] == [
         *("Coefficient", "First variable", "Second variable", "Value", "Runs"),
     ]
     for text in (tables.to_markdown(table), tables.to_latex(table)):
         assert "Pearson" in text and "Centroid silhouette" in text and "Omega" in text
-    for shown in made.values():
+    for shown in our_tables.values():
         words = [column.title for column in shown.columns] + [
-            row[place] for row in tables.cells(shown) for place, column in enumerate(shown.columns) if column.in_words
+            row[place] for row in tables.cells(shown) for place, column in enumerate(shown.columns) if column.is_identifier
         ]
         assert not [word for word in words if "_" in word or (word.islower() and word != "k")]
     assert {"cohesion", "centroid_silhouette", "omega"} == set(table.frame["x"])  # as in the CSV file
 
 
-def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(made):
-    for table in made.values():
+def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(our_tables):
+    for table in our_tables.values():
         text = tables.to_latex(table)
         body = text[text.index(r"\toprule") : text.index(r"\bottomrule")]
         rows = [line for line in body.splitlines() if line.endswith(r"\\")]
@@ -155,14 +155,14 @@ def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(made):
         assert text.isascii()
 
 
-def test_latex_shares_the_first_cell_of_a_block(made):
-    text = tables.to_latex(made["table4_frac_vs_clusterlets"])
+def test_latex_shares_the_first_cell_of_a_block(our_tables):
+    text = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])
     assert text.count(r"\multirow{3}{*}") == 10
     assert r"\multirow{3}{*}{heart\_failure} & Clusterlets & G-B" in text
 
 
-def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(made):
-    lines = tables.to_markdown(made["table4_frac_vs_clusterlets"]).splitlines()
+def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(our_tables):
+    lines = tables.to_markdown(our_tables["table4_frac_vs_clusterlets"]).splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert len(rows) == 2 + 30 and {row.count("|") for row in rows} == {13}
     assert any("| FRAC (fair) | – |" in row for row in rows)
@@ -170,11 +170,11 @@ def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(made):
 
 
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex; Debian's texlive-latex-extra has it")
-def test_all_tables_compile(made, tmp_path):
-    (tmp_path / "all_tables.tex").write_text(tables.document(made), encoding="utf-8")
-    for name, table in made.items():
+def test_all_tables_compile(our_tables, tmp_path):
+    (tmp_path / "all_tables.tex").write_text(tables.document(our_tables), encoding="utf-8")
+    for name, table in our_tables.items():
         (tmp_path / f"{name}.tex").write_text(tables.to_latex(table), encoding="utf-8")
     command = ["pdflatex", "-halt-on-error", "-interaction=nonstopmode", "all_tables.tex"]
     process = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert process.returncode == 0, process.stdout
-    assert f"({len(made)} pages" in process.stdout and "Overfull" not in process.stdout
+    assert f"({len(our_tables)} pages" in process.stdout and "Overfull" not in process.stdout

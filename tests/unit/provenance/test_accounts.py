@@ -253,19 +253,24 @@ def test_the_processor_has_the_name_that_its_system_gives(tmp_path, text, name):
 
 
 def test_the_kernels_that_libraries_choose_follow_the_environment():
-    def asked(**environment):
+    def processor_under(**environment):
         code = "import json; from clusterlets.provenance import environment; print(json.dumps(environment.processor()))"
         variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
         process = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
         return json.loads(process.stdout)
 
-    usual = asked()
-    assert usual == asked() and all(usual.values())
+    usual = processor_under()
+    assert usual == processor_under() and all(usual.values())
     assert usual["architecture"] == platform.machine()
-    changed = asked(NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if usual["architecture"] == "x86_64" else "ARMV8")
+    changed = processor_under(
+        NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if usual["architecture"] == "x86_64" else "ARMV8"
+    )
     assert changed["numba_cpu"] == "generic" and changed["openblas_kernel"].upper() in ("NEHALEM", "ARMV8")
     for last in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
-        assert usual["numpy_simd"].endswith(last) and last not in asked(NPY_DISABLE_CPU_FEATURES=last)["numpy_simd"].split()
+        assert (
+            usual["numpy_simd"].endswith(last)
+            and last not in processor_under(NPY_DISABLE_CPU_FEATURES=last)["numpy_simd"].split()
+        )
 
 
 def test_what_is_not_installed_has_no_kernel(monkeypatch):

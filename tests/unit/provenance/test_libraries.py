@@ -87,7 +87,7 @@ def test_every_library_has_a_module_and_all_wrong_versions_are_named(tmp_path):
         __import__(module)
     versions = libraries.loaded()
     assert versions.keys() == libraries.MODULES.keys()
-    libraries.refuse_others(versions)
+    libraries.check_versions(versions)
     with pytest.raises(ClusterletsError, match=r"scipy 1 \(from .*, jinja2 2 \(from .* and not \d"):
-        libraries.refuse_others({**versions, "scipy": "1", "jinja2": "2"})
-    libraries.refuse_others({"numpy": "1"}, lock=tmp_path / "none")
+        libraries.check_versions({**versions, "scipy": "1", "jinja2": "2"})
+    libraries.check_versions({"numpy": "1"}, lock=tmp_path / "none")

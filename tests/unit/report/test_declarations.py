@@ -9,8 +9,8 @@ from synthetic_runs import synthetic_runs
 from clusterlets.errors import ClusterletsError
 from clusterlets.paper.results import Results
 from clusterlets.report import captions, leaderboard_page, page
-from clusterlets.report.drawing.style import nothing, plt, save, single
-from clusterlets.report.figures import SECTIONS, Declaration, declared
+from clusterlets.report.drawing.style import empty_figure, plt, save, single_panel
+from clusterlets.report.figures import SECTIONS, Declaration, declarations
 from clusterlets.report.standings import Standings
 
 WHOLE = """
@@ -32,13 +32,13 @@ FAULTS = {
 
 def test_a_file_is_read_without_being_imported(tmp_path):
     (tmp_path / "one.py").write_text(f"raise SystemExit\n{WHOLE}")
-    (figure,) = declared(tmp_path)
+    (figure,) = declarations(tmp_path)
     assert (figure.name, figure.module, figure.files("png")) == ("mine", "one", ["figures/mine.png"])
 
 
 def test_figures_of_accounts_are_stored_with_them(tmp_path):
     (tmp_path / "one.py").write_text(WHOLE.replace("runs.csv", "accounts/steps.csv"))
-    assert declared(tmp_path)[0].files("pdf", "png") == ["accounts/mine.pdf", "accounts/mine.png"]
+    assert declarations(tmp_path)[0].files("pdf", "png") == ["accounts/mine.pdf", "accounts/mine.png"]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -46,7 +46,7 @@ def test_a_faulty_declaration_is_refused_with_its_file(fault, tmp_path):
     source, phrase = FAULTS[fault]
     (tmp_path / "faulty.py").write_text(source)
     with pytest.raises(ClusterletsError, match=r"faulty\.py") as raised:
-        declared(tmp_path)
+        declarations(tmp_path)
     assert phrase in str(raised.value)
 
 
@@ -54,7 +54,7 @@ def test_a_name_that_two_files_declare_is_refused(tmp_path):
     for name in ("one", "two"):
         (tmp_path / f"{name}.py").write_text(WHOLE)
     with pytest.raises(ClusterletsError, match="mine: one.py and two.py"):
-        declared(tmp_path)
+        declarations(tmp_path)
 
 
 def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, monkeypatch):
@@ -63,12 +63,14 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
         for number, section in enumerate(SECTIONS)
         for kind in ("full", "empty")
     ]
-    monkeypatch.setattr(page, "on_page", lambda name: [figure for figure in figures if figure.sections[0].startswith(name)])
-    save(single(1)[0], tmp_path / "full")
-    save(nothing(), tmp_path / "empty")
+    monkeypatch.setattr(
+        page, "declarations_on", lambda name: [figure for figure in figures if figure.sections[0].startswith(name)]
+    )
+    save(single_panel(1)[0], tmp_path / "full")
+    save(empty_figure(), tmp_path / "empty")
     plt.close("all")
     images = {figure.name: (tmp_path / f"{figure.name.partition('_')[0]}.png").read_bytes() for figure in figures}
-    report = page.render(Results.of_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS), page.Findings(images))
+    report = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS), page.Findings(images))
     leaderboard = leaderboard_page.render(Standings.none(), leaderboard_page.Extras(images), SETTINGS, "")
     pages = {"report.html": report, "leaderboard.html": leaderboard}
     for number, section in enumerate(SECTIONS):
@@ -79,7 +81,7 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
 
 def test_every_figure_has_a_caption_without_markup_in_snakemakes_report(tmp_path):
     captions.write(str(tmp_path))
-    for figure in declared():
+    for figure in declarations():
         text = (tmp_path / captions.file_of(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
         assert text.replace("\\", "") == f"{figure.title}. {figure.caption}"
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}

@@ -18,8 +18,10 @@ from clusterlets.analysis import clusterings, selection, statistics
 from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
+from clusterlets.paper.comparison import counted
+from clusterlets.paper.prediction import close
 from clusterlets.report.drawing.empty import is_empty
-from clusterlets.report.drawing.style import COLORS, WIDTH, looks, plt, save
+from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
     cohesion_vs_deviation,
     composition,
@@ -166,9 +168,9 @@ def test_a_method_has_the_same_color_as_in_figures_with_more_methods():
     ranked, further = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
     figure = critical_difference.draw_ranking(ranking_of(ranked), [*ranked, *further])
     drawn = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
-    look = looks([*ranked, *further])
+    look = method_styles([*ranked, *further])
     assert drawn == {look[name][0].upper() for name in ranked}
-    assert look["vfc"] != looks(ranked)["vfc"]  # its look depends on its place among all methods
+    assert look["vfc"] != method_styles(ranked)["vfc"]  # its look depends on its place among all methods
 
 
 def test_all_names_are_below_a_long_title():
@@ -197,7 +199,7 @@ def test_the_runs_shown_in_detail_are_those_of_table_4_and_the_controls(runs, na
 
 
 def test_the_matchers_are_shown_with_the_same_settings(runs):
-    alike = clusterings.alike_runs(runs[runs["dataset"] == "pima"])
+    alike = clusterings.comparable_runs(runs[runs["dataset"] == "pima"])
     assert sorted(alike["matcher"]) == ["B", "C", "D", "G-B", "G-D"]
     assert set(alike["k"]) == {2} and set(alike["seed"]) == {0}  # of 2 and 10, 2 is nearer to 5
     assert set(alike["hops"].dropna()) == {2} and set(alike["omega"].dropna()) == {0.5}
@@ -321,7 +323,7 @@ def compared(runs):
 def test_points_are_the_numbers_by_verdict(compared):
     figure = reported_vs_reproduced.draw(compared)
     axes = titled(figure, "cohesion")
-    cells = compared[compared["counted"] & compared["difference"].notna() & (compared["quantity"] == "cohesion")]
+    cells = counted(compared).dropna(subset="difference").query("quantity == 'cohesion'")
     marks = [collection for collection in axes.collections if collection.get_offsets().size and len(collection.get_sizes())]
     drawn = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
     expected = cells[["reported", "reproduced"]].astype(float).round(9)
@@ -331,8 +333,7 @@ def test_points_are_the_numbers_by_verdict(compared):
 def test_the_labelled_points_are_those_furthest_outside_their_band(compared):
     figure = reported_vs_reproduced.draw(compared)
     cells = compared[compared["counted"] & (compared["quantity"] == "cohesion") & (compared["verdict"] == "differs")]
-    widths = [half_widths("cohesion", float(printed))[1] for printed in cells["reported"]]
-    worst = cells.assign(miss=cells["difference"].abs() / widths).nlargest(3, "miss")
+    worst = cells.assign(miss=cells["difference"].abs() / close("cohesion", 0)).nlargest(3, "miss")
     named = [text.get_text().replace("\n", " ") for text in titled(figure, "cohesion").texts]
     assert named == [f"{cell['row']}, T{cell['table'][5]}" for cell in worst.to_dict("records")] and named
 

@@ -11,7 +11,7 @@ from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.report.drawing.empty import is_empty
-from clusterlets.report.drawing.style import COLORS, WIDTH, looks, middle, plt, save
+from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, middle_value, plt, save
 from clusterlets.report.figures import cost_at_limit, performance_profiles, price_against_unfairness, seconds_against_rows
 
 DATASETS = ("pima", "credit")
@@ -40,14 +40,14 @@ def panel(figure, dataset):
 
 
 def test_no_two_methods_look_alike_and_neighbours_differ_in_color_and_marker():
-    look = looks([*COLORS, *FURTHER])
+    look = method_styles([*COLORS, *FURTHER])
     assert len(set(look.values())) == len(COLORS) + len(FURTHER)
     looks_of_paper = [look[name] for name in COLORS]
     assert len({color for color, _ in looks_of_paper}) == len({marker for _, marker in looks_of_paper}) == len(COLORS)
 
 
 def test_the_middle_of_an_even_number_is_the_lower():
-    assert (middle([20, 5, 10, 10]), middle([10, 5, 5]), middle([2, 10, 30, 5])) == (10, 5, 5)
+    assert (middle_value([20, 5, 10, 10]), middle_value([10, 5, 5]), middle_value([2, 10, 30, 5])) == (10, 5, 5)
 
 
 # ---- price against unfairness ----------------------------------------------------------------------------------------
@@ -95,7 +95,7 @@ def test_labels_of_the_front_do_not_overlap(runs):
 def test_a_profile_shows_the_shares_of_blocks_in_the_table(runs, board):
     figure = performance_profiles.draw(runs, board)
     summary = leaderboard.overall(board, leaderboard.points(runs))
-    colors = {color.lower(): name for name, (color, _) in looks(set(selection.names(runs))).items()}
+    colors = {color.lower(): name for name, (color, _) in method_styles(set(selection.names(runs))).items()}
     (axes,) = (axes for axes in figure.axes if "≤ 0.1" in axes.get_title())
     steps = {colors[to_hex(line.get_color())]: line for line in axes.lines if line.get_drawstyle() == "steps-post"}
     rows = summary[(summary["limit"] == 0.1) & (summary["ranked"] > 0)].to_dict("records")

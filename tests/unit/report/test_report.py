@@ -20,7 +20,7 @@ from clusterlets.paper.results import Results
 from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import narrative, verdict
 from clusterlets.report.drawing.style import mark_empty, plt, save
-from clusterlets.report.figures import cohesion_vs_deviation, of_module, on_page
+from clusterlets.report.figures import cohesion_vs_deviation, declarations_of, declarations_on
 from clusterlets.report.page import Findings, render, view
 from clusterlets.report.standings import Standings
 from clusterlets.steps.figures import plot
@@ -80,13 +80,13 @@ def test_the_same_runs_give_the_same_figures(built, tmp_path):
             plot(module, str(tmp_path / turn))
     files = {path.name: path.read_bytes() for path in (tmp_path / "one" / "figures").iterdir()}
     assert set(files) == {
-        f"{figure.name}.{form}" for module in modules for figure in of_module(module) for form in ("pdf", "png")
+        f"{figure.name}.{form}" for module in modules for figure in declarations_of(module) for form in ("pdf", "png")
     }
     assert files == {path.name: path.read_bytes() for path in (tmp_path / "two" / "figures").iterdir()}
 
 
 def test_the_page_shows_the_claims_that_were_judged():
-    results = Results.of_runs(small(), SETTINGS)
+    results = Results.from_runs(small(), SETTINGS)
     judged = results.claims
     assert list(judged.columns) == list(CLAIMS.columns) and set(judged["verdict_paper"]) <= set(VERDICTS)
     page = render(results, Findings({}))
@@ -96,7 +96,7 @@ def test_the_page_shows_the_claims_that_were_judged():
 @pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
 def test_results_read_from_files_equal_those_computed(datasets, tmp_path):
     runs = small(datasets)
-    computed = Results.of_runs(runs, SETTINGS)
+    computed = Results.from_runs(runs, SETTINGS)
     folder = build(runs, tmp_path / "written", findings=False)
     read = Results.read(folder, SETTINGS)
     pd.testing.assert_frame_equal(read.comparison.fillna(""), computed.comparison.fillna(""), check_dtype=False)
@@ -110,7 +110,7 @@ def test_the_pages_tags_nest_and_it_loads_nothing_from_elsewhere(built):
     parser = Balanced()
     parser.feed(page)
     assert parser.open == []
-    assert parser.loads.pop(0) == "data:," and len(parser.loads) == len(on_page("report.html"))
+    assert parser.loads.pop(0) == "data:," and len(parser.loads) == len(declarations_on("report.html"))
     assert all(source.startswith("data:image/png;base64,iVBOR") for source in parser.loads)
     assert not re.search(r"@import|url\(|https?://", page)
     assert "default-src &#39;none&#39;; img-src data:; style-src &#39;sha256-" in page
@@ -256,7 +256,7 @@ def test_the_best_method_of_each_dataset_is_bold_in_every_form():
     frame = table.frame.reset_index(drop=True)
     least = {group["deviation_mean"].idxmin() for _, group in frame.groupby("dataset")}
     assert {row for row, column in tables.best(table) if column == place} == least
-    page = render(Results.of_runs(runs, SETTINGS), Findings({}))
+    page = render(Results.from_runs(runs, SETTINGS), Findings({}))
     for text, opening in (
         (page, "<b>3.7e−5"),
         (tables.to_markdown(table), "**3.7e−5"),
@@ -268,7 +268,7 @@ def test_the_best_method_of_each_dataset_is_bold_in_every_form():
 def test_missing_lines_name_status_methods_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30))
     runs.loc[runs.index[:7], "note"] = "k above a group's size"
-    lines = narrative.missing_lines(Results.of_runs(runs[runs["matcher"] != "B"], SETTINGS))
+    lines = narrative.missing_lines(Results.from_runs(runs[runs["matcher"] != "B"], SETTINGS))
     assert lines == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
@@ -280,7 +280,7 @@ def test_missing_lines_name_status_methods_and_notes():
 def test_estimated_cohesion_is_reported_with_its_largest_error():
     runs = small(("pima", "adult"))
     runs.loc[runs["dataset"] == "adult", "cohesion_error"] = np.linspace(0, 0.000123, (runs["dataset"] == "adult").sum())
-    lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
+    lines = narrative.missing_lines(Results.from_runs(runs, SETTINGS))
     assert [line for line in lines if "estimated" in line] == [
         "Cohesion on adult is estimated from samples of its rows; the largest standard error of a run is 0.00012 "
         "(column cohesion_error of runs.csv)."
@@ -291,7 +291,7 @@ def test_a_wider_grid_is_reported():
     runs = pd.concat([small(("pima",)), synthetic_runs(("pima",), seeds=2, ks=(7, 12))], ignore_index=True)
     runs.loc[runs["matcher"] == "B", "matcher"] = "mine"
     runs["omega"] = runs["omega"].replace(0.75, 0.9)
-    lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
+    lines = narrative.missing_lines(Results.from_runs(runs, SETTINGS))
     suffix = "Their runs enter tables, claims and tests like all others."
     assert "Values of k in the paper's grid that were not run: 5, 20, 30." in lines
     assert f"Values of k that the paper's grid does not have: 7, 12. {suffix}" in lines
@@ -304,19 +304,19 @@ def test_counts_of_one_are_singular_and_thousands_are_separated():
     runs = small(("pima",))
     runs.loc[runs.index[0], "note"] = "k above a group's size"
     runs.loc[runs.index[1], "status"] = "infeasible"
-    lines = narrative.missing_lines(Results.of_runs(runs, SETTINGS))
+    lines = narrative.missing_lines(Results.from_runs(runs, SETTINGS))
     assert lines[0].startswith("Of the paper's 11 datasets, 1 is here; missing: adult")
     assert "1 run of C has no result, status infeasible: pima (1)." in lines
     assert "1 run carries the note: k above a group's size" in lines
     many = pd.concat([runs] * 14, ignore_index=True)
-    results = Results.of_runs(many, SETTINGS)
+    results = Results.from_runs(many, SETTINGS)
     assert narrative.basis_sentence(results).startswith("This rests on 1,330 runs on 1 dataset (pima);")
     assert results.tables["table1_matchers"].note.startswith("From 1,330 runs (all methods")
 
 
 def test_only_the_papers_datasets_are_compared_with_the_paper():
     others = small(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
-    of_paper, mixed = (Results.of_runs(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
+    of_paper, mixed = (Results.from_runs(runs, SETTINGS) for runs in (small(), pd.concat([small(), others], ignore_index=True)))
     sentences, sentences_of_mixed = narrative.verdict_sentences(of_paper), narrative.verdict_sentences(mixed)
     assert sentences_of_mixed[:2] == sentences[:2]
     assert sentences_of_mixed[2] == sentences[2].replace("3 datasets here", "3 of the paper's datasets here")
@@ -326,7 +326,7 @@ def test_only_the_papers_datasets_are_compared_with_the_paper():
 
 
 def test_explanations_refer_to_the_reference(built):
-    page = render(Results.of_runs(synthetic_runs(), SETTINGS), Findings({}))
+    page = render(Results.from_runs(synthetic_runs(), SETTINGS), Findings({}))
     why = page.split("<h3>Why numbers differ</h3>")[1]
     assert why.lstrip().startswith('<p class="note">Written of the run in reference/paper: ten datasets, the paper&#39;s grid.')
     assert page.count("Written of the run") == 1
@@ -358,7 +358,7 @@ def test_the_summary_answers_the_questions_and_gives_the_numbers(built):
 
 
 def test_the_verdicts_are_counted_among_the_comparable_numbers():
-    results = Results.of_runs(small(), SETTINGS)
+    results = Results.from_runs(small(), SETTINGS)
     verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
     sentence = narrative.verdict_sentences(results)[0]
     match = re.match(r"Of the (\d+) .* compared, (\d+) (?:is|are) reproduced, (\d+) undecided, and (\d+) differs?;", sentence)
@@ -369,7 +369,7 @@ def test_the_verdicts_are_counted_among_the_comparable_numbers():
 def test_a_different_best_matcher_is_reported():
     runs = small()
     runs.loc[runs["matcher"] == "G-B", "deviation_mean"] = 0.001
-    sentence = narrative.verdict_sentences(Results.of_runs(runs, SETTINGS))[2]
+    sentence = narrative.verdict_sentences(Results.from_runs(runs, SETTINGS))[2]
     assert "is G-B, where the paper has C: 0.001 on 3 datasets here" in sentence
 
 
@@ -415,15 +415,15 @@ def test_both_fracs_are_compared_separately(nearest, fair, said):
     names = selection.names(runs)
     runs.loc[names == "FRAC (nearest)", "deviation_mean"] = nearest
     runs.loc[names == "FRAC (fair)", "deviation_mean"] = fair
-    assert answer(Results.of_runs(runs, SETTINGS), "Fairer than FRAC").startswith(said)
+    assert answer(Results.from_runs(runs, SETTINGS), "Fairer than FRAC").startswith(said)
 
 
 def test_methods_fairer_than_a_random_partition_are_named():
     runs = small()
     runs.loc[runs["method"] == "random", "deviation_mean"] = 0.0
-    nobody = answer(Results.of_runs(runs, SETTINGS), "Fairer than a random partition")
+    nobody = answer(Results.from_runs(runs, SETTINGS), "Fairer than a random partition")
     runs.loc[runs["method"] == "random", "deviation_mean"] = 0.9
-    everybody = answer(Results.of_runs(runs, SETTINGS), "Fairer than a random partition")
+    everybody = answer(Results.from_runs(runs, SETTINGS), "Fairer than a random partition")
     assert nobody == "no matcher, by mean rank over 3 datasets."
     assert set(everybody.split(", by mean")[0].split(", ")) == {"C", "G-B", "B-PB", "D-PB", "G-D-PB"} | {"k-means"}
 
@@ -455,11 +455,11 @@ def test_the_report_can_be_built_from_little(bare, tmp_path):
 
 def test_settings_other_than_the_papers_are_listed():
     runs = small()
-    assert not [line for line in narrative.missing_lines(Results.of_runs(runs, SETTINGS)) if line.startswith("Setting")]
+    assert not [line for line in narrative.missing_lines(Results.from_runs(runs, SETTINGS)) if line.startswith("Setting")]
     other_settings = copy.deepcopy(SETTINGS) | {"scaling": "standard", "sample_size": 300}
     other_settings["grids"]["FRAC"]["parameters"] = {"tau": [0.1]}
     other_settings["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
-    lines = narrative.missing_lines(Results.of_runs(runs, other_settings))
+    lines = narrative.missing_lines(Results.from_runs(runs, other_settings))
     for sentence in (
         "Setting scaling: standard instead of none.",
         "Setting sample_size: 300 instead of 250000.",

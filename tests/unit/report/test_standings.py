@@ -13,7 +13,7 @@ from clusterlets.grid.cells import cells
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import standings
-from clusterlets.report.figures import on_page
+from clusterlets.report.figures import declarations_on
 from clusterlets.report.standings import Standings
 from clusterlets.steps.leaderboard import write_leaderboard
 
@@ -102,7 +102,7 @@ def test_the_page_has_every_method_under_every_limit_and_every_figure(built, pag
     tables = read(built)
     blocks = page.split('<section id="blocks">')[1].split("</section>")[0]
     assert blocks.count("<details>") == len(leaderboard.LIMITS) and blocks.count("<tr>") == len(tables.board) + 5
-    assert all(f'id="figure-{figure.name}"' in page for figure in on_page("leaderboard.html"))
+    assert all(f'id="figure-{figure.name}"' in page for figure in declarations_on("leaderboard.html"))
     assert all(f"<dt>{word}</dt>" in page for word in standings.GLOSSARY)
     assert not re.search(r"@import|url\(|https?://|<script src", page)
 

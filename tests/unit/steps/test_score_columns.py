@@ -13,9 +13,10 @@ from clusterlets.grid import pieces as pieces_module
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Limits
-from clusterlets.grid.pieces import Sample, save_pieces
+from clusterlets.grid.pieces import save_pieces
 from clusterlets.grid.runs_frame import read_runs
 from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell, write_runs
+from clusterlets.grid.samples import Sample
 from clusterlets.grid.scoring import match
 from clusterlets.methods import get
 from clusterlets.metrics import instances

@@ -1,0 +1,77 @@
+"""The cheapest clusters for new rows, such that old and new rows together keep the limits on groups."""
+
+import numpy as np
+
+from clusterlets.algorithms.limit_counts import whole_counts
+from clusterlets.algorithms.limit_dual import solve_dual
+from clusterlets.algorithms.limits import products
+from clusterlets.algorithms.transport import transport_groups
+
+_TEMPERATURES = (1.0, 0.1, 0.01)
+
+
+def assign_new(
+    costs: np.ndarray, groups: np.ndarray, composition: np.ndarray, rows: np.ndarray, slack: np.ndarray
+) -> tuple[np.ndarray, float]:
+    """Assign new rows to clusters that already hold others.
+
+    Parameters
+    ----------
+    costs : float array (n, k)
+        Finite and not negative.
+    groups : int array (n,)
+        0..K-1.
+    composition : int array (K, k)
+        Rows of each group that the clusters hold already.
+    rows : int array (R, K)
+    slack : int array (R, k)
+        What ``rows @ counts`` may be at most for the counts (K, k) of the new rows.
+
+    Returns
+    -------
+    labels : int array (n,)
+    missed : float
+        By how much the worst share misses its limit; 0 if all limits are kept. Limits are relaxed, step by step, only where
+        no labels within them were found.
+
+    Notes
+    -----
+    O(n k) time a step of the dual, and that of the transports.
+    """
+    n_groups = len(composition)
+    totals = np.bincount(groups, minlength=n_groups)
+    widths = rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
+    relaxed, allowed, last_failure = None, 0, -1
+    while True:
+        # Instances by which limits may be missed: 0, then 1, 2, 4 and so on, and then back to the fewest that suffice.
+        room = np.ascontiguousarray(slack + allowed * widths[:, None])
+        attempt = _attempt(costs, groups, totals, rows, widths, room)
+        if attempt is not None:
+            relaxed, largest = attempt, allowed
+        else:
+            last_failure = allowed
+        if relaxed is None:
+            allowed = max(1, 2 * allowed)
+        elif largest - last_failure > 1:
+            allowed = (largest + last_failure) // 2
+        else:
+            break
+    counts, prices = relaxed
+    excess = (products(rows, counts) - slack) / np.maximum(1, (composition + counts).sum(axis=0)) / widths[:, None]
+    return transport_groups(costs, groups, counts, prices), max(0.0, float(excess.max(initial=0.0)))
+
+
+def _attempt(costs, groups, totals, rows, widths, slack):
+    """Whole counts (K, k) of the new rows, and prices; None if none were found."""
+    k = costs.shape[1]
+    if not len(rows):
+        counts = np.zeros((len(totals), k), dtype=np.int64)
+        np.add.at(counts, (groups, costs.argmin(axis=1)), 1)
+        return counts, np.zeros(counts.shape)
+    n = len(costs)
+    dual = solve_dual(
+        *(costs, np.ones(n), groups, len(totals), rows / widths[:, None], slack / widths[:, None]),
+        *(None, _TEMPERATURES, min(0.5, 2e-4 * n)),
+    )
+    counts = whole_counts(dual.counts, totals, rows, slack, np.zeros(k, dtype=np.int64))
+    return None if counts is None else (counts, dual.prices)

@@ -1,0 +1,397 @@
+"""Whole counts of the groups in the clusters that keep limits strictly, near fractional ones; or a proof that there are none.
+
+The search moves single instances between clusters, or those of two groups at once, in whole numbers. While a limit is broken,
+it lowers the sum of weighted violations, and a violation that stays gains weight, as in breakout search (Morris 1993); then it
+lowers the distance from the fractional counts. It fails only where clusters are tiny, so these are then raised to 4, 8, 16, ...
+instances at the table's shares.
+
+Two clusters that keep all limits keep them when merged. So k clusters are possible if and only if k is at most the largest
+number of allowed clusters into which the totals split. Dynamic programming over all counts up to the totals finds that number
+exactly, for small tables.
+"""
+
+from math import gcd
+
+import numpy as np
+from numba import njit
+
+from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.limits import products
+from clusterlets.errors import NoClusteringError
+
+_UNIT = 1024  # parts of an instance in which distances from fractional counts are measured
+_STEPS, _DESCENT = 800, 3_000  # of one search, while a limit is broken and afterwards
+_MOST_STATES, _MOST_NODES = 2_000_000, 300_000_000  # of the dynamic program: about a second
+
+INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
+
+
+def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_size: np.ndarray):
+    """Whole counts near given ones that keep all limits, or None if the search fails.
+
+    Parameters
+    ----------
+    wanted : float array (K, k)
+        Not negative.
+    totals : int array (K,)
+        Instances of each group.
+    rows : int array (R, K)
+    slack : int array (R, k)
+        What ``rows @ counts`` may be at most.
+    least_size : int array (k,)
+
+    Returns
+    -------
+    int array (K, k) or None
+
+    Notes
+    -----
+    O(k K^2 (R + k)) time a step.
+    """
+    all_rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, len(totals)), dtype=np.int64)]))
+    all_slack = np.ascontiguousarray(np.vstack([slack, -least_size[None, :]]))
+    weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
+    target = np.rint(_UNIT * wanted).astype(np.int64)
+    counts = rounded_to(wanted, totals)
+    if _search(counts, target, weights, all_rows, all_slack, _STEPS, _DESCENT):
+        return counts
+    floor = 4
+    while floor <= totals.sum() / wanted.shape[1]:
+        counts = rounded_to(_raised(wanted, totals, floor), totals)
+        if _search(counts, np.rint(_UNIT * wanted).astype(np.int64), weights, all_rows, all_slack, _STEPS, _DESCENT):
+            return counts
+        floor *= 2
+    return None
+
+
+def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Whole numbers (K, k) near given ones with the totals (K,) of each row, by largest remainders, the first of equals."""
+    sums = wanted.sum(axis=1)
+    is_given = sums > 1e-9
+    scaled = wanted * np.where(is_given, totals / np.where(is_given, sums, 1.0), 0.0)[:, None]
+    scaled[~is_given] = (totals[~is_given] / wanted.shape[1])[:, None]
+    counts = np.floor(scaled + 1e-9).astype(np.int64)
+    for group, missing in enumerate(totals - counts.sum(axis=1)):
+        order = np.argsort(-(scaled[group] - counts[group]).round(9), kind="stable")
+        counts[group, order[:missing]] += 1
+    return counts
+
+
+def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int) -> np.ndarray | None:
+    """Counts whose shares are exactly the table's in every cluster, sizes near those of ``wanted`` (K, k); None if none."""
+    divisor = gcd(*totals.tolist())
+    n, k = int(totals.sum()), wanted.shape[1]
+    least = max(1, -(-least_size * divisor // n))
+    if k * least > divisor:
+        return None
+    above = np.maximum(wanted.sum(axis=0) * (divisor / n) - least, 1e-9)
+    units = least + rounded_to(above[None, :], np.array([divisor - k * least]))[0]
+    return (totals // divisor)[:, None] * units[None, :]
+
+
+def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tuple[int | None, list[np.ndarray]]:
+    """The largest number of clusters that limits allow, exactly, and counts (K,) of each; None where that is too much work.
+
+    Parameters
+    ----------
+    totals : int array (K,)
+    rows : int array (R, K)
+        A cluster with counts m keeps the limits if ``rows @ m <= 0``.
+    least_size : int
+
+    Notes
+    -----
+    With N = prod(totals + 1) states, O(N (R K + A)) time for A allowed clusters that are not the union of two others.
+    """
+    if (products(rows, totals) > 0).any() or totals.sum() < least_size:
+        return 0, []
+    if np.prod(totals + 1.0) > _MOST_STATES:
+        return None, []
+    n_states = int(np.prod(totals + 1))
+    most, last = np.full(n_states, -1, dtype=np.int64), np.full(n_states, -1, dtype=np.int64)
+    if not _split(totals, rows, max(1, least_size), most, last, _MOST_NODES):
+        return None, []
+    state, cells = n_states - 1, []
+    places = np.cumprod(np.r_[1, (totals + 1)[:0:-1]])[::-1]
+    while state:
+        cells.append(last[state] // places % (totals + 1))
+        state -= last[state]
+    return int(most[n_states - 1]), cells
+
+
+def least_possible_size(totals: np.ndarray, rows: np.ndarray, at_most: int) -> int:
+    """A lower bound on a cluster's size within limits: for two groups the least one up to ``at_most``, or 1 more; else 1."""
+    if len(totals) != 2:
+        return 1
+    for size in range(1, at_most + 1):
+        first = np.arange(max(0, size - int(totals[1])), min(size, int(totals[0])) + 1)
+        if (products(rows, np.stack([first, size - first])) <= 0).all(axis=0).any():
+            return size
+    return at_most + 1
+
+
+def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int, only_proportional: bool):
+    """As :func:`whole_counts`, for a whole table: by search, in the table's exact proportions, or by dynamic programming.
+
+    Raises
+    ------
+    NoClusteringError
+        With status ``infeasible`` if it is proved that there are no such counts, and ``not_converged`` if none were found.
+    """
+    k = wanted.shape[1]
+    slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
+    counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
+    if counts is None:
+        counts = proportional_counts(wanted, totals, least_size)
+    if counts is not None:
+        return counts
+    if only_proportional:
+        divisor, n = gcd(*totals.tolist()), int(totals.sum())
+        largest = divisor // max(1, -(-least_size * divisor // n))
+        raise NoClusteringError(INFEASIBLE, _too_many(k, largest))
+    largest_number, cells = most_clusters(totals, rows, least_size)
+    if largest_number is None:
+        size = max(least_size, least_possible_size(totals, rows, int(totals.sum()) // k))
+        if k * size > totals.sum():
+            raise NoClusteringError(INFEASIBLE, _too_many(k, None))
+        raise NoClusteringError(
+            NOT_CONVERGED,
+            f"No {k} clusters within the limits were found, nor a proof that there are none: ask for fewer clusters, or allow "
+            "more deviation.",
+        )
+    if largest_number < k:
+        raise NoClusteringError(INFEASIBLE, _too_many(k, largest_number))
+    return _fitted_cells(cells, wanted, totals, rows, slack, least_sizes)
+
+
+def _too_many(k: int, largest: int | None) -> str:
+    if largest == 0:
+        return "No clustering keeps the limits: the table as a whole breaks them."
+    possible = "fewer are possible" if largest is None else f"at most {largest} {'is' if largest == 1 else 'are'} possible"
+    return f"No {k} clusters keep the limits (proved); {possible}. Ask for fewer clusters, or allow more deviation."
+
+
+def _fitted_cells(cells, wanted, totals, rows, slack, least_sizes):
+    """Counts (K, k) from cells that add up to the totals, merged to k and moved towards the wanted ones."""
+    k = wanted.shape[1]
+    by_size = sorted(cells, key=lambda cell: (-int(cell.sum()), cell.tolist()))
+    counts = np.stack(by_size[:k], axis=1)
+    room = wanted.sum(axis=0)[np.argsort(-wanted.sum(axis=0), kind="stable")] - counts.sum(axis=0)
+    for cell in by_size[k:]:
+        cluster = int(np.argmax(room))
+        counts[:, cluster] += cell
+        room[cluster] -= cell.sum()
+    counts = np.ascontiguousarray(counts[:, np.argsort(np.argsort(-wanted.sum(axis=0), kind="stable"), kind="stable")])
+    all_rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, len(totals)), dtype=np.int64)]))
+    all_slack = np.ascontiguousarray(np.vstack([slack, -least_sizes[None, :]]))
+    target = np.rint(_UNIT * wanted).astype(np.int64)
+    _search(counts, target, np.ones(len(totals), dtype=np.int64), all_rows, all_slack, 0, _DESCENT)
+    return counts
+
+
+def _raised(wanted: np.ndarray, totals: np.ndarray, floor: int) -> np.ndarray:
+    """Counts whose clusters below ``floor`` have that size at the table's shares, and the others what is left."""
+    sizes = wanted.sum(axis=0)
+    small = sizes < floor
+    if small.all():
+        return np.repeat(totals[:, None] / wanted.shape[1], wanted.shape[1], axis=1)
+    raised = np.where(small, (totals / totals.sum())[:, None] * floor, wanted)
+    missing = totals - raised.sum(axis=1)
+    parts = np.where(small, 0.0, sizes)
+    return np.maximum(0.0, raised + missing[:, None] * (parts / parts.sum())[None, :])
+
+
+@njit
+def _penalty(value, largest):
+    """A violation in 64ths of the largest entry of its row, rounded up."""
+    return (64 * value + largest - 1) // largest if value > 0 else 0
+
+
+@njit
+def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two):
+    """What losing and gaining instances would do to a cluster's weighted violation.
+
+    ``exchange[i, j]``: losing one of group i and gaining one of j; the index K stands for none. ``gain_two`` and ``lose_two``:
+    one more, or less, of both.
+    """
+    n_rows, n_groups = rows.shape
+    for i in range(n_groups + 1):
+        for j in range(n_groups + 1):
+            swapped, gained, lost = 0, 0, 0
+            for row in range(n_rows):
+                value = values[row, cluster]
+                before = _penalty(value, largest[row])
+                a = rows[row, i] if i < n_groups else 0
+                b = rows[row, j] if j < n_groups else 0
+                weight = row_weights[row, cluster]
+                swapped += weight * (_penalty(value - a + b, largest[row]) - before)
+                gained += weight * (_penalty(value + a + b, largest[row]) - before)
+                lost += weight * (_penalty(value - a - b, largest[row]) - before)
+            exchange[i, j], gain_two[i, j], lose_two[i, j] = swapped, gained, lost
+
+
+@njit
+def _best_single(counts, exchange, broken, is_broken, up, down, best):
+    n_groups, k = counts.shape
+    for group in range(n_groups):
+        for source in range(k):
+            if counts[group, source] == 0:
+                continue
+            for target in range(k):
+                if source == target or (is_broken and not (broken[source] or broken[target])):
+                    continue
+                violation = exchange[source, group, n_groups] + exchange[target, n_groups, group]
+                distance = down[group, source] + up[group, target]
+                if violation < best[0] or (violation == best[0] and distance < best[1]):
+                    best[0], best[1], best[2], best[3], best[4], best[5] = violation, distance, group, source, target, -1
+
+
+@njit
+def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best):
+    n_groups, k = counts.shape
+    for one in range(n_groups):
+        for two in range(n_groups):
+            if one == two:
+                continue
+            for source in range(k):
+                if counts[one, source] == 0:
+                    continue
+                for target in range(k):
+                    if source == target or (is_broken and not (broken[source] or broken[target])):
+                        continue
+                    if source < target and counts[two, target] > 0:
+                        violation = exchange[source, one, two] + exchange[target, two, one]
+                        distance = down[one, source] + up[one, target] + down[two, target] + up[two, source]
+                        if violation < best[0] or (violation == best[0] and distance < best[1]):
+                            best[0], best[1], best[2], best[3], best[4] = violation, distance, one, source, target
+                            best[5], best[6] = two, -1
+                    if one < two and counts[two, source] > 0:
+                        violation = lose_two[source, one, two] + gain_two[target, one, two]
+                        distance = down[one, source] + up[one, target] + down[two, source] + up[two, target]
+                        if violation < best[0] or (violation == best[0] and distance < best[1]):
+                            best[0], best[1], best[2], best[3], best[4] = violation, distance, one, source, target
+                            best[5], best[6] = two, 1
+
+
+@njit
+def _change(counts, values, rows, target, weights, up, down, group, cluster, by):
+    """Add ``by`` instances of a group to a cluster."""
+    counts[group, cluster] += by
+    for row in range(len(rows)):
+        values[row, cluster] += by * rows[row, group]
+    count, wanted = 1024 * counts[group, cluster], target[group, cluster]
+    up[group, cluster] = weights[group] * (abs(count + 1024 - wanted) - abs(count - wanted))
+    down[group, cluster] = weights[group] * (abs(count - 1024 - wanted) - abs(count - wanted))
+
+
+@compiled("boolean(int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64, int64)")
+def _search(counts, target, weights, rows, slack, most_steps, most_descents):
+    """Change counts (K, k) until they keep the limits, and then towards ``target``; whether they keep them."""
+    n_groups, k = counts.shape
+    n_rows = len(rows)
+    values = -slack.copy()
+    up, down = np.empty((n_groups, k), dtype=np.int64), np.empty((n_groups, k), dtype=np.int64)
+    for group in range(n_groups):
+        for cluster in range(k):
+            for row in range(n_rows):
+                values[row, cluster] += rows[row, group] * counts[group, cluster]
+            _change(counts, values, rows, target, weights, up, down, group, cluster, 0)
+    largest, row_weights = np.ones(n_rows, dtype=np.int64), np.ones((n_rows, k), dtype=np.int64)
+    for row in range(n_rows):
+        for group in range(n_groups):
+            largest[row] = max(largest[row], abs(rows[row, group]))
+    exchange = np.empty((k, n_groups + 1, n_groups + 1), dtype=np.int64)
+    gain_two, lose_two = np.empty_like(exchange), np.empty_like(exchange)
+    broken, stale = np.zeros(k, dtype=np.bool_), np.ones(k, dtype=np.bool_)
+    best = np.empty(7, dtype=np.int64)
+    steps, descents = 0, 0
+    while True:
+        is_broken = False
+        for cluster in range(k):
+            if stale[cluster]:
+                broken[cluster] = False
+                for row in range(n_rows):
+                    broken[cluster] = broken[cluster] or values[row, cluster] > 0
+                _effects(values, rows, largest, row_weights, cluster, exchange[cluster], gain_two[cluster], lose_two[cluster])
+                stale[cluster] = False
+            is_broken = is_broken or broken[cluster]
+        if (is_broken and steps == most_steps) or (not is_broken and descents == most_descents):
+            return not is_broken
+        best[0], best[1] = (-1, 2**62) if is_broken else (0, 0)
+        best[2] = -1
+        _best_single(counts, exchange, broken, is_broken, up, down, best)
+        if best[2] < 0:
+            _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best)
+        if is_broken:
+            steps += 1
+        else:
+            descents += 1
+        if best[2] < 0:
+            if not is_broken:
+                return True
+            for cluster in range(k):
+                for row in range(n_rows):
+                    if values[row, cluster] > 0:
+                        row_weights[row, cluster] += 1
+                        stale[cluster] = True
+            continue
+        one, source, end, two = best[2], best[3], best[4], best[5]
+        _change(counts, values, rows, target, weights, up, down, one, source, -1)
+        _change(counts, values, rows, target, weights, up, down, one, end, 1)
+        if two >= 0:
+            _change(counts, values, rows, target, weights, up, down, two, source, -best[6])
+            _change(counts, values, rows, target, weights, up, down, two, end, best[6])
+        stale[source], stale[end] = True, True
+
+
+@compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")
+def _split(totals, rows, least_size, most, last, most_nodes):
+    """Fill in the largest number of allowed clusters into which each state splits (-1: none), and the last of these.
+
+    States are counts up to the totals, in mixed radix; False if it takes too many nodes.
+    """
+    n_groups, n_states = len(totals), len(most)
+    state_counts = np.zeros(n_groups, dtype=np.int64)
+    cells, cell_counts = np.empty(1024, dtype=np.int64), np.empty((1024, n_groups), dtype=np.int64)
+    n_cells, nodes = 0, 0
+    most[0] = 0
+    for state in range(1, n_states):
+        place = n_groups - 1
+        while state_counts[place] == totals[place]:
+            state_counts[place] = 0
+            place -= 1
+        state_counts[place] += 1
+        nodes += n_cells + 1
+        if nodes > most_nodes:
+            return False
+        for cell in range(n_cells):
+            fits = True
+            for group in range(n_groups):
+                if cell_counts[cell, group] > state_counts[group]:
+                    fits = False
+                    break
+            rest = state - cells[cell]
+            if fits and most[rest] >= 0 and most[rest] + 1 > most[state]:
+                most[state], last[state] = most[rest] + 1, cells[cell]
+        if most[state] > 0:
+            continue
+        size = 0
+        for group in range(n_groups):
+            size += state_counts[group]
+        allowed = size >= least_size
+        for row in range(len(rows)):
+            total = 0
+            for group in range(n_groups):
+                total += rows[row, group] * state_counts[group]
+            allowed = allowed and total <= 0
+        if allowed:  # and not the union of two others: a new cell
+            if n_cells == len(cells):
+                larger, larger_counts = np.empty(2 * n_cells, dtype=np.int64), np.empty((2 * n_cells, n_groups), dtype=np.int64)
+                larger[:n_cells], larger_counts[:n_cells] = cells, cell_counts
+                cells, cell_counts = larger, larger_counts
+            cells[n_cells] = state
+            for group in range(n_groups):
+                cell_counts[n_cells, group] = state_counts[group]
+            n_cells += 1
+            most[state], last[state] = 1, state
+    return True

@@ -1,0 +1,193 @@
+"""Limits on the groups of every cluster, in whole numbers.
+
+A limit says that a part of a cluster is at most a fraction of it: ``count of A <= f * count of B``, where A holds the rows of a
+level of a sensitive column (or all but those), and B the whole cluster, or those of another level. A group is a combination of
+levels, one of each column. So all limits are rows of whole numbers, ``rows @ counts <= 0``, over the counts of the groups.
+
+Counts are at most the number of rows n, so the largest fraction below a limit whose denominator is at most n can replace it:
+exactly the same counts meet both. This keeps all products far below 64 bits.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from clusterlets.errors import ClusterletsError
+
+
+def exact(number: float | str | Fraction) -> Fraction:
+    """The number that is meant: a float means its shortest decimal, so that .03 is 3/100, though in binary it is less."""
+    return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
+
+
+@dataclass(frozen=True)
+class Limit:
+    """``count of A <= fraction * count of B`` in every cluster.
+
+    Attributes
+    ----------
+    column, level : int
+        A is the rows with this level of this sensitive column.
+    fraction : Fraction
+    all_but : bool
+        A is all rows but those.
+    of_level : int or None
+        B is the rows with this level of the same column; None for all.
+    """
+
+    column: int
+    level: int
+    fraction: Fraction
+    all_but: bool = False
+    of_level: int | None = None
+
+
+def deviation_limits(levels: np.ndarray, counts: np.ndarray, most: Sequence[Fraction]) -> list[Limit]:
+    """The share of every level differs by at most ``most`` (S,) from that in the table, column by column.
+
+    Parameters
+    ----------
+    levels : int array (K, S)
+        Level of each group in each of S sensitive columns.
+    counts : int array (K,)
+        Instances of each group in the table.
+    most : sequence of S Fractions
+    """
+    limits = []
+    for column, deviation in enumerate(most):
+        for level, share in enumerate(_shares(levels[:, column], counts)):
+            limits += _between(column, level, share - deviation, share + deviation)
+    return limits
+
+
+def share_limits(column: int, bounds: Mapping[int, tuple[Fraction, Fraction]]) -> list[Limit]:
+    """The share of a level lies between the two numbers of ``bounds``."""
+    return [limit for level, (least, most) in bounds.items() for limit in _between(column, level, least, most)]
+
+
+def ratio_limits(levels: np.ndarray, counts: np.ndarray, least: Sequence[Fraction]) -> list[Limit]:
+    """The ratio of any two levels' counts is at least ``least`` (S,) times that in the table, column by column."""
+    limits = []
+    for column, ratio in enumerate(least):
+        shares = _shares(levels[:, column], counts)
+        limits += [
+            Limit(column, one, shares[one] / (ratio * shares[other]), of_level=other)
+            for one in range(len(shares))
+            for other in range(len(shares))
+            if one != other and ratio and shares[one] and shares[other]
+        ]
+    return limits
+
+
+def _shares(levels: np.ndarray, counts: np.ndarray) -> list[Fraction]:
+    totals = np.bincount(levels, counts).astype(np.int64)
+    return [Fraction(int(total), int(counts.sum())) for total in totals]
+
+
+def _between(column: int, level: int, least: Fraction, most: Fraction) -> list[Limit]:
+    return [Limit(column, level, most), Limit(column, level, 1 - least, all_but=True)]
+
+
+def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) -> np.ndarray:
+    """Limits as rows (R, K) of whole numbers: a cluster with counts m (K,) keeps them if ``rows @ m <= 0``.
+
+    Parameters
+    ----------
+    limits : sequence of Limit
+    levels : int array (K, S)
+    totals : int array (K,)
+        Instances of each group that there are to assign.
+
+    Returns
+    -------
+    int array (R, K)
+        Without limits that every cluster keeps, and of those on the same counts only the strictest.
+    """
+    fractions: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
+    for limit in limits:
+        part = (levels[:, limit.column] == limit.level) ^ limit.all_but
+        whole = np.full(len(levels), True) if limit.of_level is None else levels[:, limit.column] == limit.of_level
+        if not part.any() or (limit.fraction >= 1 and whole[part].all()):
+            continue
+        key = part.tobytes(), whole.tobytes()
+        if key not in fractions or limit.fraction < fractions[key][2]:
+            fractions[key] = part, whole, limit.fraction
+    rows = np.zeros((len(fractions), len(levels)), dtype=np.int64)
+    for row, (part, whole, fraction) in zip(rows, fractions.values(), strict=True):
+        below = fraction_below(fraction, max(1, int(totals[whole].sum())))
+        row += below.denominator * part.astype(np.int64) - below.numerator * whole.astype(np.int64)
+    return rows
+
+
+def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
+    """The largest fraction that is at most ``number`` and whose denominator is at most ``largest_denominator``."""
+    closest = number.limit_denominator(largest_denominator)
+    if closest <= number:
+        return closest
+    # Its neighbour below in the Farey sequence: a/b with p b - q a = 1 and the largest b possible.
+    p, q = closest.numerator, closest.denominator
+    b = pow(p, -1, q)
+    b += q * ((largest_denominator - b) // q)
+    return Fraction((p * b - 1) // q, b)
+
+
+def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list]]:
+    """Levels (K, S) of the groups, from the values of each of S columns (S, K), and what the levels of a column are called."""
+    names = [list(dict.fromkeys(column)) for column in columns]
+    levels = np.array([[known.index(value) for value in column] for known, column in zip(names, columns, strict=True)])
+    return np.ascontiguousarray(levels.T, dtype=np.int64), names
+
+
+def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndarray | None = None) -> Fraction:
+    """Largest difference of a level's share in a cluster from that in the table, exactly.
+
+    Parameters
+    ----------
+    counts : int array (K, k)
+        Of the groups in the clusters, none of which is empty.
+    levels : int array (K, S)
+    reference : int array (K,), optional
+        Counts of the groups in the table; by default those of all clusters together.
+    """
+    reference = counts.sum(axis=1) if reference is None else reference
+    if not counts.sum(axis=0).all():
+        raise ClusterletsError("A cluster without instances has no shares.")
+    n, sizes = int(reference.sum()), counts.sum(axis=0)
+    largest = Fraction(0)
+    for column in levels.T:
+        for level in range(int(column.max()) + 1):
+            total, inside = int(reference[column == level].sum()), counts[column == level].sum(axis=0)
+            for count, size in zip(inside.tolist(), sizes.tolist(), strict=True):
+                largest = max(largest, abs(Fraction(count, size) - Fraction(total, n)))
+    return largest
+
+
+def assignment_rows(
+    limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, whole: bool = False
+) -> tuple[np.ndarray, np.ndarray]:
+    """Limits on old and new rows together, as rows (R, K) and what they may be at most (R, k) for the counts of the new ones.
+
+    Parameters
+    ----------
+    limits : sequence of Limit
+    levels : int array (K, S)
+    composition : int array (K, k)
+        Old rows of each group in each cluster.
+    new_totals : int array (K,)
+    whole : bool
+        Whether limits hold up to whole instances only: a count may be missed by less than one.
+    """
+    rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
+    slack = -products(rows, composition)
+    if whole:
+        slack += (rows.max(axis=1) - rows.min(axis=1) - 1)[:, None] if len(rows) else 0
+    return rows, slack
+
+
+def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    """``rows @ counts``, summed in a fixed order: (R, K) and (K, k), or (K,)."""
+    if counts.ndim == 1:
+        return (rows * counts).sum(axis=1)
+    return (rows[:, :, None] * counts[None, :, :]).sum(axis=1)

@@ -1,0 +1,237 @@
+"""fair-limit: k-means under limits on the groups that every cluster keeps strictly."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.methods import STRICT, Integer, Method, Parameter, Real
+
+_DEFAULT = 0.02
+
+
+def _exact(value):
+    """A number, or a text such as "1/50", as a Fraction; None if it is neither. A float means its shortest decimal."""
+    if isinstance(value, bool):
+        return None
+    try:
+        return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+    except (TypeError, ValueError, ZeroDivisionError, OverflowError):
+        return None
+
+
+@dataclass(frozen=True)
+class Exact(Real):
+    """A number, a Fraction or a text such as "1/50", in the range; or a mapping with one of them for each sensitive column."""
+
+    def _type(self):
+        return "float | str | Fraction | Mapping[str, float | str | Fraction]"
+
+    def _range(self):
+        return super()._range() + ", or a mapping with one for each sensitive column"
+
+    def _accepts(self, value):
+        numbers = [_exact(number) for number in (value.values() if isinstance(value, Mapping) else [value])]
+        return bool(numbers) and all(number is not None and self.least <= number <= self.most for number in numbers)
+
+
+@dataclass(frozen=True)
+class Shares(Parameter):
+    """A mapping of groups to least and largest shares, or of columns to such mappings."""
+
+    def _type(self):
+        return "Mapping[str, object]"
+
+    def _range(self):
+        return "a mapping of groups to pairs of a least and a largest share from 0 to 1"
+
+    def _accepts(self, value):
+        if not isinstance(value, Mapping) or not value:
+            return False
+        if all(isinstance(bounds, Mapping) for bounds in value.values()):
+            return all(self._accepts(bounds) for bounds in value.values())
+        return all(_is_interval(bounds) for bounds in value.values())
+
+
+def _is_interval(bounds) -> bool:
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+        return False
+    least, most = map(_exact, bounds)
+    return least is not None and most is not None and 0 <= least <= most <= 1
+
+
+class FairLimit(Method):
+    """k-means in which every cluster strictly keeps a limit on how far its groups' shares are from the table's.
+
+    Limits hold in whole-number arithmetic, to the last row: a float means its shortest decimal, so that .03 is 3/100. With
+    several sensitive columns, each column's shares are limited. If it is proved that no such clusters exist, the fit raises
+    with status ``infeasible``; if none were found, with ``not_converged``. See
+    :func:`clusterlets.algorithms.fair_limit.fair_limit`.
+    """
+
+    name = "fair-limit"
+    citation = "This project; fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn, arXiv 2002.07892"
+    guarantee = (
+        "|p - r| <= max_deviation in every cluster and at least min_cluster_size rows, strictly, or an error; `shares` and "
+        "`min_ratio` bound shares and ratios instead"
+    )
+    cost = "1 to 5 s; a local optimum"
+    parameters = {
+        "max_deviation": Exact(
+            0,
+            10**6,
+            grid=[0.01, 0.02, 0.05, 0.1],
+            trades_fairness=True,
+            bound=STRICT,
+            meaning="Largest difference between a group's share in a cluster and in the table. The default gives way to shares "
+            "or min_ratio.",
+        ),
+        "min_cluster_size": Integer(1, 10**9, meaning="Least rows of a cluster."),
+        "n_init": Integer(1, 10_000, meaning="Starts; each brings a few trials of other centres."),
+        "shares": Shares(
+            also=[None],
+            bound=STRICT,
+            meaning="In place of max_deviation: least and largest share of groups in every cluster, such as "
+            '{"f": (0.3, 0.6)}; with several sensitive columns a mapping of columns to these.',
+        ),
+        "min_ratio": Exact(
+            0,
+            1,
+            also=[None],
+            bound=STRICT,
+            meaning="In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this part of "
+            "their ratio in the table; 0.8 is the four-fifths rule.",
+        ),
+        "max_seconds": Real(
+            0,
+            10**6,
+            also=[None],
+            meaning="Time after which the search ends with the best labels so far. Results then depend on the machine.",
+        ),
+        "verbose": Integer(0, 1, meaning="1 prints the progress."),
+    }
+    libraries = ("numpy", "numba", "llvmlite")
+
+    def fit(
+        self,
+        X,
+        groups,
+        n_clusters,
+        random_state,
+        max_deviation=_DEFAULT,
+        min_cluster_size=1,
+        n_init=4,
+        shares=None,
+        min_ratio=None,
+        max_seconds=None,
+        verbose=0,
+    ):
+        # Imported late: listing parameters must not load Numba.
+        from clusterlets.algorithms.fair_limit import fair_limit
+        from clusterlets.algorithms.instances import checked_instances
+        from clusterlets.algorithms.limits import largest_deviation
+
+        X, groups = checked_instances(X, groups, self.name, n_clusters)
+        occurring, groups = np.unique(groups, return_inverse=True)
+        limits, levels = self._limits(np.bincount(groups), occurring, max_deviation, shares, min_ratio)
+        report = _print if verbose else None
+        result = fair_limit(X, groups, n_clusters, random_state, limits, levels, min_cluster_size, n_init, max_seconds, report)
+        counts = np.zeros((len(levels), n_clusters), dtype=np.int64)
+        np.add.at(counts, (groups, result.labels), 1)
+        self.inertia_, self.assignment_gap_, self.n_iter_ = result.inertia, result.gap, result.n_iter
+        self.deviation_, self.sizes_ = float(largest_deviation(counts, levels)), counts.sum(axis=0)
+        return result.labels
+
+    def _limits(self, counts, occurring, max_deviation, shares, min_ratio):
+        """The limits, and the levels (K, S) of the groups that occur."""
+        from clusterlets.algorithms import limits
+
+        columns = {name: [values[group] for group in occurring] for name, values in self.sensitive_columns.items()}
+        columns = columns or {"sensitive_features": [int(group) for group in occurring]}
+        levels, values = limits.levels_of_groups(list(columns.values()))
+        if shares is not None:
+            by_column = shares if all(isinstance(bounds, Mapping) for bounds in shares.values()) else {None: shares}
+            if None in by_column and len(columns) > 1:
+                raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
+            found = []
+            for column, bounds in by_column.items():
+                place = 0 if column is None else _place(column, columns, "shares", "sensitive column")
+                names = values[place]
+                intervals = {
+                    _place(group, names, "shares", "group"): (_exact(least), _exact(most))
+                    for group, (least, most) in bounds.items()
+                }
+                found += limits.share_limits(place, intervals)
+            return found, levels
+        name, value = ("max_deviation", max_deviation) if min_ratio is None else ("min_ratio", min_ratio)
+        builder = limits.deviation_limits if min_ratio is None else limits.ratio_limits
+        if isinstance(value, Mapping):
+            for column in value:
+                _place(column, columns, name, "sensitive column")
+            missing = [column for column in columns if column not in value]
+            if missing:
+                raise ClusterletsError(f"{name} has no value for the sensitive column {missing[0]!r}; name all of them.")
+            numbers = [_exact(value[column]) for column in columns]
+        else:
+            numbers = [_exact(value)] * len(columns)
+        return builder(levels, counts, numbers), levels
+
+    def assignment_rows(self, composition, new_totals, max_deviation=_DEFAULT, shares=None, min_ratio=None, **_):
+        from clusterlets.algorithms.limits import assignment_rows
+
+        totals = composition.sum(axis=1)
+        limits, levels = self._limits(totals, range(len(totals)), max_deviation, shares, min_ratio)
+        return assignment_rows(limits, levels, composition, new_totals)
+
+    def faults(self, n_clusters, **parameters):
+        faults = super().faults(n_clusters, **parameters)
+        bounds = [name for name in ("shares", "min_ratio") if parameters.get(name) is not None]
+        bounds += ["max_deviation"] * (parameters.get("max_deviation", _DEFAULT) != _DEFAULT)
+        if len(bounds) > 1:
+            faults.append(f"{' and '.join(bounds)} are two kinds of bound; give one")
+        return faults
+
+    def seconds(self, rows, features, n_clusters):
+        return 0.5 + rows * (2e-5 + 4e-6 * n_clusters)
+
+    class Estimator:
+        """What the estimator has besides.
+
+        Attributes
+        ----------
+        inertia_ : float
+            Sum of squared distances of the rows to their cluster's mean.
+        deviation_ : float
+            Largest difference between a group's share in a cluster and in the table, over all sensitive columns.
+        sizes_ : int array (n_clusters_,)
+            Rows of each cluster.
+        assignment_gap_ : float
+            The rows cannot be assigned to the last round's centres within the limits at a cost lower than this part of it.
+        n_iter_ : int
+            Rounds on the whole table.
+        """
+
+        inertia_: float
+        deviation_: float
+        sizes_: np.ndarray
+        assignment_gap_: float
+        n_iter_: int
+
+
+def _print(what: str, cost: float) -> None:
+    print(f"fair-limit: {what}, sum of squared errors {cost:.6g}", flush=True)
+
+
+def _listed(names) -> str:
+    return ", ".join(map(repr, names))
+
+
+def _place(name, names, parameter: str, what: str) -> int:
+    """The index of a name; texts also find numbers, as commands know no others."""
+    known = list(names)
+    for place, value in enumerate(known):
+        if value == name or str(value) == str(name):
+            return place
+    raise ClusterletsError(f"{parameter} names the {what} {name!r}, and there are {_listed(known)}.")

@@ -1,0 +1,32 @@
+"""What the matchers that hop from clusterlet to clusterlet have in common. It holds no method, as none here has a name."""
+
+from clusterlets.methods import Choice, Integer, Matcher
+
+_SCOPE = Choice(
+    ("last", "cluster"),
+    meaning="What a candidate is measured against: the clusterlet that was added last, or the whole cluster so far.",
+)
+
+
+class Greedy(Matcher):
+    """Takes the best clusterlet at each hop."""
+
+    citation = "Setzu and Guidotti, Fair Clustering with Clusterlets"
+    guarantee = "no bound"
+    cost = "milliseconds, once the clusterlets exist"
+    parameters = {
+        "hops": Integer(1, 1_000_000, grid=[1, 2, 3, 4], meaning="Maximum number of clusterlets that join another."),
+        "scope": _SCOPE,
+    }
+    settings = {"scope": "greedy_scope"}
+
+
+class Pinball(Matcher):
+    """Bounces through the groups, sweep by sweep."""
+
+    citation = Greedy.citation
+    guarantee = "no bound; clusters may overlap"
+    cost = Greedy.cost
+    parameters = {"hops": Integer(1, 1_000_000, grid=[1, 2, 3, 4], meaning="Sweeps through the groups."), "scope": _SCOPE}
+    settings = {"scope": "pinball_scope"}
+    is_random = False

@@ -1,0 +1,237 @@
+"""Methods of users, as files and as command lines: a sane result, or a refusal in one line and nothing written."""
+
+import csv
+import itertools
+import shlex
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from fuzzing import ODD, any_of, command, is_one_line, restored_folder
+from hypothesis import strategies as st
+
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid.cells import combinations
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.entries import entries, load
+
+ROWS = 24
+X, GROUPS = np.arange(2.0 * ROWS).reshape(ROWS, 2), np.arange(ROWS) % 2
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+FILE = """{future}
+import dataclasses, os, sys, warnings
+import numpy as np
+from clusterlets.errors import NoClusteringError
+from clusterlets.methods import PARTS, RATIO, SHARES, Choice, Integer, Matcher, Method, Real
+{at_import}
+
+@dataclasses.dataclass
+class Part:
+    share: float = 0.5
+
+calls = []
+
+class Mine({base}):
+    name = {name}
+    {attribute}
+
+    def {function}:
+        calls.append(0)
+        {before}
+        return {result}
+"""
+# What a fit returns, and whether these are labels that follow from the request alone.
+DEALT = "np.arange(len(X)) % n_clusters"
+RESULTS = any_of(
+    *(
+        DEALT,
+        DEALT,
+        DEALT,
+        "np.arange(len(X)) % n_clusters + 0.0",
+        "list(range(len(X)))",
+        "np.eye(n_clusters, dtype=bool)[groups]",
+    ),
+    *("random_state.integers(n_clusters, size=len(X))", "None", "'abc'", "[]", "np.full(len(X), np.nan)", "X", "-groups", "{}"),
+    *(
+        "[[0], [1, 2]]",
+        "np.zeros((len(X), 0), dtype=bool)",
+        "iter(groups)",
+        "Part()",
+        "groups + 2**60",
+        "groups * 1j",
+        "(yield)",
+    ),
+)
+STATEMENTS = any_of(
+    *("pass", "pass", "pass", "sys.exit(0)", "exit()", "raise SystemExit", "raise BaseException", "1 / 0", "raise MemoryError"),
+    *("os.chdir('/')", "os.chdir('/'); 1 / 0", "import nothing_of_that_name", "warnings.warn('careful')", "assert False"),
+    *(
+        "raise NoClusteringError('infeasible', 'no luck')",
+        "class Odd(Exception):\n            __str__ = None\n        raise Odd",
+    ),
+    *(
+        "X[:] = 0",
+        "X -= 1",
+        "groups[:] = 0",
+        "X.flags.writeable = True; X[:] = 7",
+        "np.seterr(all='warn')",
+        "raise ValueError('a\\nb')",
+    ),
+)
+ATTRIBUTES = any_of(
+    *("pass", "pass", "pass", "parameters = {'share': [0.1, 0.5]}", "parameters = {'share': Real(0, 1)}", "parameters = 5"),
+    *(
+        "parameters = {'share': [1, 1.0]}",
+        "parameters = {'share': [float('nan')]}",
+        "parameters = {'other': [1]}",
+        "outputs = ('a', 'b')",
+    ),
+    *(
+        "outputs = 'ab'",
+        "needs = None",
+        "most_groups = 1",
+        "most_rows = '9'",
+        "is_random = False",
+        "role = 'winner'",
+        "stream = -1",
+    ),
+    *("faults = None", "def faults(self, n_clusters, **p): sys.exit(0)", "def unsupported(self, rows, n_groups): return 'no'"),
+    *("def __init__(self, a): pass", "@staticmethod\n    def unsupported(rows, n_groups): return ''", "libraries = ('numba',)"),
+)
+FILES = st.fixed_dictionaries(
+    {
+        "future": any_of("", "from __future__ import annotations"),
+        "at_import": any_of("", "", "", "sys.exit(0)", "os.chdir('/')", "1 / 0", "def f(:", "raise KeyError('a')", "exit('b')"),
+        "base": any_of("Method", "Method", "Method", "Matcher", "object", "Method, Part"),
+        "name": any_of("'mine'", "'mine'", "'mine'", "'a/b'", "''", "5", "'clusterlets'", "'FRAC'"),
+        "attribute": ATTRIBUTES,
+        "function": any_of(
+            *["fit(self, X, groups, n_clusters, random_state, share=0.5)"] * 4,
+            *(
+                "fit(self, X, groups, n_clusters, random_state, **more)",
+                "fit(self)",
+                "fit(self, X, groups, n_clusters, random_state, share)",
+            ),
+            "match(self, clusterlets, random_state)",
+        ),
+        "before": STATEMENTS,
+        "result": RESULTS,
+    }
+)
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    rows = [f"{n % 7 + n / 10},{n * n % 31},{'wm'[n % 2]}\n" for n in range(ROWS)]
+    Path("people.csv").write_text("".join(["age,income,sex\n", *rows]))
+
+
+def a_file_gives_every_row_a_cluster_or_one_line(example):
+    source, n_clusters, parameters = example
+    with restored_folder():
+        Path("mine.py").write_text(FILE.format(**source))
+        words = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", "labels.csv"]
+        result = command("cluster", *words, *(["--parameters", parameters] if parameters else []))
+        if result.status:
+            assert is_one_line(result, "cluster"), result.err
+            return
+        header, *rows = csv.reader(Path("labels.csv").read_text().splitlines())
+        assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
+        clusters = {int(cluster) for _, cluster in rows}
+        assert clusters == set(range(len(clusters)))
+        if source["result"] == DEALT:
+            assert [(int(row), int(cluster)) for row, cluster in rows] == [(row, row % n_clusters) for row in range(ROWS)]
+        assert not Path("__pycache__").exists()
+
+
+def test_a_file_gives_every_row_a_cluster_or_one_line(fuzz, people):
+    parameters = any_of("", "", "", "share=0.5", "share=1_0", "share=inf", "self=1", "X=1", "other=2", "share=0,share=1") | ODD
+    example = st.tuples(FILES, st.integers(1, ROWS), parameters.filter(lambda text: not text.startswith("-")))
+    fuzz(a_file_gives_every_row_a_cluster_or_one_line, example, n_examples=40)
+
+
+# ---- command lines ---------------------------------------------------------------------------------------------------
+
+PROGRAM = """#!/bin/sh
+for word in "$@"; do printf '%s\\0' "$word"; done > said
+for word in "$@"; do case "$word" in */labels.csv) labels=$word;; esac; done
+{ echo cluster; yes 0 | head -n 24; } > "$labels"
+"""
+PIECES = any_of(
+    "{style}", "{style}", "{colour}", "{k}", "{seed}", "{styel}", "${k}", "${HOME}", "{ print }", "a", "-x", "{}", "{{k}}"
+)
+WORDS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
+QUOTED = st.tuples(any_of("{}", "{}", "{}", "'{}'", '"{}"'), WORDS).map(lambda pair: pair[0].replace("{}", pair[1], 1))
+VALUES = st.lists(
+    ODD | any_of("a b", "it's", "{k}", "{labels}", "'; touch hit; '", '"', "$HOME", "plain", 0, 0.5, 1e-5, 1e300, True, None),
+    min_size=1,
+    max_size=2,
+    unique_by=repr,
+)
+COMMANDS = st.fixed_dictionaries(
+    {
+        "words": st.lists(QUOTED, min_size=1, max_size=4),
+        "parameters": st.dictionaries(
+            any_of("style", "style", "colour", "k", "labels", "seed", "X", "n_clusters"), VALUES, max_size=2
+        ),
+    }
+)
+
+
+def a_command_gets_what_is_configured_or_is_refused(example):
+    with restored_folder():
+        line = " ".join(["./program", *example["words"], "{table}", "{labels}"])
+        method = {"name": "mine", "command": line, **({"parameters": example["parameters"]} if example["parameters"] else {})}
+        Path("mine.yaml").write_text(yaml.safe_dump({"methods": [method], "datasets": ["iris"], "k": [3]}))
+        before = sorted(Path().iterdir())
+        try:
+            config = read_configuration("mine.yaml")
+        except ClusterletsError as error:
+            first, *faults = str(error).split("\n")
+            assert all(fault.startswith("  - ") for fault in faults) and "Traceback" not in first
+            assert sorted(Path().iterdir()) == before
+            return
+        received = []
+        for point in combinations(config["grids"]["mine"]["parameters"]):
+            labels = load(entries(config)["mine"])().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
+            assert labels.tolist() == [0] * ROWS
+            *words, table, _ = Path("said").read_text().split("\0")[:-1]
+            values = {**{name: as_configured(value) for name, value in point.items()}, "k": "3"}
+            assert words == expected_words(example["words"], values) and table.endswith("/table.csv")
+            received.append(words)
+        assert all(one != other for one, other in itertools.combinations(received, 2)), "two configurations are the same run"
+        assert not Path("hit").exists()
+
+
+def as_configured(value):
+    """A value as YAML writes it."""
+    return value if isinstance(value, str) else yaml.safe_dump(value).split("\n")[0].replace("1.0e", "1e")
+
+
+def expected_words(template, values):
+    """The words of the command, each with the values in place of their names, however these look."""
+    seed = str(int(np.random.default_rng(0).integers(2**31)))
+    return [_replaced(word, {**values, "seed": seed}) for word in shlex.split(" ".join(template))]
+
+
+def _replaced(word, values):
+    before, brace, rest = word.partition("{")
+    if not brace:
+        return word
+    name, closing, after = rest.partition("}")
+    if closing and name in values:
+        return before + values[name] + _replaced(after, values)
+    return before + brace + _replaced(rest, values)
+
+
+def test_a_command_gets_what_is_configured_or_is_refused(fuzz, people, monkeypatch):
+    monkeypatch.setenv("HOME", "${HOME}")  # so that it reads the same, whether the shell replaces it or not
+    Path("program").write_text(PROGRAM)
+    Path("program").chmod(0o755)
+    fuzz(a_command_gets_what_is_configured_or_is_refused, COMMANDS, n_examples=40)

@@ -1,0 +1,134 @@
+"""fair-limit: limits kept to the last row, against every possible clustering of small tables."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.algorithms.fair_limit import fair_limit
+from clusterlets.algorithms.limits import (
+    deviation_limits,
+    exact,
+    largest_deviation,
+    levels_of_groups,
+    limit_rows,
+    ratio_limits,
+)
+from clusterlets.errors import NoClusteringError
+
+
+def counts_of(labels, groups, k):
+    counts = np.zeros((groups.max() + 1, k), dtype=np.int64)
+    np.add.at(counts, (groups, labels), 1)
+    return counts
+
+
+def fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
+    levels, _ = levels_of_groups(columns or [list(range(groups.max() + 1))])
+    limits = deviation_limits(levels, np.bincount(groups), [exact(limit)] * levels.shape[1])
+    result = fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels, least_size, **options)
+    counts = counts_of(result.labels, groups, k)
+    assert largest_deviation(counts, levels) <= exact(limit) and counts.sum(axis=0).min() >= least_size
+    means = np.stack([X[result.labels == c].mean(axis=0) for c in range(k)])
+    assert result.inertia == pytest.approx(np.square(X - means[result.labels]).sum(), abs=1e-9)
+    return result
+
+
+def least_costs(X, groups, k):
+    """The least cost of any clustering, by its largest deviation."""
+    levels, costs = np.arange(groups.max() + 1)[:, None], {}
+    for labels in product(range(k), repeat=len(X)):
+        labels = np.array(labels)
+        counts = counts_of(labels, groups, k)
+        if labels[0] == 0 and counts.sum(axis=0).all():
+            cost = sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in range(k))
+            deviation = largest_deviation(counts, levels)
+            costs[deviation] = min(costs.get(deviation, np.inf), cost)
+    return costs
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_limit_is_broken_and_no_feasible_one_is_called_infeasible(seed):
+    """Every limit that makes a difference, and one below each."""
+    rng = np.random.default_rng(seed)
+    n, k, n_groups = (8, 2, 2) if seed % 2 else (7, 3, 1 + seed % 4)
+    X = np.round(rng.normal(size=(n, 2)), 1)
+    groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
+    costs, ratios = least_costs(X, groups, k), []
+    for deviation in sorted(costs):
+        least = min(cost for other, cost in costs.items() if other <= deviation)
+        ratios.append((fit(X, groups, k, deviation).inertia + 1e-9) / (least + 1e-9))
+    assert min(ratios) >= 1 - 1e-9 and np.mean(ratios) <= 1.01
+    if min(costs) > 0:
+        with pytest.raises(NoClusteringError) as error:
+            fit(X, groups, k, min(costs) - Fraction(1, 10**9))
+        assert error.value.status == "infeasible"
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.integers(0, 2**32),
+    st.integers(2, 40),
+    st.integers(1, 5),
+    st.integers(1, 4),
+    st.sampled_from([0, 0.01, 0.1, 0.3, 1, 5]),
+    st.integers(1, 4),
+)
+def test_any_table_keeps_the_limit_or_is_refused(seed, n, n_groups, k, limit, least_size):
+    """Rare groups, duplicates, one row a group, two columns."""
+    rng = np.random.default_rng(seed)
+    n_groups, k = min(n_groups, n), min(k, n)
+    X = np.round(rng.normal(size=(n, 1 + seed % 3)), seed % 2)
+    groups = np.r_[np.arange(n_groups), np.minimum(rng.geometric(0.5, n - n_groups) - 1, n_groups - 1)]
+    columns = [list(range(n_groups)), [group % 2 for group in range(n_groups)]][: 1 + seed % 2]
+    try:
+        fit(X, groups, k, limit, columns=columns, least_size=least_size, n_init=1)
+    except NoClusteringError as error:
+        assert error.status == "infeasible" and error.labels is None
+
+
+def test_a_limit_of_one_is_plain_k_means_and_one_of_zero_the_exact_proportions():
+    rng = np.random.default_rng(1)
+    X = np.r_[rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20]
+    groups = np.repeat([0, 1], 30)
+    assert (np.bincount(fit(X, groups, 2, 1).labels) == 30).all() and largest_deviation(
+        counts_of(fit(X, groups, 2, 1).labels, groups, 2), np.arange(2)[:, None]
+    ) == Fraction(1, 2)
+    counts = counts_of(fit(X, groups, 3, 0).labels, groups, 3)
+    assert (counts[0] == counts[1]).all()
+
+
+def test_a_search_without_a_result_hands_over_near_labels():
+    """Shares that only huge clusters have: too large to prove anything."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], [4001, 4003, 4007])
+    X = rng.normal(size=(len(groups), 2))
+    levels = np.arange(3)[:, None]
+    limits = deviation_limits(levels, np.bincount(groups), [Fraction(1, 10**6)])
+    with pytest.raises(NoClusteringError) as error:
+        fair_limit(X, groups, 3, np.random.default_rng(0), limits, levels)
+    assert error.value.status == "not_converged" and (np.bincount(error.value.labels) > 0).sum() == 3
+    assert largest_deviation(counts_of(error.value.labels, groups, 3), levels) < 0.01
+
+
+def test_the_same_seed_gives_the_same_labels_and_time_can_be_limited():
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(13_000, 3)), rng.integers(0, 3, 13_000)
+    one, two = (fit(X, groups, 4, 0.01, seed=3, n_init=1) for _ in range(2))
+    assert np.array_equal(one.labels, two.labels) and 0 <= one.gap < 0.01
+    messages = []
+    fit(X, groups, 4, 0.01, n_init=1, max_seconds=0, report=lambda what, cost: messages.append(what))
+    assert messages == ["start on the table"]
+
+
+def test_ratios_hold_for_all_pairs_of_groups():
+    rng = np.random.default_rng(2)
+    X, groups = rng.normal(size=(500, 2)), rng.integers(0, 4, 500)
+    levels, totals = np.arange(4)[:, None], np.bincount(groups)
+    result = fair_limit(X, groups, 5, rng, ratio_limits(levels, totals, [Fraction(4, 5)]), levels)
+    parts = counts_of(result.labels, groups, 5) / totals[:, None]
+    assert (parts.min(axis=0) >= 0.8 * parts.max(axis=0) - 1e-12).all()
+    assert len(limit_rows(ratio_limits(levels, totals, [Fraction(4, 5)]), levels, totals)) == 12

@@ -1,0 +1,112 @@
+"""Limits in whole numbers, and counts that keep them, against every possible count."""
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from clusterlets.algorithms.limit_counts import feasible_counts, most_clusters, whole_counts
+from clusterlets.algorithms.limits import (
+    deviation_limits,
+    exact,
+    fraction_below,
+    largest_deviation,
+    levels_of_groups,
+    limit_rows,
+    ratio_limits,
+    share_limits,
+)
+from clusterlets.errors import NoClusteringError
+
+LIMITS = ["0", "0.05", "0.1", "1/6", "0.25", "1/3", "0.5", "1", "2"]
+
+
+def clusters_up_to(totals):
+    return np.array(list(product(*(range(total + 1) for total in totals)))).T
+
+
+def most_by_trying_all(totals, allowed):
+    """The largest number of allowed clusters into which the totals split; 0 if they do not."""
+    sums, number, largest = {(0,) * len(totals)}, 0, 0
+    while sums:
+        if tuple(totals) in sums:
+            largest = number
+        sums = {tuple(np.add(one, other)) for one in sums for other in allowed if (np.add(one, other) <= totals).all()}
+        number += 1
+    return largest
+
+
+@given(st.fractions(0, 3), st.integers(1, 60))
+def test_the_fraction_below_is_the_largest_of_all(number, largest):
+    candidates = [Fraction(number.numerator * q // number.denominator, q) for q in range(1, largest + 1)]
+    assert fraction_below(number, largest) == max(candidates)
+
+
+def test_a_float_means_its_shortest_decimal():
+    assert exact(0.03) == exact("0.03") == exact("3/100") == Fraction(3, 100) > Fraction(0.03) - Fraction(1, 10**20)
+    assert exact(np.float64(0.1)) == Fraction(1, 10) and exact(1) == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.sampled_from(LIMITS), st.data())
+def test_rows_say_exactly_what_the_limits_say(totals, limit, data):
+    totals, clusters = np.array(totals), clusters_up_to(totals)
+    columns = [[data.draw(st.integers(0, 1)) for _ in totals], list(range(len(totals)))]
+    levels, _ = levels_of_groups(columns)
+    sizes = clusters.sum(axis=0)
+    limits = deviation_limits(levels, totals, [exact(limit), exact("0.3")])
+    keeps = (limit_rows(limits, levels, totals) @ clusters <= 0).all(axis=0)
+    for counts, size, verdict in zip(clusters.T, sizes, keeps, strict=True):
+        if size:
+            deviations = [largest_deviation(counts[:, None], levels[:, [column]], totals) for column in (0, 1)]
+            assert verdict == (deviations[0] <= exact(limit) and deviations[1] <= exact("0.3"))
+    ratio = Fraction(4, 5)
+    keeps = (limit_rows(ratio_limits(levels, totals, [Fraction(0), ratio]), levels, totals) @ clusters <= 0).all(axis=0)
+    for counts, verdict in zip(clusters.T, keeps, strict=True):
+        parts = [Fraction(int(count), int(total)) for count, total in zip(counts, totals, strict=True)]
+        assert verdict == (min(parts) >= ratio * max(parts))
+    level = Fraction(1, 3), Fraction(1, 2)
+    keeps = (limit_rows(share_limits(1, {0: level}), levels, totals) @ clusters <= 0).all(axis=0)
+    for counts, size, verdict in zip(clusters.T, sizes, keeps, strict=True):
+        assert not size or verdict == (level[0] <= Fraction(int(counts[0]), int(size)) <= level[1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    st.sampled_from(LIMITS),
+    st.integers(1, 4),
+    st.integers(1, 4),
+    st.data(),
+)
+def test_counts_are_feasible_or_proved_not_to_exist(totals, limit, k, least_size, data):
+    totals = np.array(totals)
+    wanted = np.array([[data.draw(st.floats(0, 5)) for _ in range(k)] for _ in totals])
+    levels, _ = levels_of_groups([list(range(len(totals)))])
+    rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
+    clusters = clusters_up_to(totals)
+    allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (rows @ clusters <= 0).all(axis=0)]
+    number, parts = most_clusters(totals, rows, least_size)
+    assert number == most_by_trying_all(totals, allowed)
+    assert not number or (np.sum(parts, axis=0) == totals).all()
+    if number >= k:
+        counts = feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
+        assert (counts >= 0).all() and (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
+        assert counts.shape == (len(totals), k) and (rows @ counts <= 0).all()
+    else:
+        with pytest.raises(NoClusteringError) as error:
+            feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
+        assert error.value.status == "infeasible" and (str(number) in str(error.value) or number == 0)
+
+
+def test_counts_stay_near_the_wanted_ones():
+    totals, rng = np.array([31_000, 17_000, 800]), np.random.default_rng(0)
+    levels, _ = levels_of_groups([[0, 1, 2]])
+    rows = limit_rows(deviation_limits(levels, totals, [exact(0.02)]), levels, totals)
+    sizes = rng.dirichlet(np.ones(20) * 3)
+    wanted = totals[:, None] * sizes[None, :]
+    counts = whole_counts(wanted, totals, rows, np.zeros((len(rows), 20), dtype=np.int64), np.full(20, 1))
+    assert (rows @ counts <= 0).all() and np.abs(counts - wanted).max() <= 2

@@ -1,0 +1,104 @@
+"""Where commands write: never over a file that they read, and to standard output for ``-o -``."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clusterlets import __main__ as command_line
+from clusterlets.commands import archive, export
+from clusterlets.commands.output import STANDARD_OUTPUT, files_below, refuse_files
+from clusterlets.errors import ClusterletsError
+
+METHOD = """
+import numpy as np
+from clusterlets.methods import Method
+
+class Dealt(Method):
+    name = "dealt"
+
+    def fit(self, X, groups, n_clusters, random_state):
+        return np.arange(len(X)) % n_clusters
+"""
+CLUSTER = ("cluster", "people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", "2")
+
+
+@pytest.fixture(autouse=True)
+def people(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    pd.DataFrame({"age": rng.normal(size=40).round(2), "sex": ["f", "m"] * 20}).to_csv("people.csv", index=False)
+    Path("mine.py").write_text(METHOD)
+
+
+def link(kind, target, name):
+    Path(name).unlink(missing_ok=True)
+    {"symbolic": lambda: os.symlink(target, name), "hard": lambda: os.link(target, name)}[kind]()
+    return name
+
+
+@pytest.mark.parametrize("kind", [None, "symbolic", "hard"])
+@pytest.mark.parametrize(("option", "name"), [("-o", "a.csv"), ("--plot", "a.png"), ("--report", "a.html")])
+@pytest.mark.parametrize(("read", "what"), [("people.csv", "the table itself"), ("mine.py", "the method's own file")])
+def test_cluster_never_writes_over_what_it_reads(read, what, option, name, kind, capsys):
+    file = f"./{read}" if kind is None else link(kind, read, name)
+    before = Path(read).read_bytes()
+    assert command_line.main([*CLUSTER, option, file]) == 1
+    assert f"{file} is {what}, which would be lost" in capsys.readouterr().err
+    assert Path(read).read_bytes() == before
+
+
+def test_tune_never_writes_over_the_table(capsys):
+    assert command_line.main(["tune", "people.csv", "--sensitive", "sex", "-o", link("hard", "people.csv", "a.csv")]) == 1
+    assert "a.csv is the table itself" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("read", ["mine.yaml", "mine.py", "people.csv", "results/mine/runs.csv"])
+def test_export_never_writes_over_what_the_run_was_made_from(read, capsys):
+    Path("results/mine").mkdir(parents=True)
+    Path("results/mine/runs.csv").write_text("x\n")
+    table = "{name: people, path: people.csv, sensitive: sex}"
+    Path("mine.yaml").write_text(f"results: results/mine\ndatasets: [{table}]\nmethods: [{{path: mine.py}}]\nk: [2]\n")
+    before = Path(read).read_bytes()
+    options = [
+        "--config",
+        "mine.yaml",
+        "--dataset",
+        "people.sex",
+        "--method",
+        "dealt",
+        "-k",
+        "2",
+        "-o",
+        link("hard", read, "a"),
+    ]
+    with pytest.raises(ClusterletsError, match="a is .*, which would be lost"):
+        export.main(options)
+    assert Path(read).read_bytes() == before
+
+
+def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow():
+    Path("results").mkdir()
+    Path("results/report.html").write_text("page")
+    os.symlink(Path(command_line.__file__), "main.zip")
+    for output in ("results/report.html", "main.zip"):
+        with pytest.raises(ClusterletsError, match=f"{output} is a file of the (results|workflow), which would be lost"):
+            archive.main(["--results", "results", "-o", output])
+    assert Path("results/report.html").read_text() == "page" and "def main" in Path(command_line.__file__).read_text()
+
+
+def test_a_new_file_and_standard_output_replace_nothing():
+    refuse_files({"-o": "new.csv", "--plot": STANDARD_OUTPUT, "--report": STANDARD_OUTPUT}, files_below("a file", "."))
+    assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "people.csv"]
+
+
+def test_a_dash_is_standard_output_which_then_holds_the_table_alone(capsys):
+    command_line.main([*CLUSTER, "-o", "labels.csv"])
+    account, _ = capsys.readouterr()
+    assert command_line.main([*CLUSTER, "-o", "-"]) == 0
+    out, err = capsys.readouterr()
+    assert out == Path("labels.csv").read_text()
+    assert err == account.replace("labels.csv", "standard output")
+    assert not Path("-").exists()

@@ -1,0 +1,175 @@
+"""What makes a fingerprint change, and what must not: it decides what runs again."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+
+import numpy as np
+import pytest
+from modules import MODULES, PACKAGE
+
+from clusterlets.grid import fingerprints, step_fingerprints
+from clusterlets.grid.cells import cells
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.plan import Plan, _Wildcards
+from clusterlets.steps import options
+from clusterlets.storage import save_arrays
+
+SOURCE = '''"""A module."""
+
+__version__ = "1"
+
+
+def f(x):
+    """A function."""
+    return x + 1  # a comment
+'''
+SAME = {
+    "a comment": SOURCE.replace("# a comment", "# another one"),
+    "docstrings": SOURCE.replace("A module", "One").replace("A function", "One"),
+    "no docstring": SOURCE.replace('    """A function."""\n', ""),
+    "line ends and blank lines": SOURCE.replace("\n", "\r\n").replace("return", "\r\n    return"),
+    "the version": SOURCE.replace('"1"', '"2"'),
+}
+OTHER = {
+    "a number": SOURCE.replace("x + 1", "x + 2"),
+    "a default": SOURCE.replace("f(x)", "f(x=1)"),
+    "a statement": SOURCE + "f(1)\n",
+    "text that is no docstring": SOURCE + '"text"\n',
+    "no Python": SOURCE + "f(\n",
+}
+DECLARED = [module for module in MODULES if not fingerprints._in_fingerprints(module)]
+
+
+def of_file(path, source):
+    path.write_bytes(source.encode())
+    fingerprints._digest.cache_clear()
+    fingerprints._tree.cache_clear()
+    return fingerprints.fingerprint([], user_files=[str(path)])
+
+
+def test_what_changes_no_result_changes_no_fingerprint(tmp_path):
+    original = of_file(tmp_path / "a.py", SOURCE)
+    assert {name: of_file(tmp_path / "a.py", text) == original for name, text in SAME.items()} == dict.fromkeys(SAME, True)
+    changed = [of_file(tmp_path / "a.py", text) for text in OTHER.values()]
+    assert len({original, *changed}) == 1 + len(OTHER)
+    assert of_file(tmp_path / "a.R", SOURCE) != of_file(tmp_path / "a.R", SAME["a comment"])
+
+
+def test_every_step_depends_on_what_runs_it_and_on_no_command():
+    parts = {part.partition(":")[0] for part in step_fingerprints.step_fingerprint("steps.datasets_table").split()}
+    assert {"__main__.py", "steps/options.py", "../workflow/step.py", "errors.py"} <= parts
+    assert not {part for part in parts if part.startswith("commands/")}
+
+
+def test_a_declared_module_counts_only_where_it_is_named():
+    fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
+    account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
+    assert len(DECLARED) >= 5
+    assert not {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in DECLARED} & {
+        part.partition(":")[0] for part in fit.split()
+    }
+    assert "provenance/accounts.py" in account
+
+
+@pytest.mark.parametrize(("one", "other"), [("B", "D"), ("G-D", "G-B"), ("FRAC", "stripes")])
+def test_a_method_depends_on_no_other_method(one, other, tmp_path):
+    settings = tmp_path / "settings.yaml"
+    command = {"name": "stripes", "command": "cp {table} {labels}"}
+    settings.write_text(json.dumps({"datasets": ["iris"], "methods": ["B", "D", "G-B", "G-D", "FRAC", command]}))
+    plan = Plan(read_configuration(settings))
+    of_one, of_other = (plan.method_fingerprint("steps.scoring")(_Wildcards(method=method)) for method in (one, other))
+    file = {"stripes": "grid/program.py"}.get(other, f"methods/{other.lower().replace('-', '_')}.py")
+    assert file in of_other and file not in of_one
+
+
+def test_every_file_is_opened_once_for_all_jobs():
+    fingerprint_caches = (fingerprints._digest, fingerprints._tree, fingerprints.import_closure, fingerprints._imports)
+    for function in (*fingerprint_caches, fingerprints._in_fingerprints, step_fingerprints.step_fingerprint):
+        function.cache_clear()
+    step_fingerprints.dataset_fingerprint.cache_clear()
+    step_fingerprints.analysis_fingerprint.cache_clear()
+    plan, opened, is_counting = Plan(read_configuration()), Counter(), True
+
+    def count(event, arguments):
+        if is_counting and event == "open" and str(arguments[0]).startswith(str(PACKAGE)):
+            opened[str(arguments[0])] += 1
+
+    sys.addaudithook(count)  # it cannot be removed again
+    for cell in cells(plan.config):
+        for step in ("steps.fitting", "steps.scoring"):
+            plan.method_fingerprint(step)(_Wildcards(method=cell.method))
+        plan.prepare_fingerprint(_Wildcards(base="results", dataset=cell.dataset))
+    for steps in (["steps.analysis"], ["steps.report"], ["steps.leaderboard"], ["steps.figures", "report.figures.heatmaps"]):
+        step_fingerprints.analysis_fingerprint(*steps)
+    is_counting = False
+    modules = {file: number for file, number in opened.items() if file.endswith(".py")}
+    assert len(modules) > 100 and set(modules.values()) == {1}
+
+
+# Runs steps of the workflow in one process, with stubs that do nothing in place of some modules.
+STEPS = """
+import json, sys, types
+
+class Nothing(float):
+    def __call__(self, *_, **__): return self
+    def __enter__(self): return self
+    def __exit__(self, *_): return None
+
+class Stub(types.ModuleType):
+    def __getattr__(self, name): return Nothing()
+
+for name in json.loads(sys.argv[1]):
+    sys.modules[name] = Stub(name)
+from clusterlets.__main__ import main
+for step in json.loads(sys.argv[2]):
+    assert main(step) == 0, step
+print(json.dumps([name for name, module in sys.modules.items() if name.startswith("clusterlets") and type(module) is not Stub]))
+"""
+
+
+def steps_of(place):
+    """The command lines of a grid of two methods: ``place`` is its folder of results."""
+    shared = {"dataset": "blobs", "k": 3, "seeds": "0-1", "base_seed": 0, "sample_size": 50, "deviation": "absolute"}
+    shared |= {"limits": '{"seconds": 60, "memory_mb": null}', "data": f"{place}/prepared/blobs.npz"}
+    geometry = f"{place}/geometry/blobs.json"
+    blocks, clusters = (
+        {kind: f"{place}/{kind}/blobs/{source}/k3/seeds0-1.npz" for kind in ("pieces", "labels", "distances", "partitions")}
+        for source in ("clusterlets", "k-means")
+    )
+    k_means = {"method": '{"name": "k-means"}', "parameters": "{}", "settings": "{}", "geometry": geometry}
+    c = {**k_means, "method": '{"name": "C"}', "parameters": '{"omega": 0.5}', "settings": '{"equation": "weighted"}'}
+    jobs = [
+        ("measure-geometry", {"output": geometry}),
+        ("extract-clusterlets", blocks),
+        ("sum-distances", blocks | {"output": blocks["distances"]}),
+        ("sample-partitions", blocks | {"output": blocks["partitions"]}),
+        ("fit-method", k_means | clusters),
+        ("score-method", k_means | {"pieces": clusters["pieces"], "output": f"{place}/runs/blobs/k-means/k3/seeds0-1.csv"}),
+        ("score-method", c | blocks | {"output": f"{place}/runs/blobs/C/k3_omega0.5/seeds0-1.csv"}),
+    ]
+    return [
+        [step, *(f"--{name.replace('_', '-')}={values[name]}" for name, *_ in options._parameters(step) if name in values)]
+        for step, values in ((step, shared | own) for step, own in jobs)
+    ]
+
+
+@pytest.mark.slow
+def test_results_are_the_same_without_the_modules_that_are_declared_to_change_none(tmp_path):
+    random_state = np.random.default_rng(0)
+    arrays = {"X": random_state.normal(size=(60, 3)), "groups": np.arange(60) % 2, "group_names": np.array(["a", "b"])}
+    contents, loaded = [], set()
+    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", DECLARED)):
+        save_arrays(folder / "prepared" / "blobs.npz", arrays)
+        command = [sys.executable, "-P", "-c", STEPS, json.dumps(stubs), json.dumps(steps_of(str(folder)))]
+        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert process.returncode == 0, process.stderr
+        loaded |= set(json.loads(process.stdout))
+        files = [path for path in folder.rglob("*") if path.is_file()]
+        contents.append({path.relative_to(folder): path.read_bytes() for path in files})
+    assert contents[0] == contents[1] and len(contents[0]) == 10
+    steps = ("geometry", "extraction", "distances", "partitions", "fitting", "scoring")
+    modules = ("__main__", "methods.k_means", "methods.c", *(f"steps.{step}" for step in steps))
+    covered = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
+    assert loaded <= {*covered, *DECLARED, "clusterlets.grid.fingerprints"}

@@ -1,0 +1,156 @@
+"""Whatever ends a run, all that it started ends too: fits, their programs, and what those left in the background."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from processes import family, until
+
+from clusterlets.grid.fitting import Limits, fits
+from clusterlets.grid.program import program
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")]
+
+# A fit that starts a program, which starts another one outside of its group and session, and then waits.
+FIT = """
+import os, sys
+from clusterlets.grid.fitting import Limits, fits
+
+def fit(seed):
+    os.system("setsid sleep 1000 & touch started; sleep 1000")
+
+print(*fits(fit, [0, 1], Limits(seconds=None)))
+"""
+# A step of a run.
+STEP = """
+import time
+from pathlib import Path
+from clusterlets.grid.processes import end_with_run
+end_with_run()
+Path("started").touch()
+time.sleep(1000)
+"""
+RUN = """
+import subprocess, sys, time
+from clusterlets.grid.processes import open_lifeline
+end_steps = open_lifeline()
+step = subprocess.Popen(["bash", "-c", f"{sys.executable} -P step.py; true"])
+if len(sys.argv) > 1:
+    while not input():
+        end_steps()
+        step.wait()
+        print("ended", flush=True)
+time.sleep(1000)
+"""
+
+
+@pytest.fixture
+def relatives(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with family() as members:
+        yield members
+
+
+def start(relatives, code, *arguments, **options):
+    environment = os.environ | relatives.environment
+    return subprocess.Popen([sys.executable, "-P", "-c", code, *arguments], env=environment, **options)
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("reaches_the_group", [False, True])
+def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
+    """As a terminal and a scheduler do, which signal the group, and as a person does, who names one process."""
+    interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
+    with start(relatives, FIT, start_new_session=True, stderr=subprocess.DEVNULL, **interruptible) as process:
+        until(Path("started").exists)
+        (os.killpg if reaches_the_group else os.kill)(process.pid, signum)
+    assert process.returncode == -signum
+    relatives.wait_until_gone()
+
+
+@pytest.mark.parametrize("seconds", [0.2, None])
+def test_what_a_program_leaves_in_the_background_ends_with_its_fit(relatives, monkeypatch, seconds):
+    for name, value in relatives.environment.items():
+        monkeypatch.setenv(name, value)
+    mine = set(relatives.running())
+
+    def fit(seed):
+        os.system("setsid sleep 1000 > /dev/null 2>&1 & (setsid sleep 1000 &)")
+        if seconds:
+            os.system("sleep 1000")
+
+    for _, outcome in fits(fit, range(2), Limits(seconds=seconds)):
+        assert outcome.status == ("timeout" if seconds else "ok")
+        assert set(relatives.running()) - mine <= set(children()), relatives.running()  # the keeper of the fits
+    relatives.wait_until_gone()
+
+
+def children():
+    return map(int, Path("/proc/thread-self/children").read_text().split())
+
+
+def test_a_program_with_labels_and_a_daemon_that_holds_its_output_is_no_timeout(relatives):
+    command = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}; sleep 1000 & echo done >&2"
+    X, groups = np.arange(6.0)[:, None], np.arange(6) % 2
+
+    def fit(seed):
+        os.environ.update(relatives.environment)
+        return program("mine", command)().fit(X, groups, 2, np.random.default_rng(0))
+
+    ((_, outcome),) = fits(fit, [0], Limits(seconds=30))
+    assert outcome.status == "ok" and outcome.result.tolist() == [0, 1, 0, 1, 0, 1]
+    relatives.wait_until_gone()
+
+
+def test_a_fit_that_is_ended_leaves_no_temporary_file(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    command = "cp {table} kept.csv; sleep 1000 > {labels}"
+
+    def fit(seed):
+        os.chdir(tmp_path)
+        return program("mine", command)().fit(np.ones((2, 1)), np.arange(2), 2, np.random.default_rng(0))
+
+    ((_, outcome),) = fits(fit, [0], Limits(seconds=0.2))
+    assert outcome.status == "timeout" and [path.name for path in tmp_path.iterdir()] == ["kept.csv"]
+
+
+@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
+def test_a_step_ends_with_its_run(relatives, signum):
+    Path("step.py").write_text(STEP)
+    with start(relatives, RUN) as run:
+        until(Path("started").exists)
+        run.send_signal(signum)
+    relatives.wait_until_gone()
+
+
+def test_a_run_can_end_its_steps(relatives):
+    Path("step.py").write_text(STEP)
+    with start(relatives, RUN, "ask", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
+        until(Path("started").exists)
+        print(file=run.stdin, flush=True)
+        assert run.stdout.readline() == "ended\n"
+        run.kill()
+    relatives.wait_until_gone()
+
+
+def test_a_step_whose_run_has_ended_does_not_start(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("step.py").write_text(STEP)
+    code = "import os, clusterlets.grid.processes as p; p.open_lifeline(); print(os.environ['CLUSTERLETS_LIFELINE'])"
+    lifeline = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    environment = os.environ | {"CLUSTERLETS_LIFELINE": lifeline}
+    step = subprocess.run([sys.executable, "-P", "step.py"], env=environment, capture_output=True, text=True)
+    assert step.returncode == 1 and step.stderr == "The run that started this step has ended.\n"
+    assert not Path("started").exists()
+
+
+def test_a_step_by_hand_and_a_run_elsewhere_are_not_watched():
+    code = "from clusterlets.grid.processes import end_with_run; end_with_run(); print('on')"
+    for lifeline in ("", "1:2:another-machine", "1:2:"):
+        environment = os.environ | {"CLUSTERLETS_LIFELINE": lifeline}
+        step = subprocess.run([sys.executable, "-P", "-c", code], env=environment, capture_output=True, text=True, check=True)
+        assert step.stdout == "on\n"

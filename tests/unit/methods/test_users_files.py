@@ -1,0 +1,192 @@
+"""A method in a user's file can change nothing but its own results, and whatever it raises is one line."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from clusterlets import methods
+from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.errors import ClusterletsError, MethodError
+from clusterlets.estimators import MethodClustering
+from clusterlets.grid.fitting import Limits, fits
+
+RNG = np.random.default_rng(0)
+X, GROUPS = RNG.normal(size=(60, 3)), RNG.integers(2, size=60)
+METHOD = """
+import dataclasses, os, sys
+import numpy as np
+from clusterlets.methods import Method
+
+class Mine(Method):
+    name = "mine"
+    {attribute}
+
+    def fit(self, X, groups, n_clusters, random_state):
+        {body}
+        return random_state.integers(n_clusters, size=len(X))
+"""
+LINE_OF_BODY = METHOD[: METHOD.index("{body}")].count("\n") + 1
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    """Write a method's file into the working folder; its name."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(body="pass", attribute="", source=METHOD):
+        Path("mine.py").write_text(source.replace("{body}", body).replace("{attribute}", attribute))
+        return "mine.py"
+
+    return write
+
+
+def fitted(file):
+    return MethodClustering(file, 3, random_state=0).fit(X, sensitive_features=GROUPS)
+
+
+@pytest.mark.parametrize("body", ["X -= X.mean(axis=0)", "X[0] = 7", "groups[:] = 0", "random_state.shuffle(X)"])
+def test_a_method_cannot_write_into_the_table(written, body):
+    before = X.copy(), GROUPS.copy()
+    with pytest.raises(ClusterletsError, match=f"mine.py, line {LINE_OF_BODY}: ValueError: .*read-only"):
+        fitted(written(body))
+    assert np.array_equal(X, before[0]) and np.array_equal(GROUPS, before[1])
+
+
+@pytest.mark.parametrize("array", ["X", "groups"])
+def test_a_method_that_makes_the_table_writable_writes_into_a_copy(written, array):
+    before = X.copy(), GROUPS.copy()
+    fitted(written(f"{array}.flags.writeable = True; {array}[:] = 0"))
+    assert np.array_equal(X, before[0]) and np.array_equal(GROUPS, before[1])
+
+
+@pytest.mark.parametrize("name", ["group", "counts", "centroids", "inertia", "labels"])
+def test_clusterlets_are_read_only(name):
+    clusterlets = extract_clusterlets(X, GROUPS, 4, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="read-only"):
+        getattr(clusterlets, name)[0] = 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "raised"),
+    [
+        ("sys.exit()", "SystemExit"),
+        ("sys.exit(0)", "SystemExit: 0"),
+        ("exit('enough')", "SystemExit: enough"),
+        ("raise ValueError('first\\nlast')", "ValueError: last"),
+        ("assert False", "AssertionError"),
+        ("raise BaseException('no luck')", "BaseException: no luck"),
+        ("1 / 0", "ZeroDivisionError: division by zero"),
+    ],
+)
+def test_what_a_file_raises_says_where(written, statement, raised):
+    for attribute, body, line, at_import in ((statement, "pass", 8, True), ("", statement, LINE_OF_BODY, False)):
+        with pytest.raises(ClusterletsError) as error:
+            fitted(written(body, attribute))
+        assert str(error.value) == f"mine.py{' cannot be run' if at_import else ''}, line {line}: {raised}"
+
+
+@pytest.mark.parametrize(
+    "hook",
+    [
+        "def faults(self, n_clusters): sys.exit(0)",
+        "def unsupported(self, rows, n_groups): sys.exit(0)",
+        "def __init__(self): sys.exit(0)",
+        "@staticmethod\n    def unsupported(rows, n_groups): sys.exit(0)",
+        "@classmethod\n    def faults(cls, n_clusters): sys.exit(0)",
+    ],
+)
+def test_what_its_other_functions_raise_says_where(written, hook):
+    with pytest.raises(ClusterletsError, match=r"mine.py, line \d+: SystemExit: 0"):
+        fitted(written(attribute=hook))
+
+
+def test_the_cause_is_the_exception_and_its_own_kinds_are_its_own(written):
+    with pytest.raises(MethodError) as error:
+        methods.from_file(written("1 / 0"))().fit(X, GROUPS, 2, np.random.default_rng(0))
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
+    with pytest.raises(MemoryError):
+        fitted(written("raise MemoryError"))
+    with pytest.raises(ClusterletsError, match=r"^no luck$"):
+        fitted(written("from clusterlets.errors import NoClusteringError; raise NoClusteringError('infeasible', 'no luck')"))
+
+
+def test_the_working_folder_stays(written):
+    folder = os.getcwd()
+    for file in (written("os.chdir('/')"), written("os.chdir('/'); 1 / 0"), written(attribute="os.chdir('/')")):
+        try:
+            fitted(file)
+        except ClusterletsError as error:
+            assert "mine.py" in str(error)
+        assert os.getcwd() == folder
+
+
+def test_a_file_may_hold_dataclasses_with_postponed_annotations(written):
+    part = "@dataclasses.dataclass\nclass Part:\n    share: float = 0.5\n\n\nclass Mine"
+    source = "from __future__ import annotations\n" + METHOD.replace("class Mine", part)
+    assert fitted(written("assert dataclasses.fields(Part())[0].default == 0.5", source=source)).n_clusters_ == 3
+
+
+def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the_file(written):
+    for remainder in ("3", "2"):
+        file = written(f"return np.arange(len(X)) % {remainder}")
+        os.utime(file, (0, 0))
+        assert methods.from_file(file)().fit(X, GROUPS, 3, None).max() + 1 == int(remainder)
+    assert os.listdir() == ["mine.py"]
+
+
+@pytest.mark.parametrize(
+    "attribute",
+    [
+        *(
+            "outputs = 'ab'",
+            "outputs = 3",
+            "outputs = ('a', 'a')",
+            "libraries = None",
+            "libraries = 'numpy'",
+            "most_rows = 'x'",
+        ),
+        *("faults = None", "label = 3", "citation = None", "settings = 5", "stream = 'a'", "is_random = 'no'"),
+    ],
+)
+def test_attributes_of_another_type_are_refused(written, attribute):
+    with pytest.raises(ClusterletsError, match=f"mine.py: {attribute.split()[0]}"):
+        methods.from_file(written(attribute=attribute))
+
+
+COUNTER = """
+import numpy as np
+from clusterlets.methods import Method
+
+calls = []
+
+class Mine(Method):
+    name = "mine"
+
+    def fit(self, X, groups, n_clusters, random_state):
+        calls.append(0)
+        return np.minimum(np.arange(len(X)), len(calls))
+"""
+
+
+def clusterings_by_seed(method, blocks):
+    """The clusterings of every seed, fitted block by block."""
+
+    def fit(seed):
+        return methods.fit(method, X, GROUPS, 4, np.random.default_rng(seed), {})[1]
+
+    outcomes = (fits(fit, block, Limits(), stateless=not methods.is_from_file(method)) for block in blocks)
+    return {seed: fit.result for block in outcomes for seed, fit in block}
+
+
+@pytest.mark.parametrize("name", [*methods.names(), "mine.py"])
+def test_a_block_of_seeds_equals_blocks_of_one(written, name):
+    method = methods.from_file(written(source=COUNTER)) if name == "mine.py" else methods.get(name)
+    seeds = range(10)
+    methods.fit(method, X, GROUPS, 4, np.random.default_rng(0), {})  # so that the forks find its machine code loaded
+    together = clusterings_by_seed(method, [seeds])
+    apart = clusterings_by_seed(method, [[seed] for seed in seeds])
+    for seed in seeds:
+        for output, clustering in together[seed].items():
+            assert np.array_equal(clustering, apart[seed][output]), (seed, output)

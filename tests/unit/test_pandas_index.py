@@ -1,0 +1,62 @@
+"""Rows belong together by position, so objects of pandas with other indexes are refused wherever rows are handed over."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import clusterlets
+from clusterlets.bounds.gaps import assignment_gap
+from clusterlets.bounds.transport import sse_bounds
+from clusterlets.errors import InvalidInput
+from clusterlets.estimators import FRAC, ClusterletClustering, MethodClustering, deviation_scorer, plots
+from clusterlets.tuning import tune
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.normal(size=(40, 2)), columns=["a", "b"])
+SEX = pd.Series(np.tile(["f", "m"], 20), name="sex")
+LABELS = pd.Series(np.arange(40) % 3)
+CALLS = {
+    "ClusterletClustering": lambda X, sex, labels: ClusterletClustering(2).fit(X, sensitive_features=sex),
+    "MethodClustering": lambda X, sex, labels: MethodClustering("random", 2).fit(X, sensitive_features=sex),
+    "FRAC": lambda X, sex, labels: FRAC(2).fit(X, sensitive_features=sex),
+    "fairness_report": lambda X, sex, labels: clusterlets.fairness_report(X, labels, sex),
+    "cluster_composition": lambda X, sex, labels: clusterlets.cluster_composition(labels, sex),
+    "plot_composition": lambda X, sex, labels: plots.plot_composition(labels, sex),
+    "plot_projection": lambda X, sex, labels: plots.plot_projection(X, labels),
+    "scorer": lambda X, sex, labels: deviation_scorer(
+        make_pipeline(StandardScaler(), FRAC(2)).fit(X, frac__sensitive_features=sex.to_numpy()), X, sensitive_features=sex
+    ),
+    "tune": lambda X, sex, labels: tune(X, sensitive_features=sex, n_clusters=2, minutes=1e-9, methods_tried=["random"]),
+    "assignment_gap": lambda X, sex, labels: assignment_gap(X, sex, labels),
+    "sse_bounds": lambda X, sex, labels: sse_bounds(X, sex, [2], [0.5]),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_another_index_is_refused(call):
+    others = {
+        "shuffled": np.random.default_rng(1).permutation(40),
+        "from 1": np.arange(1, 41),
+        "texts": [f"n{row}" for row in range(40)],
+    }
+    for index in others.values():
+        with pytest.raises(InvalidInput, match="have different indexes: row 0 "):
+            CALLS[call](X, SEX.set_axis(index), LABELS.set_axis(range(39, -1, -1)))
+
+
+def test_equal_indexes_and_objects_without_one_are_taken_by_position():
+    labels = [
+        MethodClustering("k-means", 3, random_state=0).fit(X.set_axis(index), sensitive_features=sex).labels_
+        for index, sex in (
+            (range(40), SEX),
+            (range(7, 47), SEX.set_axis(range(7, 47))),
+            ([0] * 40, SEX.set_axis([0] * 40)),
+            (range(7, 47), SEX.to_numpy()),
+            (range(7, 47), SEX.tolist()),
+            (range(7, 47), SEX.astype("category").array),
+        )
+    ]
+    labels.append(MethodClustering("k-means", 3, random_state=0).fit(X.to_numpy(), sensitive_features=SEX[::-1]).labels_)
+    assert all(np.array_equal(other, labels[0]) for other in labels)

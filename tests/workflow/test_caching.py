@@ -1,0 +1,74 @@
+"""Snakemake's cache between workflows restores what was computed before: when an edit is taken back, or in another folder."""
+
+import pytest
+from test_limits import LONG, SHORT, SLEEPY, statuses
+
+RUNS = "results/tiny/runs.csv"
+MINE = """
+import numpy as np
+from clusterlets.methods import Method
+
+class Mine(Method):
+    name = "mine"
+
+    def fit(self, X, groups, n_clusters, random_state):
+        return np.arange(len(X)) // 10 % n_clusters
+"""
+STRIPES = {"name": "stripes", "command": "awk -v k={k} 'NR == 1 {print \"c\"; next} {print NR % k}' {table} > {labels}"}
+METHODS = ["C", "random", {"path": "sleepy.py"}, {"path": "mine.py"}, STRIPES]
+CACHED = {
+    *("prepare_dataset", "measure_geometry", "extract_clusterlets", "sum_distances", "sample_partitions"),
+    *(f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("random", "mine")),
+    "score_method C",
+}
+NEVER = {f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("sleepy", "stripes")}
+
+
+class Cached:
+    """A workflow that runs with a cache."""
+
+    def __init__(self, workflow, cache):
+        self.workflow, self.cache = workflow, cache
+        (workflow.folder / "sleepy.py").write_text(SLEEPY)
+        self.write(MINE)
+
+    def write(self, source):
+        (self.workflow.folder / "mine.py").write_text(source)
+
+    def run(self, config):
+        """Run up to ``runs.csv``; the jobs of data and cells that were computed. Of a restored one the log is empty."""
+        logs = self.workflow.folder / "results" / "tiny" / "logs"
+        for log in logs.rglob("*.log"):
+            log.unlink()
+        environment = {"SNAKEMAKE_OUTPUT_CACHE": str(self.cache)}
+        run = self.workflow.run(RUNS, "--cache", config={**config, "methods": METHODS, "k": [3]}, environment=environment)
+        assert run.status == 0, run.output
+        names = [log.relative_to(logs).with_suffix("").parts for log in logs.rglob("*.log") if log.stat().st_size]
+        jobs = {" ".join([rule, *parts[1:2]]) if rule in ("fit_method", "score_method") else rule for rule, *parts in names}
+        return jobs & (CACHED | NEVER)
+
+    def results(self):
+        return (self.workflow.folder / RUNS).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory):
+    return tmp_path_factory.mktemp("cache")
+
+
+def test_a_revert_and_another_folder_restore_all_but_what_limits_or_programs_decide(workflow_in, tmp_path_factory, cache):
+    here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
+    assert here.run(SHORT) == CACHED | NEVER
+    assert ("sleepy", "timeout") in statuses(here.workflow)
+    before = here.results()
+
+    here.write(MINE.replace("// 10", "// 7"))
+    assert here.run(SHORT) == {"fit_method mine", "score_method mine"} and here.results() != before
+    here.write(MINE + "# taken back\n")
+    assert here.run(SHORT) == set() and here.results() == before
+
+    there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
+    assert there.run(LONG) == NEVER
+    assert statuses(there.workflow) == {*statuses(here.workflow) - {("sleepy", "timeout")}, ("sleepy", "ok")}
+    rows = [[line for line in run.results().splitlines() if b"sleepy" not in line] for run in (here, there)]
+    assert rows[0] == rows[1]

@@ -1,0 +1,29 @@
+# Snakemake's cache between workflows (--cache, SNAKEMAKE_OUTPUT_CACHE): docs/running.md. Snakemake stores every result of a rule
+# with the directive "cache"; here the rules learn which results may be stored and restored.
+
+from snakemake.exceptions import CacheMissException
+
+from clusterlets.grid import crossed_limits
+from clusterlets.grid.caching import is_reproducible
+
+
+def restrict_cache(cached):
+    store, fetch, has_fits = cached.cache.store, cached.cache.fetch, cached.params.get("exceeded_limits") is not None
+
+    async def store_reproducible(job):
+        if plan.is_cacheable(job.wildcards) and not (has_fits and not is_reproducible(job.output[0])):
+            await store(job)
+
+    async def fetch_reproducible(job):
+        if not plan.is_cacheable(job.wildcards):
+            raise CacheMissException(f"{job} may depend on more than its parameters.")
+        await fetch(job)
+        if has_fits:
+            crossed_limits.note(job.output[0], False, plan.limits, job.params.exceeded_limits)
+
+    cached.cache.store, cached.cache.fetch = store_reproducible, fetch_reproducible
+
+
+for cached in workflow.rules:
+    if cached.cache and cached.cache.output:
+        restrict_cache(cached)
