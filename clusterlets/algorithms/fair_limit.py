@@ -43,7 +43,8 @@ _ALIKE = 1e-4  # starts whose bounds differ by less than this part of them are o
 _GAIN = 1e-4  # a round that lowers the cost by less than this part of it is idle
 _PATIENCE, _MOST_ROUNDS = 2, 60
 _GAP = 0.01  # a warm dual with a larger gap has not converged, and starts again
-_SMALL, _WHOLE_STARTS = 3_000, 5  # up to so many rows, so many starts go on to the table, and are polished
+_WHOLE_STARTS = ((3_000, 5), (12_000, 2))  # up to so many rows, so many starts go on to the table
+_POLISHED, _SWEEPS = 8_000, 5  # up to so many rows the result is polished, in so many sweeps (time grows with their square)
 
 
 @dataclass(frozen=True)
@@ -216,10 +217,10 @@ class _Search:
         except NoClusteringError as error:
             error.labels = self._nearest() if error.status == NOT_CONVERGED else None
             raise
-        is_small, best = len(problem.X) <= _SMALL, None
-        for centres in self._placed(_WHOLE_STARTS if is_small else 1):
+        best = None
+        for centres in self._placed(next((number for rows, number in _WHOLE_STARTS if len(problem.X) <= rows), 1)):
             result = self._on_table(centres)
-            if is_small:
+            if len(problem.X) <= _POLISHED:
                 result = self._polished(result)
             self._tell("start on the table", result.inertia)
             if best is None or result.inertia < best.inertia:
@@ -374,7 +375,7 @@ class _Search:
 
     def _polished(self, result: FairLimitResult) -> FairLimitResult:
         problem, labels = self._problem, result.labels.copy()
-        _polish(problem.X, problem.groups, problem.rows, problem.least_size, result.centres.copy(), labels, 30)
+        _polish(problem.X, problem.groups, problem.rows, problem.least_size, result.centres.copy(), labels, _SWEEPS)
         centres, spread = moments_by_label(problem.X, labels, problem.k)
         return replace(result, labels=labels, centres=centres, inertia=float(spread.sum()))
 

@@ -42,6 +42,7 @@ from clusterlets.estimators import (
     cluster_composition,
     fairness_report,
 )
+from clusterlets.estimators.inputs import plain
 from clusterlets.estimators.memberships import nearest_own_cluster
 
 
@@ -65,8 +66,8 @@ def as_the_checks_call_it(kind):
 
 
 ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
-# Parameters that keep the checks short without changing their outcome.
-QUICK = {"n_evaluations": 20}
+# Parameters that keep the checks short without changing their outcome, and a limit that their tables of ten rows can keep.
+QUICK = {"n_evaluations": 20, "max_deviation": 1}
 # The checks that some estimators cannot pass, with the reason; all other estimators pass all checks.
 NO_ROUNDS = {
     "check_non_transformer_estimators_n_iter": "wants n_iter_ where there is max_iter, and a method gives its clusters alone",
@@ -282,8 +283,8 @@ def another_value(parameter):
         return next(choice for choice in parameter.choices if choice != parameter.default)
     if isinstance(parameter, methods.Integer):
         return np.int64(parameter.default + 1 if isinstance(parameter.default, int) else 60)
-    values = [np.float64(0.05), np.float64(0.1)]
-    return next(value for value in values if value != parameter.default and not parameter.fault("", value.item()))
+    values = [np.float64(0.05), np.float64(0.1), {"female": (0.2, 0.9)}]
+    return next(value for value in values if value != parameter.default and not parameter.fault("", plain(value)))
 
 
 @pytest.mark.parametrize(
@@ -294,7 +295,9 @@ def test_every_parameter_reaches_the_method(people, estimator, name):
     value = another_value(methods.get(estimator._name).parameters[name])
     fitted = estimator(4, random_state=0, **{name: value}).fit(X, sensitive_features=sex)
     method = methods.get(estimator._name)
-    result = method().fit(
+    unfitted = method()
+    unfitted.sensitive_columns = {"sex": ["female", "male"]}
+    result = unfitted.fit(
         X, codes(sex), 4, np.random.default_rng(0), **{name: value.item() if hasattr(value, "item") else value}
     )
     assert np.array_equal(fitted.labels_, codes(result[method.outputs[0]] if method.outputs else result))
