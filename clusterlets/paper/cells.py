@@ -58,6 +58,11 @@ def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
     return cells[cells["value"] != ""]
 
 
+def is_second_reading(row: str, quantity: str) -> bool:
+    """Whether a cell shows a number of the paper again, read as the silhouette instead of cohesion."""
+    return "centroid_silhouette" in row + quantity
+
+
 def _join_columns(table: pd.DataFrame, columns: list[str]) -> pd.Series:
     return reduce(lambda left, right: left + " " + right, (table[column].astype(str) for column in columns))
 

@@ -1,25 +1,21 @@
-"""Every number of the paper's five tables beside ours, with verdicts from the data: by a rule, and by bands."""
+"""Every number of the paper's five tables beside ours, with verdicts from the data."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from clusterlets.analysis import selection
-from clusterlets.paper import bands, cells, chance, reported, seed_spread, tables
-from clusterlets.text import percent
+from clusterlets.paper import averages, best_runs, cells, reported, tables, verdict
 
-VERDICTS = ("reproduced", "close", "uninformative", "differs", "not comparable")
-#: The verdicts of numbers that count as reproduced.
-REPRODUCED = ["reproduced", "close"]
+NOT_COMPARABLE = "not comparable"
+VERDICTS = (*verdict.VERDICTS, NOT_COMPARABLE)
 COLUMNS = [
     *("table", "row", "dataset", "method", "matcher", "quantity", "reported", "reproduced", "difference", "counted"),
-    *("seed_spread", "tolerance", "chance", "chance_bands", "chance_rule", "verdict", "verdict_bands", "reason"),
-    "within_selection_noise",
+    *("tail", "evidence", "verdict", "reason"),
 ]
 
 _CRISP = ("C", "G-B", "G-D-PB")
-_ONE_SEED = "How far ours moves between seeds is not known, as that takes two seeds."
 
 
 def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.DataFrame:
@@ -31,38 +27,29 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.Da
     """
     datasets = set(runs["dataset"])
     compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
-    for spreads in (seed_spread.seed_spreads(runs), _selection_noise(runs)):
-        compared = compared.merge(spreads, on=cells.KEY, how="left")
+    compared = compared.join(verdict.judge(compared, best_runs.forecasts(runs) | averages.forecasts(runs)))
     rows = compared.to_dict("records")
     obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _is_only_shown))
     compared["counted"] = [not aside for aside in asides]
-    compared["verdict_bands"] = [bands.verdict(row["quantity"], row["reported"], row["reproduced"]) for row in rows]
-    compared = compared.join(chance.judge(compared))
-    compared.loc[[bool(obstacle) for obstacle in obstacles], ["verdict", "verdict_bands"]] = "not comparable"
+    compared.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
+    needs = averages.needed_of_missing(runs, compared)
     compared["reason"] = [
-        " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, datasets)]))
-        for obstacle, aside, row in zip(obstacles, asides, compared.to_dict("records"), strict=True)
+        " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, datasets), need]))
+        for obstacle, aside, row, need in zip(obstacles, asides, compared.to_dict("records"), needs, strict=True)
     ]
     numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
     compared["difference"] = numbers["reproduced"] - numbers["reported"]
-    compared["within_selection_noise"] = _within_tolerance(compared)
     return compared[COLUMNS]
 
 
 def _explanation(cell: dict) -> str:
     """Why a counted number has its verdict, if there is something to explain."""
-    if cell["verdict"] == "uninformative" and cell["counted"]:
-        return _uninformative(cell)
-    entry = _entry(reported.explanations(), cell) if cell["verdict"] == "differs" and cell["counted"] else None
+    if not cell["counted"]:
+        return ""
+    if cell["verdict"] == verdict.UNDECIDED and pd.isna(cell["tail"]):
+        return "How far ours moves between seeds is not known, as that takes two seeds."
+    entry = _entry(reported.explanations(), cell) if cell["verdict"] == verdict.DIFFERS else None
     return entry["explanation"] if entry else ""
-
-
-def _uninformative(cell: dict) -> str:
-    if cell["quantity"] not in cells.CHOICES and pd.isna(cell["seed_spread"]):
-        return _ONE_SEED
-    if pd.isna(cell["chance"]):
-        return "We have no other number to compare with the paper's."
-    return f"Numbers of the paper agree as well with ours of something else, in {percent(cell['chance'])} of all such pairs."
 
 
 def read(path: Path) -> pd.DataFrame:
@@ -72,31 +59,18 @@ def read(path: Path) -> pd.DataFrame:
     return compared.fillna({"reason": ""})
 
 
+def counted(comparison: pd.DataFrame) -> pd.DataFrame:
+    """The cells that count and have a verdict."""
+    return comparison[comparison["counted"] & (comparison["verdict"] != NOT_COMPARABLE)]
+
+
 def counts(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Cells of each table by verdict, and the shares that are reproduced: ``results/comparison_counts.csv``."""
-    counted = comparison[comparison["counted"]]
-    frame = pd.crosstab(counted["table"], counted["verdict"]).reindex(
-        index=list(reported.TABLES), columns=list(VERDICTS), fill_value=0
-    )
-    frame["counted"] = frame.sum(axis=1)
-    frame["only_shown"] = comparison.groupby("table")["counted"].agg(lambda column: int((~column).sum()))
+    """Cells of each table by verdict: ``results/comparison_counts.csv``."""
+    frame = pd.crosstab(comparison["table"], comparison["verdict"].where(comparison["counted"], "only_shown"))
+    frame = frame.reindex(index=list(reported.TABLES), columns=[*VERDICTS, "only_shown"], fill_value=0)
+    frame.insert(len(VERDICTS), "counted", frame[list(VERDICTS)].sum(axis=1))
     frame.loc["all"] = frame.sum()
-    comparable = counted[counted["verdict"] != "not comparable"]
-    shares = [_shares(comparable if name == "all" else comparable[comparable["table"] == name]) for name in frame.index]
-    return frame.rename_axis(columns=None, index="table").reset_index().join(pd.DataFrame(shares))
-
-
-def _shares(comparable: pd.DataFrame) -> dict[str, float]:
-    """Shares of cells reproduced or close, by the rule and by bands, and within the tolerance; each beside its chance level."""
-    is_judged = comparable["tolerance"].notna() | comparable["quantity"].isin(cells.CHOICES)
-    return {
-        "share": comparable["verdict"].isin(REPRODUCED).mean(),
-        "share_by_chance": comparable["chance_rule"].mean(),
-        "share_within_tolerance": comparable.loc[is_judged, "verdict"].isin(["reproduced", "uninformative"]).mean(),
-        "share_within_tolerance_by_chance": comparable["chance"].mean(),
-        "share_bands": comparable["verdict_bands"].isin(REPRODUCED).mean(),
-        "share_bands_by_chance": comparable["chance_bands"].mean(),
-    }
+    return frame.rename_axis(columns=None, index="table").reset_index()
 
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
@@ -148,22 +122,3 @@ def _remark(cell: dict, present: set[str]) -> str:
         return ""
     total = len(reported.datasets())
     return f"Ours is over {len(present)} of the paper's {total} datasets, without {', '.join(missing)}."
-
-
-# ---- selection noise -------------------------------------------------------------------------------------------------
-
-
-def _selection_noise(runs: pd.DataFrame) -> pd.DataFrame:
-    """Range of each number of tables 2 to 4 over disjoint groups of ten seeds; empty if there is only one group."""
-    groups = selection.groups_of_seeds(runs)
-    if len(groups) < 2:
-        return pd.DataFrame(columns=[*cells.KEY, "low", "high"], dtype=object)
-    values = pd.concat([cells.table_cells(tables.make(group, cells.SELECTIONS), cells.SELECTIONS) for group in groups])
-    values = values[~values["quantity"].isin(cells.CHOICES)].astype({"reproduced": float})
-    return values.groupby(cells.KEY)["reproduced"].agg(low="min", high="max").reset_index()
-
-
-def _within_tolerance(compared: pd.DataFrame) -> pd.Series:
-    low, high = compared["low"].astype(float), compared["high"].astype(float)
-    printed = compared["reported"].where(low.notna()).astype(float)
-    return printed.between(low, high).astype(object).where(low.notna())

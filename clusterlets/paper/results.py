@@ -12,7 +12,7 @@ import pandas as pd
 
 from clusterlets.analysis import at_fairness, bayes, held_out, overview, paired, selection, statistics
 from clusterlets.grid.runs_frame import read_lines, read_runs
-from clusterlets.paper import claims, comparison, reported, tables
+from clusterlets.paper import claims, comparison, controls, reported, tables, verdict
 
 
 @dataclass(frozen=True)
@@ -24,6 +24,7 @@ class Results:
     tables: Mapping[str, tables.Table]
     rankings: list[statistics.Ranking]
     comparison: pd.DataFrame
+    controls: pd.DataFrame
     claims: pd.DataFrame
     at_given_fairness: pd.DataFrame
 
@@ -37,9 +38,10 @@ class Results:
         our_tables = tables.make(runs)
         tables_of_paper = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
         compared = comparison.compare(paper_runs, tables_of_paper)
+        beside = controls.beside(compared, paper_runs)
         assessed = claims.assess(paper_runs, tables_of_paper, undivided)
         at_limits = at_fairness.at_given_fairness(runs)
-        return cls(runs, settings, our_tables, statistics.rank_all(runs), compared, assessed, at_limits)
+        return cls(runs, settings, our_tables, statistics.rank_all(runs), compared, beside, assessed, at_limits)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
@@ -51,6 +53,7 @@ class Results:
             tables.read(folder / "tables", runs),
             statistics.from_tables(*(read_lines(folder / f"statistics/{name}.csv") for name in statistics.TABLES)),
             comparison.read(folder / "comparison.csv"),
+            read_lines(folder / "comparison_controls.csv"),
             read_lines(folder / "claims.csv"),
             read_lines(folder / "at_given_fairness.csv"),
         )
@@ -79,6 +82,8 @@ class Results:
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
         yield "comparison.csv", self.comparison
         yield "comparison_counts.csv", self.counts
+        yield "comparison_groups.csv", verdict.of_several(comparison.counted(self.comparison))
+        yield "comparison_controls.csv", self.controls
         yield "at_given_fairness.csv", self.at_given_fairness
         yield "at_given_fairness.md", at_fairness.to_markdown(self.at_given_fairness)
         yield "claims.csv", self.claims

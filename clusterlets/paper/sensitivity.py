@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import selection, statistics
-from clusterlets.paper import comparison, reported, tables
+from clusterlets.paper import comparison, reported, tables, verdict
 
 COLUMNS = [
     *("choice", "usual", "taken", "table", "row", "quantity", "baseline", "varied", "difference", "reported"),
@@ -22,7 +22,6 @@ _VERDICTS = "verdicts"
 _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
-_REPRODUCED = "reproduced_or_close"
 # For results of scipy: their last digits differ by processor, but this table must be the same to the byte.
 _DECIMALS = 6
 
@@ -56,7 +55,8 @@ HEADLINES = {
     "table 3: cohesion": (_TABLE3, _ALL, "cohesion"),
     "table 3: size": (_TABLE3, _ALL, "size"),
     "table 4: datasets below FRAC": (_TABLE4, _ALL, "datasets_below_frac"),
-    "numbers reproduced or close": (_VERDICTS, _ALL, _REPRODUCED),
+    "numbers reproduced": (_VERDICTS, _ALL, verdict.REPRODUCED),
+    "numbers that differ": (_VERDICTS, _ALL, verdict.DIFFERS),
 }
 
 
@@ -189,12 +189,11 @@ def _numbers_of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def _verdicts(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.Series:
-    """How many of the paper's numbers are reproduced, by table; empty without a dataset of the paper."""
+    """How many of the paper's numbers have each verdict, by table; empty without a dataset of the paper."""
     if not runs["dataset"].isin(reported.datasets()).any():
         return pd.Series(dtype=float)
     counts = comparison.counts(comparison.compare(runs, our_tables)).set_index("table")
-    counts[_REPRODUCED] = counts["reproduced"] + counts["close"]
-    verdicts = counts[["reproduced", "close", "uninformative", "differs", _REPRODUCED]].stack()
+    verdicts = counts[list(verdict.VERDICTS)].stack()
     return pd.concat({_VERDICTS: verdicts}).astype(float).rename_axis(_KEY)
 
 
@@ -220,7 +219,7 @@ def _ranks(ranking: statistics.Ranking) -> pd.Series:
 _HOW_TO_READ = (
     "Each row changes one choice and leaves the others as usual; = is the number of the usual choices. The "
     "deviations below are means over all runs of a matcher (table 1); tables 2 and 3 are means over the datasets' best runs; "
-    "the last column counts the paper's numbers that are reproduced or close, of those that can be compared."
+    "the last columns count the paper's numbers that are reproduced, and that differ, of those that can be compared."
 )
 _NO_VARIANTS = (
     "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and twenty further "
@@ -273,13 +272,13 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 
 def _comparable(rows: pd.DataFrame, column: str) -> float:
-    """How many of the paper's numbers can be compared with ours: reproduced, uninformative or different."""
+    """How many of the paper's numbers can be compared with ours."""
     totals = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
-    return totals.loc[totals["quantity"].isin([_REPRODUCED, "uninformative", "differs"]), column].sum()
+    return totals.loc[totals["quantity"].isin(verdict.VERDICTS), column].sum()
 
 
 def _format_count(cell: str, title: str, comparable: float) -> str:
-    """A cell, with its denominator if it counts reproduced numbers."""
+    """A cell, with its denominator if it counts numbers of the paper."""
     return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
 
 

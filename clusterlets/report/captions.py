@@ -88,15 +88,23 @@ RESULTS = {
     "comparison": (
         "Reported against reproduced",
         "Every number of the paper's five tables beside ours: reported, reproduced, difference, verdict and reason. "
-        "``counted`` is false for structural zeros and for rows that repeat another table's. ``verdict`` asks whether the "
-        "difference is within rounding and the spread between groups of ten seeds, and whether numbers of other datasets "
-        "would be too (``chance``). ``verdict_bands`` goes by fixed bands: cohesion and overlap within 0.01 (reproduced) or "
-        "0.03 (close); deviations within max(0.002, 15 %) or max(0.005, 40 %); size within 1 or 5 %, and 10 %; correlations "
-        "within 0.02 or 0.06; the best matcher and its k are equal or not.",
+        "``counted`` is false for structural zeros and for rows that repeat another table's. A number differs if other seeds "
+        "of ours would print one so far out with a probability (``tail``) below 0.05. It is reproduced if it is at least five "
+        "times likelier as ours than as a number of something else, or one that is off (``evidence``). Otherwise it is "
+        "undecided.",
     ),
     "comparison_counts": (
         "Reported against reproduced",
-        "For each table, the share of its numbers that is reproduced or close, beside the share that would be by chance.",
+        "For each table, how many of its numbers have which verdict.",
+    ),
+    "comparison_groups": (
+        "Reported against reproduced",
+        "The verdict on each row, column and table as a whole.",
+    ),
+    "comparison_controls": (
+        "Reported against reproduced",
+        "The same counts for copies of the paper that we made: perfect ones, which print what other seeds of ours give, and "
+        "wrong ones.",
     ),
     "claims": (
         "Claims",

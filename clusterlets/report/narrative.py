@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from clusterlets.analysis import selection, statistics
-from clusterlets.paper import comparison, reported
+from clusterlets.paper import comparison, reported, verdict
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
-from clusterlets.text import counted, decimal, percent
+from clusterlets.text import counted, decimal
 
 _GRID_OF_PAPER = {"k": (2, 5, 10, 20, 30), "hops": (1, 2, 3, 4), "omega": (0, 0.25, 0.5, 0.75)}
 _SETTINGS_OF_PAPER = {
@@ -161,19 +161,17 @@ def _numbers_sentence(results: Results) -> str:
     if not results.has_paper_data:
         return "None of the paper's numbers can be compared with ours, as none of its datasets is among these runs."
     total = results.counts.iloc[-1]
-    compared = total["counted"] - total["not comparable"]
+    groups = verdict.of_several(comparison.counted(results.comparison))
+    tables = groups[groups["kind"] == "table"]
+    as_wholes = [
+        f"{', '.join(name[5] for name in names)} {word}" for word, names in tables.groupby("verdict", sort=False)["table"]
+    ]
     return (
-        f"Of the {compared} numbers and choices in the paper's tables that can be compared, {_share_text(total, 'share')} "
-        f"are reproduced or close: {total['reproduced']} reproduced, {total['close']} close; "
-        f"{counted(total['uninformative'], 'is', 'are')} uninformative, as numbers of something else agree as well or "
-        f"seeds are few, and {counted(total['differs'], 'differs', 'differ')}; within rounding and the spread over seeds are "
-        f"{_share_text(total, 'share_within_tolerance')}, within fixed bands {_share_text(total, 'share_bands')}; "
-        f"another {total['not comparable']} cannot be compared, each for a reason that is given."
+        f"Of the {total['counted'] - total[comparison.NOT_COMPARABLE]} numbers and choices in the paper's tables that can be "
+        f"compared, {counted(total['reproduced'], 'is', 'are')} reproduced, {total['undecided']} undecided, and "
+        f"{counted(total['differs'], 'differs', 'differ')}; another {total[comparison.NOT_COMPARABLE]} cannot be compared, "
+        f"each for a reason that is given. Tables as wholes: {'; '.join(as_wholes) or 'none'}."
     )
-
-
-def _share_text(counts: pd.Series, share: str) -> str:
-    return f"{percent(counts[share])} (by chance {percent(counts[f'{share}_by_chance'])})"
 
 
 def _claims_sentence(claims: pd.DataFrame) -> str:
@@ -264,12 +262,6 @@ def remarks_on_numbers(results: Results) -> list[str]:
         f"{results.counts.iloc[-1]['only_shown']} more numbers are shown but not counted: structural zeros, and rows that "
         "repeat another."
     ]
-    noise = results.comparison.query("counted and verdict == 'differs'")["within_selection_noise"].dropna()
-    if len(noise):
-        lines.append(
-            f"Of those that differ, {int(noise.sum())} of {len(noise)} {'lies' if noise.sum() == 1 else 'lie'} within what "
-            "choosing a single run on other seeds gives; they still count as differing."
-        )
     reading = comparison.closer_reading(results.comparison)
     if reading:
         lines.append(

@@ -17,7 +17,8 @@ from markupsafe import Markup
 
 import clusterlets
 from clusterlets.analysis import at_fairness, selection, statistics
-from clusterlets.paper import bands, comparison, tables
+from clusterlets.paper import comparison, controls, tables
+from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims.findings import FAILS
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
@@ -31,10 +32,10 @@ from clusterlets.report.narrative import (
     verdict_sentences,
 )
 from clusterlets.report.standings import Standings
-from clusterlets.text import counted, decimal, percent
+from clusterlets.text import counted, decimal
 
 # Color and symbol of a verdict: never the color alone.
-TONES = dict(zip(comparison.VERDICTS, ("good", "near", "vague", "bad", "open"), strict=True))
+TONES = dict(zip(comparison.VERDICTS, ("good", "vague", "bad", "open"), strict=True))
 TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
 SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
 
@@ -52,7 +53,6 @@ _TITLES = {
 # Title, a remark on all reasons below it, and the verdict they explain.
 _WHY = (
     ("Why numbers differ", "Written of the run in reference/paper: ten datasets, the paper's grid.", "differs"),
-    ("Why numbers say nothing", "", "uninformative"),
     ("Why numbers were not compared", "", "not comparable"),
 )
 # Tables of results/statistics that the page shows whole.
@@ -124,6 +124,8 @@ def render(results: Results, findings: Findings) -> str:
         other_claims=[claim for claim in claims if claim["verdict_ours"] != FAILS],
         claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS) if has_paper_data else [],
         counts=_counts(results.counts) if has_paper_data else [],
+        controls=_controls(results.controls) if has_paper_data else [],
+        wrong_copies=list(controls.WRONG.items()),
         remarks=remarks_on_numbers(results),
         cell_verdicts=_count_verdicts(results.comparison["verdict"], comparison.VERDICTS) if has_paper_data else [],
         sections=[
@@ -141,7 +143,6 @@ def render(results: Results, findings: Findings) -> str:
         at_limits_table=_view_unless_empty(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_sensitivity(findings.sensitivity),
-        bands=_bands(),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=_view_unless_empty(findings.datasets),
         methods=_view_unless_empty(findings.methods),
@@ -224,17 +225,26 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
 
 
 def _counts(counts: pd.DataFrame) -> list[dict]:
-    """For each of the paper's tables: title, anchor, count of each verdict, cells only shown, and shares beside chance."""
+    """For each of the paper's tables: title, anchor, count of each verdict, and cells only shown."""
     return [
         {
             "title": _TITLES[row["table"]],
             "place": row["table"],
             "verdicts": [(word, row[word]) for word in comparison.VERDICTS],
             "only_shown": row["only_shown"],
-            "shares": [f"{percent(row[share])} ({percent(row[f'{share}_by_chance'])})" for share in ("share", "share_bands")],
         }
         for row in counts[counts["table"] != "all"].to_dict("records")
     ]
+
+
+def _controls(beside: pd.DataFrame) -> list[tuple[str, list[str]]]:
+    """For each of the paper's tables, what the cells of a row say for the paper and for every kind of copy."""
+    sources = [controls.PAPER, controls.PERFECT, *controls.WRONG]
+    texts = {
+        (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
+        for row in beside.to_dict("records")
+    }
+    return [(_TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in beside["table"].unique()]
 
 
 def _claims(claims: pd.DataFrame) -> list[dict]:
@@ -254,16 +264,6 @@ def _shown_at(path: PurePosixPath) -> tuple[str, str]:
     if path.stem in STATISTICS:
         return path.name, f"#statistics-{path.stem}"
     return path.name, {"comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(str(path), str(path))
-
-
-def _bands() -> list[tuple[str, list[str]]]:
-    """The bands of each kind of quantity in words: how far from the paper's number ours may be for a verdict."""
-
-    def words(absolute: float, share: float) -> str:
-        return f"{absolute:g}" + (f" or {100 * share:g} %, the larger" if share else "")
-
-    kinds = {kind.replace("centroid", "centroid silhouette"): widths for kind, widths in bands.BANDS.items()}
-    return [(kind, [words(*band) for band in widths]) for kind, widths in kinds.items()]
 
 
 def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:

@@ -4,7 +4,8 @@ import pandas as pd
 
 from clusterlets.analysis import at_fairness, statistics
 from clusterlets.metrics.table import SCORES
-from clusterlets.paper import reported
+from clusterlets.paper import comparison, controls, reported
+from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.results import Results
 from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
@@ -30,19 +31,18 @@ def answers(results: Results, standings: Standings) -> list[Answer]:
 
 def _tables(results: Results) -> Answer:
     total = results.counts.iloc[-1]
-    if total["counted"] == total["not comparable"]:
+    n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
+    if not n_compared:
         return "Its tables", "no number can be compared."
-    within, share = total["share_within_tolerance"], total["share"]
+    perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
+    wrong = sorted(controls.share_that_differs(results.controls, source) for source in controls.WRONG)
     return (
         "Its tables",
-        f"{_describe_share(within)} numbers agree with ours ({percent(within)}; by chance "
-        f"{percent(total['share_within_tolerance_by_chance'])}), and {_describe_share(share)} are reproduced by the rule that "
-        f"asks for more than chance ({percent(share)}; by chance {percent(total['share_by_chance'])}).",
+        f"{total['differs']} of {n_compared} numbers differ from ours; in a perfect copy of the paper {perfect['differs']:.0f} "
+        f"would, and of the numbers that wrong copies change {percent(wrong[0])} to {percent(wrong[-1])} do. "
+        f"{total['reproduced']} are reproduced (perfect: {perfect['reproduced']:.0f}); {total['undecided']} cannot be decided "
+        f"(perfect: {perfect['undecided']:.0f}).",
     )
-
-
-def _describe_share(share: float) -> str:
-    return "no" if share == 0 else "all" if share == 1 else "few" if share < 0.25 else "some" if share <= 0.5 else "most"
 
 
 def _claims(results: Results) -> Answer:

@@ -24,7 +24,7 @@ STATISTICS = [
     f"{OUT}/statistics/{name}"
     for name in (*(f"{name}.csv" for name in (*RANKINGS, "wilcoxon", "intervals", "bayes", "held_out")), "statistics.md")
 ]
-COMPARISONS = ["comparison", "comparison_counts"]
+COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_points")]
 RESULTS = [

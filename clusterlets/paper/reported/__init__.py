@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, as data: one CSV per table, digits as printed, and the cells that cannot be compared."""
+"""The numbers that the paper prints, as data: one CSV per table, digits as printed; and what they are judged by."""
 
 from functools import cache
 from importlib.resources import files
@@ -54,6 +54,13 @@ def not_comparable() -> tuple[dict, ...]:
 def explanations() -> tuple[dict, ...]:
     """Entries of ``explanations.yaml``: ``cells`` (column -> value or values), and why our numbers differ there."""
     return tuple(yaml.safe_load((files(__name__) / "explanations.yaml").read_text(encoding="utf-8")))
+
+
+@cache
+def controls() -> pd.DataFrame:
+    """``controls.csv``: how copies of the paper that we made were judged; :mod:`clusterlets.paper.controls` measures it."""
+    with (files(__name__) / "controls.csv").open(encoding="utf-8") as file:
+        return pd.read_csv(file, dtype={"table": object, "source": object})
 
 
 @cache

@@ -16,6 +16,7 @@ FOLDER = Path(__file__).parent
 #: Sections of the pages that can show figures.
 SECTIONS = (
     "report.html#leaderboard",
+    "report.html#tables",
     "report.html#figures",
     "report.html#sensitivity",
     "report.html#provenance",

@@ -1,4 +1,4 @@
-"""The paper's numbers against ours, one panel per quantity, with the fixed bands and the names of the largest misses."""
+"""The paper's numbers against ours, one panel per quantity, with the names of the largest misses."""
 
 from textwrap import fill
 
@@ -12,7 +12,8 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 from matplotlib.transforms import Bbox
 
 from clusterlets.analysis import selection
-from clusterlets.paper.bands import half_widths
+from clusterlets.paper.comparison import counted
+from clusterlets.paper.prediction import close
 from clusterlets.report.drawing.style import add_method_legend, empty_figure, panels
 from clusterlets.report.figures import Declaration
 
@@ -20,10 +21,10 @@ FIGURES = [
     Declaration(
         name="reported_vs_reproduced",
         title="The paper's numbers against ours",
-        caption="On the diagonal they are equal; the bands around it are those of the verdict by bands, the marks show the "
-        "verdict by the rule. In each panel the three numbers furthest outside are named, with their table. Deviations and "
-        "sizes are on logarithmic axes. Numbers that are only shown (structural zeros, rows that repeat another table's) are "
-        "left out.",
+        caption="On the diagonal they are equal; in the grey band around it readers would call them close. A number can be "
+        "close and differ, because other seeds of ours would hardly give it. In each panel the three numbers that differ most "
+        "are named, with their table. Deviations and sizes are on logarithmic axes. Numbers that are only shown (structural "
+        "zeros, rows that repeat another table's) are left out.",
         reads=("comparison.csv",),
         sections=("report.html#figures",),
         position=90,
@@ -32,10 +33,8 @@ FIGURES = [
 
 _VERDICT_LOOK = {
     "reproduced": ("#0072B2", "o"),
-    "close": ("#E69F00", "D"),
-    "uninformative": ("#56B4E9", "v"),
+    "undecided": ("#56B4E9", "v"),
     "differs": ("#D55E00", "X"),
-    "not comparable": ("#999999", "P"),
 }
 # Title, and ticks of a logarithmic axis, which is linear below its second tick; without ticks the axis is linear.
 _SHARES = (0, 0.01, 0.03, 0.1, 0.3)
@@ -53,7 +52,7 @@ _NAMED = 3  # misses that are named in each panel
 
 def draw(comparison: pd.DataFrame) -> Figure:
     """One panel per quantity: the paper's number against ours, by verdict; on the diagonal they are equal."""
-    cells = comparison[comparison["counted"] & comparison["difference"].notna()]
+    cells = counted(comparison).dropna(subset="difference")
     cells = cells.assign(panel=cells["quantity"].replace({"deviation_mean_std": "deviation_std"}))
     shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
     if not shown:
@@ -64,12 +63,12 @@ def draw(comparison: pd.DataFrame) -> Figure:
         title, ticks = _PANELS[quantity]
         axes.set_title(title)
         _same_scale(axes, numbers[["reported", "reproduced"]].to_numpy(), ticks)
-        _draw_bands(axes, quantity)
+        _draw_band(axes, quantity)
         for verdict, (color, marker) in _VERDICT_LOOK.items():
             points = numbers[numbers["verdict"] == verdict]
             look = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **look)
-    key = "grey: reproduced (dark) and close (light) by bands; named: the furthest out (T2: table 2)"
+    key = "grey: close; named: the furthest out (T2: table 2)"
     add_method_legend(figure, _VERDICT_LOOK, "in the paper", "ours", key)
     figure.draw_without_rendering()  # positions are final now, so that free places for the names can be computed
     figure.set_layout_engine("none")
@@ -80,21 +79,20 @@ def draw(comparison: pd.DataFrame) -> Figure:
 
 
 def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
-    """The numbers that differ most, measured in half-widths of the band of ``close``."""
+    """The numbers that differ most, measured in half-widths of the band of what is close."""
     missed = numbers[numbers["verdict"] == "differs"]
-    widths = [half_widths(cell["quantity"], cell["reported"])[1] for cell in missed.to_dict("records")]
+    widths = [close(cell["quantity"], cell["reported"]) for cell in missed.to_dict("records")]
     order = (missed["difference"].abs() / widths).sort_values(ascending=False, kind="stable").index
     return missed.loc[order[:_NAMED]]
 
 
-def _draw_bands(axes: Axes, quantity: str) -> None:
-    """Draw the diagonal, and around it the bands of ``reproduced`` and ``close``."""
+def _draw_band(axes: Axes, quantity: str) -> None:
+    """Draw the diagonal, and around it the band of what is close."""
     low, high = axes.get_xlim()
     left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
     across = axes.transData.inverted().transform(np.column_stack([np.linspace(left, right, 200), np.zeros(200)]))[:, 0]
-    widths = np.array([half_widths(quantity, reported) for reported in across]).T
-    for width, grey in zip(widths[::-1], ("0.94", "0.86"), strict=True):
-        axes.fill_between(across, across - width, across + width, color=grey, lw=0, zorder=0.5)
+    width = np.array([close(quantity, reported) for reported in across])
+    axes.fill_between(across, across - width, across + width, color="0.9", lw=0, zorder=0.5)
     axes.plot(across, across, color="0.55", lw=0.8, zorder=0.6)
 
 

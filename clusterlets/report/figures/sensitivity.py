@@ -31,9 +31,9 @@ _PANELS = {
     "table 2: mean of the deviation": (_TABLES[1], "deviation_mean", [_ONE]),
     "table 3: mean of the cohesion": (_TABLES[2], "cohesion", [_ONE]),
     "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ONE]),
-    "numbers reproduced or close": ("verdicts", "reproduced_or_close", [_ONE]),
+    "numbers reproduced": ("verdicts", "reproduced", [_ONE]),
 }
-_COUNTS = ("datasets_below_frac", "reproduced_or_close")
+_COUNTS = ("datasets_below_frac", "reproduced")
 _PAPER, _USUAL = "the paper", "usual choices"
 
 

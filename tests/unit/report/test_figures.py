@@ -18,7 +18,8 @@ from clusterlets.analysis import clusterings, selection, statistics
 from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
-from clusterlets.paper.bands import half_widths, verdict
+from clusterlets.paper.comparison import counted
+from clusterlets.paper.prediction import close
 from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
@@ -322,7 +323,7 @@ def compared(runs):
 def test_points_are_the_numbers_by_verdict(compared):
     figure = reported_vs_reproduced.draw(compared)
     axes = titled(figure, "cohesion")
-    cells = compared[compared["counted"] & compared["difference"].notna() & (compared["quantity"] == "cohesion")]
+    cells = counted(compared).dropna(subset="difference").query("quantity == 'cohesion'")
     marks = [collection for collection in axes.collections if collection.get_offsets().size and len(collection.get_sizes())]
     drawn = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
     expected = cells[["reported", "reproduced"]].astype(float).round(9)
@@ -332,8 +333,7 @@ def test_points_are_the_numbers_by_verdict(compared):
 def test_the_labelled_points_are_those_furthest_outside_their_band(compared):
     figure = reported_vs_reproduced.draw(compared)
     cells = compared[compared["counted"] & (compared["quantity"] == "cohesion") & (compared["verdict"] == "differs")]
-    widths = [half_widths("cohesion", float(printed))[1] for printed in cells["reported"]]
-    worst = cells.assign(miss=cells["difference"].abs() / widths).nlargest(3, "miss")
+    worst = cells.assign(miss=cells["difference"].abs() / close("cohesion", 0)).nlargest(3, "miss")
     named = [text.get_text().replace("\n", " ") for text in titled(figure, "cohesion").texts]
     assert named == [f"{cell['row']}, T{cell['table'][5]}" for cell in worst.to_dict("records")] and named
 
@@ -347,13 +347,6 @@ def test_labels_stay_apart_and_within_the_panel(compared):
     assert all(box.count_overlaps([other for other in boxes if other is not box]) == 0 for box in boxes)
     panel = axes.get_window_extent()
     assert all(panel.x0 <= box.x0 and box.x1 <= panel.x1 and panel.y0 <= box.y0 and box.y1 <= panel.y1 for box in boxes)
-
-
-@pytest.mark.parametrize("quantity, printed", [("cohesion", 0.9), ("deviation_mean", 0.05), ("size", 30.0), ("size", 2.0)])
-def test_the_bands_drawn_are_those_of_the_verdict_by_bands(quantity, printed):
-    reproduced, close = half_widths(quantity, printed)
-    assert verdict(quantity, str(printed), printed + 0.999 * reproduced) == "reproduced"
-    assert verdict(quantity, str(printed), printed - 1.001 * close) == "differs"
 
 
 def test_without_the_papers_datasets_the_figure_says_why_it_is_empty():

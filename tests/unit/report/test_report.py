@@ -143,7 +143,7 @@ def test_the_page_contains_the_summary(built):
 
 
 def test_the_page_shows_ours_above_the_papers(built):
-    opening = r'<td data-verdict="(reproduced|close|uninformative|differs)" data-sort="0[.\d]+">'
+    opening = r'<td data-verdict="(reproduced|undecided|differs)" data-sort="0[.\d]+">'
     cell = opening + r'.*?aria-label="\1">.</span> [0-9.]+ <small>paper 0\.003'
     assert re.search(cell, page_of(built))
 
@@ -344,11 +344,7 @@ def test_the_summary_answers_the_questions_and_gives_the_numbers(built):
     parts = (built / "summary.txt").read_text(encoding="utf-8").split("\n\n")
     answers, lines = parts[0].splitlines(), "\n".join(parts[1:]).splitlines()
     assert len(answers) == 8 and len(lines) == 6 and all(line.endswith(".") for line in [*answers, *lines[:5]])
-    chance = r"\d+ % \(by chance \d+ %\)"
-    numbers = (
-        rf"Of the \d+ numbers .* compared, {chance} are reproduced or close: \d+ reproduced, .*, within fixed bands {chance};"
-    )
-    assert re.match(numbers, lines[0])
+    assert re.match(r"Of the \d+ numbers .* compared, \d+ (is|are) reproduced, \d+ undecided, and \d+ differs?; ", lines[0])
     assert lines[1] == (
         "Of the 4 claims in the paper's experiments, by its own numbers 2 hold, 1 in part, 1 fails and 0 are inconclusive; "
         "by our numbers 1 holds, 1 in part, 1 fails and 1 is inconclusive."
@@ -361,14 +357,13 @@ def test_the_summary_answers_the_questions_and_gives_the_numbers(built):
     assert lines[5].startswith(basis)
 
 
-def test_the_share_reproduced_is_of_the_comparable_numbers():
+def test_the_verdicts_are_counted_among_the_comparable_numbers():
     results = Results.from_runs(small(), SETTINGS)
     verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
-    is_reproduced_or_close = verdicts.isin(["reproduced", "close"])
     sentence = narrative.verdict_sentences(results)[0]
-    match = re.match(r"Of the (\d+) .* compared, (\d+) % \(by chance (\d+) %\) are reproduced or close", sentence)
-    assert int(match[1]) == len(verdicts) and int(match[2]) == round(100 * is_reproduced_or_close.mean())
-    assert int(match[3]) == round(100 * results.counts.iloc[-1]["share_by_chance"])
+    match = re.match(r"Of the (\d+) .* compared, (\d+) (?:is|are) reproduced, (\d+) undecided, and (\d+) differs?;", sentence)
+    counts = [len(verdicts), *((verdicts == word).sum() for word in ("reproduced", "undecided", "differs"))]
+    assert [int(number) for number in match.groups()] == counts
 
 
 def test_a_different_best_matcher_is_reported():

@@ -1,0 +1,117 @@
+"""Forecasts of the averages over datasets in the paper's tables 1 and 5, some of which we may lack."""
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.analysis import selection
+from clusterlets.paper import cells, reported, tables
+from clusterlets.paper.prediction import Forecast, Key, Numbers, last_digit
+
+
+def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) -> dict[Key, Forecast]:
+    """A forecast for each cell of tables 1 and 5. Datasets that we lack are taken to be like any one that we have.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        As in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run.
+    n_datasets : int
+        How many datasets the averages are over.
+
+    Returns
+    -------
+    dict
+        By table, row and quantity, as :mod:`clusterlets.paper.cells` names them. Makes the two tables once for each seed and
+        each dataset. Without a second seed there is no forecast.
+    """
+    runs = selection.seeds_of_paper(runs)
+    if runs["seed"].nunique() < 2:
+        return {}
+    n_missing = n_datasets - runs["dataset"].nunique()
+    seeds, datasets = np.sort(runs["seed"].unique()), runs["dataset"].unique()
+    value = _averages(runs)
+    without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in seeds], axis=1).reindex(value.index)
+    variance = 2 * jackknife(without_seed.to_numpy().T)
+    completed = [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
+    atoms = pd.concat(list(map(_averages, completed)), axis=1).reindex(value.index).to_numpy()
+    widths = np.sqrt(variance + atoms.var(axis=1))
+    equal = np.full(atoms.shape[1], 1 / atoms.shape[1])
+    numbers = {
+        key: Numbers(centres, equal, width)
+        for key, centres, width in zip(value.index, atoms, widths, strict=True)
+        if np.isfinite(centres).all() and np.isfinite(width)
+    }
+    result = {}
+    for key, own in numbers.items():
+        table, row, quantity = key
+        others = [name for name in numbers if (name[0], name[2]) == (table, quantity) and name[1] != row]
+        result[key] = Forecast(
+            quantity, own, (tuple(numbers[name] for name in others if not cells.is_second_reading(*name[1:])),)
+        )
+    return result
+
+
+def _averages(runs: pd.DataFrame) -> pd.Series:
+    """The cells of tables 1 and 5, by table, row and quantity."""
+    numbers = cells.table_cells(tables.make(runs, cells.AVERAGES), cells.AVERAGES)
+    return numbers.set_index(cells.KEY)["reproduced"].astype(float)
+
+
+def jackknife(left_out: np.ndarray) -> np.ndarray:
+    """The squared standard error of a number.
+
+    Parameters
+    ----------
+    left_out : float array (n, q)
+        Each number, computed without one of the n seeds.
+
+    Returns
+    -------
+    float array (q,)
+        (n - 1) / n times the sum of squared distances to the mean. Efron, "The Jackknife, the Bootstrap and Other Resampling
+        Plans", chapter 3.
+    """
+    distances = left_out - left_out.mean(axis=0)
+    return (distances * distances).sum(axis=0) * ((len(left_out) - 1) / len(left_out))
+
+
+# ---- what the datasets that we lack would have to be -----------------------------------------------------------------
+
+# The range of a mean over runs, whatever the dataset.
+_POSSIBLE = {"deviation_mean": (0, 1), "deviation_max": (0, 1), "cohesion": (0, 1), "overlap": (0, 1), "size": (1, np.inf)}
+_STANDARD_ERRORS = 2.0
+
+
+def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
+    """For each mean of table 1, what the one dataset that we lack would have to be for the paper's number to be ours.
+
+    ``compared`` has a row for each cell, with its verdict. Texts are empty for other cells, and unless exactly one of the
+    paper's datasets is missing. Spreads and correlations are no means, so nothing is said of them.
+    """
+    runs = selection.seeds_of_paper(runs)
+    missing = [name for name in reported.datasets() if name not in set(runs["dataset"])]
+    means = compared["quantity"].isin(_POSSIBLE) & (compared["table"] == "table1_matchers") & compared["tail"].notna()
+    if len(missing) != 1 or not means.any():
+        return [""] * len(compared)
+    by_dataset = pd.concat([_averages(runs[runs["dataset"] == name]) for name in runs["dataset"].unique()], axis=1)
+    without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in runs["seed"].unique()], axis=1)
+    return [
+        _needed(cell, by_dataset.loc[key].to_numpy(), without_seed.loc[key].to_numpy(), missing[0]) if is_mean else ""
+        for cell, key, is_mean in zip(
+            compared.to_dict("records"), map(tuple, compared[cells.KEY].to_numpy()), means, strict=True
+        )
+    ]
+
+
+def _needed(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str) -> str:
+    tolerance = last_digit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
+    total, printed = len(ours) + 1, float(cell["reported"])
+    low, high = (total * (printed + side * tolerance) - ours.sum() for side in (-1, 1))
+    least, most = _POSSIBLE[cell["quantity"]]
+    if high < least or low > most:
+        conclusion = f"which is impossible: it differs whatever {missing} is"
+    elif high < ours.min() or low > ours.max():
+        conclusion = f"unlike all {len(ours)} of ours ({ours.min():.3f} to {ours.max():.3f})"
+    else:
+        conclusion = f"as ours may be ({ours.min():.3f} to {ours.max():.3f})"
+    return f"To agree, {missing} would have to be {low:.3f} to {high:.3f}, {conclusion}."

@@ -1,0 +1,68 @@
+"""The verdict on a number of the paper, and on a row, a column or a table of them: reproduced, undecided, or differs.
+
+A number differs if other seeds of ours would hardly print it. It is reproduced if it is much likelier as ours than as
+something else: the same quantity of other datasets, of other methods, or one that is off by what readers call close. The
+cut-offs were chosen before they were measured; docs/reproduction.md has the rates of error.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.paper import cells
+from clusterlets.paper.prediction import Forecast, Key
+
+REPRODUCED, UNDECIDED, DIFFERS = "reproduced", "undecided", "differs"
+VERDICTS = (REPRODUCED, UNDECIDED, DIFFERS)
+
+#: A number differs if its tail has less than this probability; of n numbers together, if one has less than an n-th of it.
+LEVEL = 0.05
+#: A single number is reproduced from this evidence on; several, from this geometric mean on.
+EVIDENCE, EVIDENCE_OF_SEVERAL = 5.0, 2.25
+
+_SHOWN = 6  # decimals in the files
+# Its numbers are so alike that one that is half as large again would pass.
+_NEVER_REPRODUCED = {("table", "table2_best_by_deviation")}
+
+
+def judge(printed: pd.DataFrame, forecasts: Mapping[Key, Forecast]) -> pd.DataFrame:
+    """``tail``, ``evidence`` and ``verdict`` of each cell, with the index of ``printed``; undecided without a forecast.
+
+    ``printed`` has ``table``, ``row``, ``quantity`` and, as text, ``reported``.
+    """
+    rows = [_judge_number(forecasts.get(tuple(key)), text) for *key, text in printed[[*cells.KEY, "reported"]].to_numpy()]
+    return pd.DataFrame(rows, columns=["tail", "evidence", "verdict"], index=printed.index)
+
+
+def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float, str]:
+    if forecast is None:
+        return np.nan, np.nan, UNDECIDED
+    tail, evidence = round(forecast.own.tail(printed), _SHOWN), round(forecast.evidence(printed), _SHOWN)
+    return tail, evidence, DIFFERS if tail < LEVEL else REPRODUCED if evidence >= EVIDENCE else UNDECIDED
+
+
+def of_several(judged: pd.DataFrame) -> pd.DataFrame:
+    """The verdict on each row, column and table.
+
+    Parameters
+    ----------
+    judged : DataFrame
+        Cells that count, each with a verdict: ``table``, ``row``, ``quantity``, ``tail``, ``evidence``.
+
+    Returns
+    -------
+    DataFrame
+        ``kind`` (row, column or table), ``table``, ``name``, ``cells``, ``least_tail`` (times the number of cells),
+        ``evidence`` (the geometric mean), ``verdict``.
+    """
+    kinds = {"row": ["table", "row"], "column": ["table", "quantity"], "table": ["table"]}
+    rows = []
+    for kind, columns in kinds.items():
+        for names, group in judged.groupby(columns, sort=False):
+            tail = round(min(1.0, len(group) * group["tail"].min()), _SHOWN)
+            evidence = round(float(np.exp(np.log(group["evidence"].clip(lower=10.0**-_SHOWN)).mean())), _SHOWN)
+            is_enough = evidence >= EVIDENCE_OF_SEVERAL and (kind, names[0]) not in _NEVER_REPRODUCED
+            verdict = DIFFERS if tail < LEVEL else REPRODUCED if is_enough else UNDECIDED
+            rows.append((kind, names[0], names[-1], len(group), tail, evidence, verdict))
+    return pd.DataFrame(rows, columns=["kind", "table", "name", "cells", "least_tail", "evidence", "verdict"])

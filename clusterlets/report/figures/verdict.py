@@ -1,0 +1,46 @@
+"""How many of the paper's numbers differ, between copies of the paper that are right and copies that are wrong."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
+
+from clusterlets.paper import controls
+from clusterlets.report.drawing.style import empty_figure, plt
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="verdict",
+        title="How many of the paper's numbers differ from ours, beside papers that we made",
+        caption="A perfect copy prints what other seeds of ours give. A wrong one prints numbers of another dataset, matcher "
+        "or pair. The bars reach from the copy with the fewest numbers that differ to that with the most.",
+        reads=("comparison_controls.csv",),
+        sections=("report.html#tables",),
+    )
+]
+
+_BARS = {controls.PERFECT: ("perfect copies", "#7FB77F"), "another row": ("wrong copies", "#D9847C")}
+_HEIGHT = 0.5
+
+
+def draw(beside: pd.DataFrame) -> Figure:
+    """One line a table: a bar for the perfect copies, one for the wrong ones, and a mark for the paper."""
+    tables = list(beside.loc[beside["source"] == controls.PAPER, "table"])
+    if not tables:
+        return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
+    figure, axes = plt.subplots(figsize=(5.4, 0.9 + 0.34 * len(tables)), layout="constrained")
+    for row in beside[beside["table"].isin(tables)].to_dict("records"):
+        y, least, most = tables.index(row["table"]), 100 * row["differs_least"], 100 * row["differs_most"]
+        if row["source"] in _BARS:
+            axes.barh(y, max(most - least, 0.6), _HEIGHT, left=least, color=_BARS[row["source"]][1], zorder=2)
+        elif row["source"] == controls.PAPER:
+            axes.plot(least, y, "D", color="black", ms=6, zorder=3)
+    names = [f"Table {name[5]}" for name in tables]
+    axes.set(yticks=range(len(tables)), yticklabels=names, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
+    axes.set_xlabel("numbers that differ, %")
+    axes.tick_params(axis="y", length=0)
+    handles = [Patch(color=color, label=label) for label, color in _BARS.values()]
+    handles.append(Line2D([], [], color="black", ls="", marker="D", label=controls.PAPER))
+    figure.legend(handles=handles, ncols=3, loc="outside upper center", frameon=False)
+    return figure

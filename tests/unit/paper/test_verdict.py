@@ -1,0 +1,248 @@
+"""The rule for the paper's numbers: distributions by brute force and by hand, its cut-offs, and copies of known quality."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from synthetic_runs import compared_runs, some_runs, synthetic_runs
+
+from clusterlets.paper import averages, best_runs, cells, comparison, controls, reported, tables, verdict
+from clusterlets.paper.prediction import Forecast, Numbers, Options, close, last_digit, student
+
+SMALL = ("pima", "credit", "magic")
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return synthetic_runs(SMALL, seeds=4, ks=(5, 10))
+
+
+def one_atom(value=0.5, width=0.01):
+    return Numbers(np.array([value]), np.ones(1), width)
+
+
+def test_the_kernel_is_students_t():
+    values = np.linspace(-20, 20, 81)
+    assert student(values) == pytest.approx(stats.t.cdf(values, 3), abs=1e-15)
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0.002, 0.3))
+def test_the_probabilities_of_all_printed_numbers_add_up_to_one(atoms, width):
+    numbers = Numbers(np.array(atoms), np.full(len(atoms), 1 / len(atoms)), width)
+    printed = [f"{tenths / 10:.1f}" for tenths in range(-50, 61)]
+    assert sum(map(numbers.probability, printed)) == pytest.approx(1, abs=1e-3)
+
+
+def test_tails_by_hand():
+    numbers = one_atom(0.5, 0.01)
+    assert numbers.tail("0.50") == 1  # the middle
+    assert numbers.tail("0.53") == pytest.approx(2 * stats.t.sf(2.5, 3))  # what rounds to .53 starts at .525
+    assert numbers.tail("0.47") == pytest.approx(numbers.tail("0.53"))
+    assert numbers.probability("0.50") == pytest.approx(2 * stats.t.cdf(0.5, 3) - 1)
+    assert one_atom(4.0, 0.0).probability("4") == pytest.approx(2 * stats.t.cdf(2, 3) - 1)  # a quarter of the digit at least
+    options = Options({"G-B": 0.6, "C": 0.3, "D-PB": 0.1})
+    assert [options.tail(name) for name in ("G-B", "C", "D-PB")] == pytest.approx([1, 0.4, 0.1])
+
+
+def test_the_last_printed_digit():
+    assert [last_digit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
+
+
+@given(st.floats(0.001, 0.2), st.integers(0, 40))
+def test_a_number_further_away_is_never_judged_better(width, distance):
+    order = {word: place for place, word in enumerate((verdict.REPRODUCED, verdict.UNDECIDED, verdict.DIFFERS))}
+    others = tuple(one_atom(value) for value in (0.1, 0.9))
+    forecasts = {("t", "r", "correlation"): Forecast("correlation", one_atom(0.5, width), (others,))}
+    printed = pd.DataFrame({"table": "t", "row": "r", "quantity": "correlation", "reported": ["0.50", "0.50"]})
+    printed["reported"] = [f"{0.5 + step / 100:.2f}" for step in (distance, distance + 1)]
+    judged = verdict.judge(printed, forecasts)
+    assert judged["tail"].is_monotonic_decreasing
+    nearer, further = judged["verdict"].map(order)
+    assert nearer <= further or judged["evidence"].iloc[1] > judged["evidence"].iloc[0]
+
+
+def test_the_verdict_by_hand():
+    own, other = Options({"a": 0.9, "b": 0.06, "c": 0.04}), Options({"a": 0.1, "b": 0.1, "c": 0.8})
+    forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,), (Options(dict.fromkeys("abc", 1 / 3)),)))}
+    printed = pd.DataFrame({"table": "t", "row": ["r"] * 3 + ["none"], "quantity": "matcher", "reported": list("abca")})
+    judged = verdict.judge(printed, forecasts)
+    assert judged["evidence"].tolist()[:3] == pytest.approx(
+        [0.9 / (0.1 / 2 + 1 / 6), 0.06 / (0.1 / 2 + 1 / 6), 0.04 / (0.4 + 1 / 6)], abs=1e-6
+    )
+    assert judged["tail"].tolist()[:3] == pytest.approx([1, 0.1, 0.04])
+    assert judged["verdict"].tolist() == ["undecided", "undecided", "differs", "undecided"]
+    forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,),))}
+    assert verdict.judge(printed[:1], forecasts)["verdict"].tolist() == ["reproduced"]
+
+
+def test_several_numbers_together():
+    judged = pd.DataFrame(
+        {
+            "table": ["table3"] * 4 + ["table2_best_by_deviation"] * 2,
+            "row": ["a", "a", "b", "b", "a", "a"],
+            "quantity": ["size", "cohesion"] * 3,
+            "tail": [0.5, 0.5, 0.02, 0.5, 0.5, 0.5],
+            "evidence": [9.0, 1.0, 9.0, 9.0, 9.0, 9.0],
+        }
+    )
+    groups = verdict.of_several(judged).set_index(["kind", "table", "name"])
+    assert groups.loc[("row", "table3", "a"), "evidence"] == pytest.approx(3)
+    assert groups.loc[("row", "table3", "a"), "verdict"] == "reproduced"
+    assert groups.loc[("row", "table3", "b"), ["least_tail", "verdict"]].tolist() == [0.04, "differs"]
+    assert groups.loc[("column", "table3", "size"), "cells"] == 2
+    assert groups.loc[("table", "table3", "table3"), ["least_tail", "verdict"]].tolist() == [0.08, "reproduced"]
+    table2 = groups.loc[[("table", *["table2_best_by_deviation"] * 2)]]
+    assert table2["verdict"].tolist() == ["undecided"]  # it could not tell numbers half as large again
+
+
+# ---- forecasts -------------------------------------------------------------------------------------------------------
+
+
+def test_weights_are_those_of_the_winners_of_all_halves_of_the_seeds(runs):
+    numbers = best_runs.forecasts(runs)
+    for dataset in SMALL:
+        winners = []
+        for half in combinations(range(4), 2):
+            table = tables.make(runs[runs["seed"].isin(half)], ["table3_best_by_cohesion"])["table3_best_by_cohesion"].frame
+            winners.append(float(table.set_index("dataset").loc[dataset, "deviation_mean"]))
+        own = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
+        expected = {value: winners.count(value) / len(winners) for value in set(winners)}
+        assert {atom: pytest.approx(weight) for atom, weight in zip(own.atoms, own.weights, strict=True)} == expected
+
+
+def test_what_chooses_may_also_be_better(runs):
+    own = best_runs.forecasts(runs)["table2_best_by_deviation", "pima", "deviation_mean"].own
+    half = len(own.atoms) // 2
+    assert (own.atoms[:half] >= own.atoms[0]).all()
+    assert own.atoms[half:] == pytest.approx(2 * own.atoms[0] - own.atoms[:half])
+    assert own.weights.sum() == pytest.approx(1)
+
+
+def test_every_alternative_is_another_dataset_or_another_method(runs):
+    forecasts = best_runs.forecasts(runs)
+    elsewhere, rivals = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"].alternatives
+    assert len(elsewhere) == len(SMALL) - 1
+    assert len(rivals) == len(
+        ("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random")
+    )  # all runs of C are limit cases
+    own = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"].own
+    assert not any(np.array_equal(own.atoms, other.atoms) for other in (*elsewhere, *rivals))
+
+
+def test_averages_count_what_is_missing_as_any_of_ours(runs):
+    own = averages.forecasts(runs, len(SMALL) + 1)["table1_matchers", "C", "cohesion"].own
+    of_c = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
+    twice = [pd.concat([of_c, of_c[of_c["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
+    assert own.atoms == pytest.approx(twice)
+    without = [of_c[of_c["seed"] != seed]["cohesion"].mean() for seed in range(4)]
+    assert own.width**2 == pytest.approx(2 * averages.jackknife(np.array(without)[:, None])[0] + np.var(twice))
+    complete = averages.forecasts(runs, len(SMALL))["table1_matchers", "C", "cohesion"].own
+    assert complete.atoms == pytest.approx([of_c["cohesion"].mean()])
+
+
+def test_for_a_mean_the_jackknife_is_the_usual_standard_error():
+    values = np.random.default_rng(1).normal(size=10)
+    left_out = np.array([[np.delete(values, seed).mean()] for seed in range(10)])
+    assert averages.jackknife(left_out) == pytest.approx(values.var(ddof=1) / 10)
+
+
+@pytest.mark.parametrize("module", [averages, best_runs])
+def test_only_the_papers_number_of_seeds_counts_and_one_is_not_enough(module):
+    more = synthetic_runs(("pima", "credit"), seeds=12, ks=(5,))
+    forecasts, of_ten = module.forecasts(more), module.forecasts(more[more["seed"] < 10])
+    assert forecasts.keys() == of_ten.keys() and forecasts
+    for key, forecast in forecasts.items():
+        assert forecast.own.probability("1") == of_ten[key].own.probability("1")
+    assert module.forecasts(more[more["seed"] == 0]) == {}
+
+
+@pytest.mark.parametrize(
+    ("printed", "conclusion"),
+    [
+        (".097", "as ours may be"),
+        (".135", "unlike all 10 of ours"),
+        (".005", "which is impossible: it differs whatever nbfi is"),
+    ],
+)
+def test_what_the_missing_dataset_would_have_to_be(printed, conclusion):
+    names = [name for name in reported.datasets() if name != "nbfi"]
+    changes = [
+        {"dataset": name, "seed": seed, "deviation_mean": 0.05 + 0.01 * place + 0.0001 * seed}
+        for place, name in enumerate(names)
+        for seed in range(3)
+    ]
+    runs = some_runs(*changes)
+    cell = {"table": "table1_matchers", "row": "G-B", "quantity": "deviation_mean", "reported": printed, "tail": 0.5}
+    (text,) = averages.needed_of_missing(runs, pd.DataFrame([cell]))
+    assert conclusion in text
+    low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))
+    ours = [0.05 + 0.01 * place + 0.0001 for place in range(10)]
+    assert low < high and (low + high) / 2 == pytest.approx(11 * float(printed) - sum(ours), abs=0.001)
+    assert averages.needed_of_missing(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
+
+
+# ---- copies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def twenty_seeds():
+    return synthetic_runs(("adult", "credit", "bank", "compas", "magic", "pima"), seeds=20, ks=(5, 10))
+
+
+@pytest.fixture(scope="module")
+def printed():
+    """The cells of the paper that count."""
+    compared = comparison.counted(compared_runs(synthetic_runs(seeds=2, ks=(5,))))
+    return compared[~compared["dataset"].isin(["heloc"])]
+
+
+@pytest.fixture(scope="module")
+def measured(twenty_seeds, printed):
+    selections = printed[printed["table"].isin(cells.SELECTIONS)]
+    return controls.measure(twenty_seeds, selections).set_index(["source", "table"])
+
+
+def test_perfect_copies_rarely_differ_and_wrong_ones_are_rarely_reproduced(measured):
+    sums = measured.groupby("source")[["cells", *verdict.VERDICTS]].sum()
+    assert sums[list(verdict.VERDICTS)].sum(axis=1).to_numpy() == pytest.approx(sums["cells"].to_numpy(), abs=0.01)
+    shares = sums.div(sums["cells"], axis=0)
+    assert shares.loc["perfect", "differs"] <= 0.08
+    assert (shares.loc[["another row", "another size", "random"], "reproduced"] <= 0.08).all()
+    # The datasets of these runs are alike, so another row may pass.
+    assert (shares.drop(["perfect", "another row"])["differs"] > shares.loc["perfect", "differs"]).all()
+
+
+def test_each_copy_changes_what_it_says(measured):
+    assert set(measured.loc["FRAC exchanged"].index) == {"table4_frac_vs_clusterlets"}
+    assert set(measured.loc["random"].index) == {"table2_best_by_deviation", "table3_best_by_cohesion"}
+    assert set(measured.loc["another row"].index) == set(cells.SELECTIONS)
+    assert (measured["cells"] <= measured.loc["perfect", "cells"].reindex(measured.index, level="table")).all()
+    assert (measured.loc["perfect", "copies"] == 2).all()
+
+
+def test_copies_of_averages_are_compared_with_ours_less_one_dataset(printed):
+    runs = synthetic_runs(("credit", "pima"), seeds=20, ks=(5,))
+    averages_only = printed[printed["table"].isin(cells.AVERAGES)]
+    measured = controls.measure(runs, averages_only).set_index(["source", "table"])
+    assert (measured.loc["perfect", "copies"] == 2 * 2).all()
+    assert measured.loc["perfect", "cells"].to_dict() == averages_only["table"].value_counts().to_dict()
+
+
+def test_fewer_than_twenty_seeds_measure_nothing(twenty_seeds):
+    runs = twenty_seeds[twenty_seeds["seed"] < 19]
+    compared = compared_runs(runs)
+    assert controls.measure(runs, comparison.counted(compared)).empty
+    beside = controls.beside(compared, runs)
+    paper = beside[beside["source"] == controls.PAPER]
+    counts = comparison.counts(compared).set_index("table")
+    assert paper.set_index("table")["differs"].to_dict() == counts["differs"].drop("all").to_dict()
+    assert set(beside["source"]) == {controls.PAPER, controls.PERFECT, *controls.WRONG}  # from the committed reference
+
+
+def test_what_readers_call_close():
+    assert close("deviation_mean", 0.001) == 0.005 and close("deviation_max_std", 0.2) == pytest.approx(0.08)
+    assert close("size", 4) == 1 and close("correlation", -0.5) == 0.06
