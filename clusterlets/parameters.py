@@ -74,8 +74,8 @@ def _excess_of_size(least: int, composition: np.ndarray, group_counts: np.ndarra
     return float(least - composition.sum(axis=1).min())
 
 
-#: Every cluster has at least so many rows.
-SIZE = Bound("at least so many rows in every cluster", _excess_of_size)
+#: Every cluster has at least this many rows.
+SIZE = Bound("at least this many rows in every cluster", _excess_of_size)
 
 
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
 from clusterlets.methods import Method
+from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
 
@@ -348,17 +349,19 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
 
 
 def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
-    """The requested bound on the groups of a cluster, and by how much it is missed; nothing for methods without a bound."""
+    """The requested bounds on each cluster, and by how much they are missed; nothing for methods without a bound."""
     values = {name: options.values.get(name, parameter.default) for name, parameter in options.chosen.parameters.items()}
     bounds = [name for name in values if options.chosen.parameters[name].bound and values[name] is not None]
-    if not bounds:
-        return []
-    name = bounds[-1]  # a later bound replaces the earlier ones
-    bound = options.chosen.parameters[name].bound
-    value = bound.value_of(values[name], options.k)
-    off = bound.missed_rows(value, composition, group_counts)
-    verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
-    return [f"asked for   {name} {value}: {verdict}   ({bound.meaning})"]
+    sizes = [name for name in bounds if options.chosen.parameters[name].bound is SIZE]
+    on_groups = [name for name in bounds if name not in sizes]
+    lines = []
+    for name in [*on_groups[-1:], *(size for size in sizes if values[size] > 1)]:  # a later bound on groups replaces the others
+        bound = options.chosen.parameters[name].bound
+        value = bound.value_of(values[name], options.k)
+        off = bound.missed_rows(value, composition, group_counts)
+        verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
+        lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
+    return lines
 
 
 def _format_values(values: dict[str, Any]) -> str:

@@ -43,7 +43,7 @@ def test_a_step_with_another_version_is_refused_before_it_runs(measuring, monkey
     monkeypatch.setattr(np, "__version__", "1.26.0")
     assert command_line.main(arguments) == 1 and not output.exists()
     error = capsys.readouterr().err
-    assert f"numpy 1.26.0 (from {Path(np.__file__).parent}) and not {locked}" in error
+    assert f"numpy 1.26.0 (from {Path(np.__file__).parent}) instead of {locked}" in error
     assert "make environment" in error and "Traceback" not in error
 
 
@@ -72,7 +72,7 @@ def test_a_numpy_on_the_path_is_refused(measuring, tmp_path, version):
         text=True,
     )
     assert process.returncode == 1 and not measuring[1].exists() and "Traceback" not in process.stderr
-    assert f"numpy {version} (from {other}) and not {np.__version__}" in process.stderr
+    assert f"numpy {version} (from {other}) instead of {np.__version__}" in process.stderr
 
 
 def test_the_installed_version_is_that_of_the_imported_module(monkeypatch):
@@ -88,6 +88,6 @@ def test_every_library_has_a_module_and_all_wrong_versions_are_named(tmp_path):
     versions = libraries.loaded()
     assert versions.keys() == libraries.MODULES.keys()
     libraries.check_versions(versions)
-    with pytest.raises(ClusterletsError, match=r"scipy 1 \(from .*, jinja2 2 \(from .* and not \d"):
+    with pytest.raises(ClusterletsError, match=r"scipy 1 \(from .*, jinja2 2 \(from .* instead of \d"):
         libraries.check_versions({**versions, "scipy": "1", "jinja2": "2"})
     libraries.check_versions({"numpy": "1"}, lock=tmp_path / "none")
