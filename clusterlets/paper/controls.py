@@ -52,12 +52,6 @@ def beside(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     return rows.loc[order.intersection(rows.index, sort=False)].reset_index()
 
 
-def share_that_differs(beside: pd.DataFrame, source: str) -> float:
-    """Of all numbers that a source changes, the share that differs; NaN if there are none."""
-    rows = beside[beside["source"] == source]
-    return rows[DIFFERS].sum() / rows["cells"].sum() if len(rows) else float("nan")
-
-
 def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
     """Verdicts on copies of the paper: ``results/comparison_controls.csv``.
 

@@ -9,7 +9,7 @@ from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.paper.results import Results
 from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
-from clusterlets.text import counted, percent
+from clusterlets.text import counted
 
 Answer = tuple[str, str]
 
@@ -35,13 +35,10 @@ def _tables(results: Results) -> Answer:
     if not n_compared:
         return "Its tables", "no number can be compared."
     perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
-    wrong = sorted(controls.share_that_differs(results.controls, source) for source in controls.WRONG)
     return (
         "Its tables",
-        f"{total['differs']} of {n_compared} numbers differ from ours; in a perfect copy of the paper {perfect['differs']:.0f} "
-        f"would, and of the numbers that wrong copies change {percent(wrong[0])} to {percent(wrong[-1])} do. "
-        f"{total['reproduced']} are reproduced (perfect: {perfect['reproduced']:.0f}); {total['undecided']} cannot be decided "
-        f"(perfect: {perfect['undecided']:.0f}).",
+        f"of {n_compared} numbers {total['reproduced']} are reproduced and {total['differs']} differ; a perfect copy of the "
+        f"paper would give {perfect['reproduced']:.0f} and {perfect['differs']:.0f}. The others cannot be decided.",
     )
 
 
