@@ -176,7 +176,7 @@ def test_a_library_that_differs_from_the_lock_is_refused_before_anything_runs(wo
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
     run = workflow.run("results/tiny/prepared/iris.npz", environment={"PYTHONPATH": str(other.parent)})
     assert run.status != 0 and "Traceback" not in run.output
-    assert f"The environment has numpy 2.4.5 (from {other}) and not " in run.output, run.output
+    assert f"The environment has numpy 2.4.5 (from {other}) instead of " in run.output, run.output
     assert run.output.count("numpy 2.4.5") == 1 and workflow.results() == {} and not (workflow.folder / "data").exists()
 
 
