@@ -54,15 +54,15 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     """
     if options.table.suffix == user_table.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
-    features = options.features.split(",") if options.features else user_table.NUMERIC
-    for option, names in (("--sensitive", options.sensitive), ("--features", features if options.features else ())):
-        repeated = [name for name in names if list(names).count(name) > 1]
+    features = options.features.split(",") if options.features else []
+    for option, names in (("--sensitive", options.sensitive), ("--features", features)):
+        repeated = [name for name in names if names.count(name) > 1]
         if repeated:
             raise ClusterletsError(f"{option} names {repeated[0]!r} twice; once is enough.")
     overlap = [column for column in options.sensitive if column in features]
     if overlap:
         raise ClusterletsError(f"{overlap[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
-    table, remarks = user_table.read(options.table, options.sensitive, features, options.separator)
+    table, remarks = user_table.read(options.table, options.sensitive, features or user_table.NUMERIC, options.separator)
     separator = options.separator or user_table.SEPARATORS[options.table.suffix]
     # Rows without a sensitive value are left out; the others keep their row numbers.
     sensitive = pd.read_csv(
@@ -75,7 +75,7 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     )
     has_group = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
     header = pd.read_csv(options.table, sep=separator, nrows=0, encoding="utf-8-sig").columns.str.strip()
-    unnamed = [column for column in header if options.features and column not in (*features, *options.sensitive)]
+    unnamed = [column for column in header if features and column not in (*features, *options.sensitive)]
     notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
     return table, np.flatnonzero(has_group), remarks + notes
 
