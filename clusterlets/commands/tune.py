@@ -7,8 +7,10 @@ import shlex
 import signal
 import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NoReturn
 from urllib.parse import quote
 
 from clusterlets import methods
@@ -18,6 +20,8 @@ from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.artifacts import OK
+from clusterlets.text import counted
 
 _LONGEST_STEM = 150  # letters: a file's name may have 255
 
@@ -51,8 +55,8 @@ def main(arguments: list[str]) -> int:
     X = scaled(table, options.scaling)
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is finished is ranked, as on Ctrl-C
-    with ProgressBar(sys.stderr) as progress:
+    configurations = best = None
+    with _sigterm_as_interrupt() as received, ProgressBar(sys.stderr) as progress, suppress(KeyboardInterrupt):
         configurations = tune(
             X,
             sensitive_features=table.groups,
@@ -63,7 +67,17 @@ def main(arguments: list[str]) -> int:
             random_state=options.seed,
             progress=progress,
         )
-    best = configurations.best()
+    status = 128 + (received or [signal.SIGINT])[0]
+    try:
+        best = configurations.best() if configurations is not None else None
+    except ClusterletsError:
+        if not configurations.interrupted:
+            raise
+    if configurations is None or best is None:
+        finished = 0 if configurations is None else (configurations.runs["status"] == OK).sum()
+        what = counted(finished, "fit") if finished else "no fit"
+        print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to rank.", file=sys.stderr)
+        return status
     write_table(options.output, configurations)
     with writing(options.plot):
         configurations.plot(options.plot)
@@ -73,7 +87,23 @@ def main(arguments: list[str]) -> int:
     if not configurations.interrupted:
         return 0
     print("clusterlets tune: interrupted; only what was finished is ranked.", file=sys.stderr)
-    return 128 + signal.SIGINT
+    return status
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[list[int]]:
+    """Let SIGTERM interrupt as Ctrl-C does, so that what is finished is ranked; the list then holds it."""
+    received: list[int] = []
+
+    def interrupt(signum: int, _: object) -> NoReturn:
+        received.append(signum)
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _stem(options: argparse.Namespace) -> str:
