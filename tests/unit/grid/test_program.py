@@ -63,7 +63,7 @@ def test_all_placeholders_are_replaced_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1e-05"), (3, "3")]
+    ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1.0e-05"), (3, "3")]
 )
 def test_values_are_written_as_everywhere(tmp_path, value, text):
     fit(f"echo {{x}} > {tmp_path}/said; {AWK}", x=value)
