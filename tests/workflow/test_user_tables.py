@@ -165,6 +165,7 @@ def test_all_faults_of_the_entries_are_reported_at_once_before_anything_runs(wor
         "two entries have the name 'iris'",
     ):
         assert words in outcome.output, outcome.output
+    assert outcome.output.rstrip().splitlines()[-1].startswith("  - ")  # and nothing about the code that found them
     assert not (workflow.folder / "data").exists() and workflow.results() == {}
 
 
