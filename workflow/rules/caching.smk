@@ -19,7 +19,7 @@ def restrict_cache(cached):
             raise CacheMissException(f"{job} may depend on more than its parameters.")
         await fetch(job)
         if has_fits:
-            crossed_limits.note(job.output[0], False, plan.limits, job.params.exceeded_limits)
+            crossed_limits.record(job.output[0], False, plan.limits, job.params.exceeded_limits)
 
     cached.cache.store, cached.cache.fetch = store_reproducible, fetch_reproducible
 
