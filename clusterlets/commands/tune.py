@@ -8,7 +8,7 @@ import signal
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote
@@ -68,11 +68,9 @@ def main(arguments: list[str]) -> int:
             progress=progress,
         )
     status = 128 + (received or [signal.SIGINT])[0]
-    try:
-        best = configurations.best() if configurations is not None else None
-    except ClusterletsError:
-        if not configurations.interrupted:
-            raise
+    if configurations is not None:
+        with suppress(ClusterletsError) if configurations.interrupted else nullcontext():
+            best = configurations.best()
     if configurations is None or best is None:
         finished = 0 if configurations is None else (configurations.runs["status"] == OK).sum()
         what = counted(finished, "fit") if finished else "no fit"
