@@ -1,24 +1,19 @@
 """fair-limit beside reference values: blocks of tables, balanced files at limit 0, and a million rows.
 
     python benchmarks/bench_fair_limit.py --blocks limits.csv --prepared results/prepared --balanced folder --rows 1000000
-    python benchmarks/bench_fair_limit.py --published data/raw --prepared results/prepared
+    python benchmarks/bench_fair_limit.py --raw data/raw --prepared results/prepared
 
 ``limits.csv`` has the columns dataset, k, limit, sse and seconds; the prepared tables are standardised first. A folder
 of balanced files has ``expected.csv`` (dataset, k, sse) and the tables, whose first column is the group. Ratios are medians
 of three seeds to the reference, of balanced files the best of three. Every result is checked in whole numbers.
 
-``--published`` takes the raw files of adult and bank, and runs the rows that Casel et al. print for MPFC (a mixed-integer
-program with Gurobi, the best of 100 starts) and MS-FlowFC (arXiv 2605.13759), under their rule: in every cluster the smaller
-group has at least (1 - lambda) floor(n_min / k) / ceil(n_max / k) times the rows of the larger one. With ``--prepared`` it also
-takes the largest deviations that MS-FlowFC reached on standardised tables, and compares costs there. Two sensitive columns at
-once are run on standardised features of the same raw files, and compas'.
+With ``--prepared`` alone, the limits are the largest deviations that MS-FlowFC (arXiv 2605.13759) reached on standardised
+tables, and costs are compared there. ``--raw`` takes the raw files of adult and compas for two sensitive columns at once.
 """
 
 import argparse
 import statistics
 import sys
-import time
-from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +21,7 @@ import pandas as pd
 from measuring import Bars, cpu_seconds, peak_megabytes  # before numpy: it sets the threads
 
 from clusterlets.algorithms.fair_limit import fair_limit
-from clusterlets.algorithms.limits import deviation_limits, exact, largest_deviation, share_limits
+from clusterlets.algorithms.limits import deviation_limits, exact, largest_deviation
 from clusterlets.datasets import adult, compas
 from clusterlets.storage import load_arrays
 
@@ -56,60 +51,11 @@ def blocks(path: Path, prepared: Path, bars: Bars) -> None:
             )
 
 
-# Sums of squared errors: dataset, k, lambda, MPFC, MS-FlowFC.
-PUBLISHED = [
-    *(("adult", 2, "0.01", 3697, 3698), ("adult", 5, "0.01", 2434, 2447), ("adult", 5, "0.1", 2407, 2413)),
-    *(("adult", 5, "0.3", 2379, 2380), ("adult", 10, "0.01", 1607, 1623), ("adult", 10, "0.1", 1557, 1564)),
-    *(("adult", 10, "0.3", 1515, 1507), ("adult", 15, "0.01", 1296, 1321), ("bank", 5, "0.01", 1389, 1402)),
-    *(
-        ("bank", 10, "0.01", 951, 980),
-        ("bank", 10, "0.1", 930, 950),
-        ("bank", 10, "0.3", 890, 901),
-        ("bank", 15, "0.01", 810, 841),
-    ),
-]
 # dataset, k, sum of squared errors of MS-FlowFC, its largest deviation, the part of its cost that is asked for.
 REACHED = [
     *(("magic", 5, 111668, "0.0005", 0.95), ("magic", 20, 82013, "0.005", 0.92)),
     *(("adult", 5, 244783, "0.0001", 0.935), ("adult", 20, 164639, "0.003", 0.90)),
 ]
-
-
-def published_table(raw: Path, dataset: str) -> tuple[np.ndarray, np.ndarray]:
-    """Numeric features, scaled to [0, 1], and the two largest groups, as in those papers."""
-    if dataset == "adult":
-        files = [pd.read_csv(raw / "adult" / name, header=None, comment="|") for name in ("adult.data", "adult.test")]
-        frame = pd.concat(files, ignore_index=True)
-        values, groups = frame[[0, 2, 4, 10, 11, 12]], frame[9].str.strip()
-    else:
-        frame = pd.read_csv(raw / "bank" / "bank-full.csv", sep=";")
-        frame = frame[frame["marital"].isin(["married", "single"])]
-        values, groups = frame[["age", "balance", "day", "duration", "campaign", "pdays", "previous"]], frame["marital"]
-    X = values.to_numpy(dtype=np.float64)
-    X = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    return np.ascontiguousarray(X), np.unique(groups, return_inverse=True)[1].astype(np.int64)
-
-
-def published(raw: Path, bars: Bars) -> None:
-    tables = {dataset: published_table(raw, dataset) for dataset in ("adult", "bank")}
-    for dataset, k, part, *others in PUBLISHED:
-        X, groups = tables[dataset]
-        counts, levels = np.bincount(groups), np.arange(2)[:, None]
-        least = (1 - Fraction(part)) * (int(counts.min()) // k) / -(-int(counts.max()) // k)
-        bounds = (least / (1 + least), 1 / (1 + least))
-        limits = share_limits(0, {0: bounds, 1: bounds})
-        costs, seconds = [], []
-        for seed in range(4):
-            start = time.process_time()
-            result = fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels)
-            seconds.append(time.process_time() - start)
-            composition = np.zeros((2, k), dtype=np.int64)
-            np.add.at(composition, (groups, result.labels), 1)
-            assert (composition.min(axis=0) * least.denominator >= composition.max(axis=0) * least.numerator).all()
-            costs.append(result.inertia)
-        what = f"{dataset} as published, k = {k}, lambda {part}"
-        bars.at_most(what, min(costs) / min(others), 1, "of MPFC and MS-FlowFC")
-        bars.at_most(f"{what}, time", statistics.median(seconds), 1, "s a fit")
 
 
 def reached(prepared: Path, bars: Bars) -> None:
@@ -186,16 +132,15 @@ def main() -> int:
     parser.add_argument("--blocks", type=Path)
     parser.add_argument("--prepared", type=Path)
     parser.add_argument("--balanced", type=Path)
-    parser.add_argument("--published", type=Path)
+    parser.add_argument("--raw", type=Path)
     parser.add_argument("--rows", type=int)
     options, bars = parser.parse_args(), Bars()
     if options.blocks:
         blocks(options.blocks, options.prepared, bars)
-    if options.published:
-        published(options.published, bars)
-        two_columns(options.published, bars)
-        if options.prepared:
-            reached(options.prepared, bars)
+    elif options.prepared:
+        reached(options.prepared, bars)
+    if options.raw:
+        two_columns(options.raw, bars)
     if options.balanced:
         balanced(options.balanced, bars)
     if options.rows:
