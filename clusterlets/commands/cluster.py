@@ -27,11 +27,12 @@ from clusterlets.commands.output import (
     writing,
 )
 from clusterlets.datasets.suspects import MAX_GROUPS
-from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
+from clusterlets.datasets.table import Table, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
 from clusterlets.methods import Method
+from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -281,18 +282,7 @@ def _fit(options: argparse.Namespace, X: np.ndarray, table: Table):
     estimator = _estimator(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
-        return estimator.fit(X, sensitive_features=_sensitive(options, table))
-
-
-def _sensitive(options: argparse.Namespace, table: Table) -> pd.DataFrame:
-    """The sensitive columns, whose values are in the order of the table's groups."""
-    columns = columns_of_names(table.group_names)
-    return pd.DataFrame(
-        {
-            name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
-            for name, values in zip(options.sensitive if len(columns) > 1 else options.sensitive[:1], columns, strict=True)
-        }
-    )
+        return estimator.fit(X, sensitive_features=own_table.sensitive_columns(options.sensitive, table))
 
 
 def _estimator(options: argparse.Namespace):
@@ -342,6 +332,7 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
         report=report,
         scores=[
             *_describe_bound(options, report.composition.counts, table.group_counts),
+            *_deviations_of_columns(fitted.memberships_, own_table.sensitive_columns(options.sensitive, table)),
             account.worst(report),
             *account.scores(report),
         ],
@@ -362,6 +353,19 @@ def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_
         verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
     return lines
+
+
+def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
+    """Of several sensitive columns, the largest deviation of each by itself, which is what limits of fair-limit are about."""
+    from clusterlets.estimators.report import composition_of
+
+    if sensitive.shape[1] == 1:
+        return []
+    largest = {}
+    for name, column in sensitive.loc[:, sensitive.nunique() > 1].items():
+        composition = composition_of(memberships, column)
+        largest[name] = deviation_per_cluster(composition.counts, composition.group_counts).max()
+    return [f"columns     {', '.join(f'{name} max {value:.3f}' for name, value in largest.items())}   (each by itself)"]
 
 
 def _format_values(values: dict[str, Any]) -> str:

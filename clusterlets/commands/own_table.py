@@ -10,7 +10,7 @@ import pandas as pd
 from clusterlets.commands.output import utf8_name
 from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MAX_GROUPS, identifiers, unlike_scales
-from clusterlets.datasets.table import Table
+from clusterlets.datasets.table import Table, columns_of_names, sort_key
 from clusterlets.errors import ClusterletsError
 
 _LISTED = 60  # columns that are named one by one
@@ -78,6 +78,17 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     unnamed = [column for column in header if options.features and column not in (*features, *options.sensitive)]
     notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
     return table, np.flatnonzero(has_group), remarks + notes
+
+
+def sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
+    """The sensitive columns, whose values are in the order of the table's groups."""
+    columns = columns_of_names(table.group_names)
+    return pd.DataFrame(
+        {
+            name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
+            for name, values in zip(names if len(columns) > 1 else names[:1], columns, strict=True)
+        }
+    )
 
 
 def features_line(table: Table) -> str:
