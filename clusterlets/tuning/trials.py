@@ -12,6 +12,7 @@ import numpy as np
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.analysis.leaderboard import spread_positions
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
 from clusterlets.grid.artifacts import CROSSED, OK, UNSUPPORTED
@@ -81,7 +82,7 @@ def trial_runs(
     seconds: float,
     progress: Progress,
 ) -> list[dict]:
-    """One row per candidate and seed, with status and scores; rows with a cost have both prices.
+    """One row per candidate and seed, with status and scores; rows with a cost have a price.
 
     Every fit runs in its own process (:mod:`clusterlets.grid.fitting`), with a limit on CPU time of :data:`SHARE` of the
     seconds, or of what is left of them. The clock starts once every method is loaded; no candidate starts after the end, or
@@ -103,11 +104,10 @@ def trial_runs(
         row |= {"parameters": format_parameters(candidates[place].parameters), "status": fit.status, "note": fit.note}
         rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
     with_cost = [row for row in rows if not np.isnan(row["kmeans_cost"])]
-    largest = max((row["n_clusters"] for row in with_cost), default=n_clusters)
-    add_prices(with_cost + (_plain(X, groups, largest, seeds) if largest > n_clusters else []))
+    sizes = {int(row["n_clusters"]) for row in with_cost}
+    add_prices(with_cost, {_TABLE: {size: least_plain_cost(X, size) for size in sizes if size > 1}})
     for row in rows:
         row.setdefault("price_of_fairness", np.nan)
-        row.setdefault("price_over_best", np.nan)
     return rows
 
 
@@ -157,10 +157,3 @@ def scores_of(candidate: Candidate, X: np.ndarray, groups: np.ndarray, n_cluster
     settings = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
     report = fairness_report(X, fitted.memberships_, groups, **settings)
     return {name: report[name] for name in _SCORES}
-
-
-def _plain(X, groups, n_clusters: int, seeds: Sequence[int]) -> list[dict]:
-    """Runs of plain k-means with a larger number of clusters, so that prices in between can be interpolated."""
-    plain = Candidate(REFERENCE, {})
-    run_columns = {"dataset": _TABLE, "method": REFERENCE}
-    return [run_columns | {"seed": seed} | scores_of(plain, X, groups, n_clusters, seed) for seed in seeds]
