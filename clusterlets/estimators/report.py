@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
-from clusterlets.algorithms.kmeans import kmeans_labels
+from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
@@ -134,18 +134,17 @@ def fairness_report(
     silhouette : bool
         Whether to add up distances for the silhouettes, which are NaN otherwise.
     reference_cost : float or None
-        Sum of squared errors of plain k-means with as many clusters, by which the price of fairness divides; None to run plain
-        k-means here, with one start.
+        Sum of squared errors by which the price of fairness divides; None for the least cost of plain k-means with as many
+        clusters over 50 starts (:func:`clusterlets.algorithms.plain_costs.least_plain_cost`), which a process computes once.
     random_state : int, Generator, RandomState or None
-        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances, and of the
-        start of plain k-means; an int gives each of the two its own stream from there.
+        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances.
 
     Returns
     -------
     FairnessReport
         A dict of scores, whose attribute ``clusters`` is a table of the clusters (it needs pandas) and ``shares`` the share of
         each group in the table. Names, units and meanings of the scores are as in ``docs/results-format.md``;
-        ``centroid_silhouette`` and ``price_over_best``, which need more than the clustering, are left out.
+        ``centroid_silhouette``, which needs more than the clustering, is left out.
         ``cohesion_error`` is 0 where the cohesion is exact. ``silhouette_of_groups``: a dict with the mean silhouette of each
         group that was drawn, by its value, or by the tuple of its values.
 
@@ -164,8 +163,8 @@ def fairness_report(
     :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is that of
     :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
     (``row_samples.EXACT_ROWS``); past that they are those of 2,000 rows, against all others: O(m n d) time for m rows.
-    Plain k-means costs O(n d C) time per round for C clusters, a few tens of rounds mostly; it is not run where clusters
-    overlap, nor with a ``reference_cost``.
+    Plain k-means costs O(n d C) time per round for C clusters, a few tens of rounds mostly for each of its 50 starts (10 above
+    100,000 rows); it is not run where clusters overlap, nor with a ``reference_cost``.
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     X = check_array(X, dtype=np.float64, order="C")
@@ -199,18 +198,17 @@ def fairness_report(
     names = _values(classes)
     silhouettes = {names[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
     scores |= evaluate(SCORES, labelled) | {"silhouette_of_groups": silhouettes}
-    scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost, random_state))
+    scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost))
     composition = _composition(memberships, cluster_names, groups, names)
     return FairnessReport(scores, composition, deviation_per_cluster(composition.counts, composition.group_counts, deviation))
 
 
-def _plain_cost(X, scores, reference_cost: float | None, random_state) -> PlainCost:
-    """The cost, and that of plain k-means with as many clusters, which is run unless its cost is given."""
+def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
+    """The cost, and the least one of plain k-means with as many clusters, which is run unless its cost is given."""
     cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
     if reference_cost is None and not np.isnan(cost):
         with as_invalid_input():
-            plain = kmeans_labels(X, n_clusters, generator(random_state))
-        reference_cost = float(geometry.moments_by_label(X, plain, int(plain.max()) + 1)[1].sum())
+            reference_cost = least_plain_cost(X, n_clusters)
     return PlainCost(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_array
 from clusterlets import methods
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.limits import levels_of_groups
+from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
@@ -199,7 +200,7 @@ def tune(
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
     levels, _ = levels_of_groups([column.tolist() for column in np.atleast_2d(classes.T)])
     shares = [np.bincount(column[groups]) / len(X) for column in levels.T]
-    plain = trials.plain_cost(X, n_clusters)
+    plain = least_plain_cost(X, n_clusters)
     task = Task(X, sensitive_features, levels, shares, n_clusters, max_deviation, min_cluster_size, plain)
     plan, runs, interrupted = trials.candidates(sorted(names), task), [], False
     seeds = range(random_state, random_state + n_seeds)

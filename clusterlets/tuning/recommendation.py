@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.text import counted
 from clusterlets.tuning.trials import LIMITED, NOT_TRIED, REFERENCE
 
@@ -19,8 +20,9 @@ def sentences(tuned: "Tuned") -> str:
     limit = f"{task.max_deviation:g}"
     size = f" and at least {task.min_cluster_size} rows in each" if task.min_cluster_size > 1 else ""
     asked = f"{counted(task.n_clusters, 'cluster')} within {limit} of the table's shares{size}"
+    starts = number_of_starts(len(task.X))
     scores = (
-        f"{best['price']:.3f} times the cost of the best plain k-means found, largest deviation {best['deviation_max']:.3f}, "
+        f"{best['price']:.3f} times the cost of the best plain k-means found ({starts} starts), largest deviation {best['deviation_max']:.3f}, "
         f"smallest cluster {counted(int(best['smallest']), 'row')}"
     )
     name = f"{_name(best)}, seed {best['seed']}"

@@ -115,15 +115,6 @@ def delta_within(shares: Sequence[np.ndarray], max_deviation: float) -> float:
     return math.floor(low * digits) / digits
 
 
-def plain_cost(X: np.ndarray, n_clusters: int) -> float:
-    """Lowest cost of plain k-means."""
-    from clusterlets.algorithms.geometry import moments_by_label
-    from clusterlets.algorithms.kmeans import kmeans_labels
-
-    starts = (kmeans_labels(X, n_clusters, np.random.default_rng(seed)) for seed in range(10))
-    return min(float(moments_by_label(X, labels, n_clusters)[1].sum()) for labels in starts)
-
-
 def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     """The configurations in the order in which they are tried.
 

@@ -86,6 +86,7 @@ WITHIN_ALGORITHMS = {
     "fair_lloyd": ("compiled", "instances", "kernels", "kmeans"),
     "vfc": ("compiled", "elementary", "geometry", "instances", "kmeans"),
     "geometry": ("checks", "kernels", "row_samples"),
+    "plain_costs": ("geometry", "kmeans"),
     "extraction": ("checks", "clusterlets", "geometry", "kmeans"),
     "frac": ("compiled", "geometry", "instances", "kmeans"),
     "matching": ("centroids", "clusterlets", "elementary"),

@@ -64,7 +64,7 @@ def test_the_printed_command_gives_the_printed_numbers(wine, capsys, tmp_path, s
     (table,) = Path().glob("*-front.csv")
     first = pd.read_csv(table).iloc[0]
     assert first["kmeans_cost"] == pytest.approx(cost, abs=1e-5) and f"{first['price']:.3f}" == price
-    assert re.search(rf"max {deviation}\b", account)
+    assert re.search(rf"max {deviation}\b", account) and f"price of fairness  {price} " in account
     check_files(pd.read_csv(table), table.with_suffix(".png"))
 
 
