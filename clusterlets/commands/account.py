@@ -101,7 +101,7 @@ def warnings(report: "FairnessReport") -> list[str]:
         )
     if price > DEAR:
         messages.append(
-            f"the price of fairness is {price:.2f}: the clusters are far wider than those of plain k-means; "
+            f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
             "`clusterlets tune` shows what other methods cost"
         )
     return messages
