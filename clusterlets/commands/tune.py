@@ -156,9 +156,10 @@ def command(options: argparse.Namespace, run: Mapping) -> list[str]:
     words = ["clusterlets", "cluster", str(options.table)]
     for column in options.sensitive:
         words += _option("sensitive", column)
-    for name in ("features", "separator"):
+    for name in ("features", "separator", "id"):
         if getattr(options, name):
             words += _option(name, getattr(options, name))
+    words += ["--drop-missing"] * options.drop_missing
     if options.scaling != "none":
         words += _option("scaling", options.scaling)
     if methods.get(run["method"]).role == "paper":

@@ -22,7 +22,8 @@ def sentences(tuned: "Tuned") -> str:
     asked = f"{counted(task.n_clusters, 'cluster')} within {limit} of the table's shares{size}"
     starts = number_of_starts(len(task.X))
     scores = (
-        f"{best['price']:.3f} times the cost of the best plain k-means found ({starts} starts), largest deviation {best['deviation_max']:.3f}, "
+        f"{best['price']:.3f} times the cost of the best plain k-means found ({starts} starts), "
+        f"largest deviation {best['deviation_max']:.3f}, "
         f"smallest cluster {counted(int(best['smallest']), 'row')}"
     )
     name = f"{_name(best)}, seed {best['seed']}"

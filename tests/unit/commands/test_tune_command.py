@@ -83,8 +83,8 @@ def check_files(configurations, picture):
 def test_columns_are_listed_and_suspicious_ones_warned_of(wine, capsys):
     arguments = ["tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001", "--seeds", "2"]
     status, output, complaint = run(capsys, *arguments)
-    assert "features: bottle_id, alcohol," in output and "note: ignored (not numeric): cellar" in output
-    assert "warning: bottle_id looks like an identifier (its name)" in output
+    assert "features: alcohol," in output and "note: ignored (not numeric): cellar" in output
+    assert "note: left out (--features names columns to keep): bottle_id (an identifier, by its name)" in output
     ratio = wine["proline"].std() / wine["nonflavanoid_phenols"].std()
     assert f"warning: proline spreads {ratio:,.0f} times as far as nonflavanoid_phenols" in output
     assert status == 1 and "(not_tried " in complaint and "allow more minutes" in complaint
