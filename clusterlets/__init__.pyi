@@ -15,6 +15,7 @@ from clusterlets.estimators import FairLP as FairLP
 from clusterlets.estimators import FairnessReport as FairnessReport
 from clusterlets.estimators import InvalidInput as InvalidInput
 from clusterlets.estimators import MethodClustering as MethodClustering
+from clusterlets.estimators import SavedClustering as SavedClustering
 from clusterlets.estimators import ScaffTree as ScaffTree
 from clusterlets.estimators import TreeFairlets as TreeFairlets
 from clusterlets.estimators import cluster_composition as cluster_composition

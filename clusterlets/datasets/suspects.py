@@ -11,7 +11,7 @@ _NAMED = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?
 _POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code|plz)(?:$|[^A-Za-z])", re.IGNORECASE)
 #: Part of the values that differ from all others in a column of identifiers.
 NEARLY = 0.98
-_FEWEST = 10  # rows below which whole numbers differ by chance
+_FEWEST = 50  # rows below which whole numbers differ by chance
 #: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
 #: Sensitive groups above which their column is more likely a measurement than a group.

@@ -9,6 +9,7 @@ from clusterlets.estimators.clusterlet import ClusterletClustering
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.method import MethodClustering, NamedMethod, estimator_of
 from clusterlets.estimators.report import FairnessReport, cluster_composition, fairness_report
+from clusterlets.estimators.saved import SavedClustering
 from clusterlets.estimators.scorers import ClusterScorer, deviation_scorer, price_scorer
 
 #: The estimators of single methods, by the name of the method.
@@ -25,6 +26,7 @@ __all__ = [
     "FairnessReport",
     "InvalidInput",
     "MethodClustering",
+    "SavedClustering",
     "cluster_composition",
     "deviation_scorer",
     "fairness_report",

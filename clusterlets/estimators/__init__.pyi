@@ -11,6 +11,7 @@ from clusterlets.estimators.method import NamedMethod as NamedMethod
 from clusterlets.estimators.report import FairnessReport as FairnessReport
 from clusterlets.estimators.report import cluster_composition as cluster_composition
 from clusterlets.estimators.report import fairness_report as fairness_report
+from clusterlets.estimators.saved import SavedClustering as SavedClustering
 from clusterlets.estimators.scorers import ClusterScorer as ClusterScorer
 from clusterlets.estimators.scorers import deviation_scorer as deviation_scorer
 from clusterlets.estimators.scorers import price_scorer as price_scorer

@@ -525,7 +525,7 @@ def test_a_bad_raw_file_is_refused_in_plain_words(fault, tmp_path):
 MESSY = "age,pay,zip,member,city\n" + "".join(
     f"{20 + row % 40},{'' if row in (3, 8) else row * 1.5},{1000 + row % 7},{900 + row * 2},{'' if row == 5 else 'ab'[row % 2]}"
     "\n"
-    for row in range(40)
+    for row in range(60)
 )
 
 
@@ -535,9 +535,9 @@ def test_rows_that_lack_a_feature_are_left_out_on_request(tmp_path):
     with pytest.raises(ClusterletsError, match=r"line 5: column 'pay' is empty .*--drop-missing"):
         user_table.read(path, ["city"])
     table, remarks, rows = user_table.read(path, ["city"], drop_missing=True)
-    assert rows.tolist() == [row for row in range(40) if row not in (3, 5, 8)] and len(table.X) == 37
-    assert "2 of 40 rows lack a value and were left out: pay" in remarks
-    assert "1 of 38 rows has no sensitive value and was left out" in remarks
+    assert rows.tolist() == [row for row in range(60) if row not in (3, 5, 8)] and len(table.X) == 57
+    assert "2 of 60 rows lack a value and were left out: pay" in remarks
+    assert "1 of 58 rows has no sensitive value and was left out" in remarks
     assert table.X[:, 1].tolist() == [row * 1.5 for row in rows]
 
 
