@@ -21,6 +21,7 @@ from clusterlets.estimators import TreeFairlets as TreeFairlets
 from clusterlets.estimators import cluster_composition as cluster_composition
 from clusterlets.estimators import deviation_scorer as deviation_scorer
 from clusterlets.estimators import fairness_report as fairness_report
+from clusterlets.estimators import largest_deviation_scorer as largest_deviation_scorer
 from clusterlets.estimators import price_scorer as price_scorer
 from clusterlets.estimators.plots import plot_composition as plot_composition
 from clusterlets.estimators.plots import plot_projection as plot_projection
