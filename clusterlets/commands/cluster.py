@@ -306,7 +306,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     if options.plot or options.report:  # fail now, not after the fit
-        with optional("workflow" if options.report else "plots"):
+        with optional("tune" if options.report else "plots"):
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from clusterlets.report.page import View, render_template
-from clusterlets.report.page import picture as embedded
+from clusterlets.report.templating import View, render_template
+from clusterlets.report.templating import picture as embedded
 
 #: Clusters with a profile; a page with more would be too large.
 MOST_PROFILES = 30
