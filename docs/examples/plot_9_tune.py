@@ -45,6 +45,6 @@ ax.set(xlabel="largest deviation of a cluster", ylabel="price", title="Configura
 ax.legend()
 
 # %%
-# **Lesson.** A method that takes the limit itself, here ``fair-limit``, comes closest to the price of plain k-means. Compare the
-# prices of half and twice the limit before you settle on one.
+# **Lesson.** A method that takes the limit itself, here ``fair-limit``, comes closest to the price of plain k-means. Compare
+# the prices of half and twice the limit before you settle on one.
 plt.show()
