@@ -201,9 +201,11 @@ def load_text(path: str | os.PathLike) -> str:
     return _load_checked(Path(path), _parts_of_text, _marked_text)
 
 
-def is_intact_text(path: str | os.PathLike) -> bool:
-    """Whether :func:`load_text` would accept a file; nothing is removed."""
-    parts = _read_if_intact(Path(path).read_bytes(), _parts_of_text, _marked_text)
+def is_intact(path: str | os.PathLike) -> bool:
+    """Whether :func:`load_arrays` (``.npz``), :func:`load_json` or else :func:`load_text` would accept a file; it stays."""
+    formats: dict[str, tuple[Parse, Write]] = {".npz": (_members, _archive), ".json": (_parts_of_json, _marked_json)}
+    parse, write = formats.get(Path(path).suffix, (_parts_of_text, _marked_text))
+    parts = _read_if_intact(Path(path).read_bytes(), parse, write)
     return parts is not None and parts[0] == result_place(path)
 
 

@@ -79,7 +79,7 @@ def check_same_index(**tables: Any) -> None:
         if len(other) == len(index) and not other.equals(index):
             row = next((row for row, labels in enumerate(zip(index, other, strict=True)) if labels[0] != labels[1]), 0)
             raise InvalidInput(
-                f"{first} and {name} have different indexes: row {row} (counting from 0) is {index[row]!r} in {first} and "
-                f"{other[row]!r} in {name}. Put them in one order, as with {name}.loc[{first}.index]; or, if they belong "
-                f"together by position, give {name}.to_numpy()."
+                f"{first} and {name} have different indexes: row {row} (counting from 0) is {index.tolist()[row]!r} in {first} "
+                f"and {other.tolist()[row]!r} in {name}. Put them in one order, as with {name}.loc[{first}.index]; or, if they "
+                f"belong together by position, give {name}.to_numpy()."
             )

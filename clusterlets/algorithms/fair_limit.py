@@ -36,15 +36,15 @@ _SAMPLE = 8_000  # rows of the coreset on which centres are placed; tables of up
 _COLD, _WARM, _COLD_TABLE, _LAST = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
 _ROUGH, _EXACT = 1e-3, 2e-4  # part of the instances by which limits may be missed, on the way to centres and on the table
 _TRIAL = 2  # rounds of each start
-_SWAPS, _FAILURES = 6, 2  # times n_init: trials of another centre, and those in a row that end them
-_SWAP_ROUNDS = 4
+_SWAPS, _FAILURES = 6, 2  # times n_init: trials of another centre, and those in a row that end them (k failures always do)
+_SWAP_ROUNDS = 3
 _PROMISING = 1.03  # a swap whose bound is within this factor goes on
 _ALIKE = 1e-4  # starts whose bounds differ by less than this part of them are one
 _GAIN = 1e-4  # a round that lowers the cost by less than this part of it is idle
 _PATIENCE, _MOST_ROUNDS = 2, 60
 _GAP = 0.01  # a warm dual with a larger gap has not converged, and starts again
 _WHOLE_STARTS = ((3_000, 5), (12_000, 2))  # up to so many rows, so many starts go on to the table
-_POLISHED, _SWEEPS = 8_000, 5  # up to so many rows the result is polished, in so many sweeps (time grows with their square)
+_POLISHED, _SWEEPS = 8_000, 2  # up to so many rows the result is polished, in so many sweeps (time grows with their square)
 
 
 @dataclass(frozen=True)
@@ -295,7 +295,7 @@ class _Search:
         """The centres after trials that drop one and draw another by its distance."""
         k, failures = self._problem.k, 0
         for trial in range(_SWAPS * self._n_init):
-            if self._is_late() or failures == _FAILURES * self._n_init:
+            if self._is_late() or failures == min(_FAILURES * self._n_init, k):
                 break
             costs = distances_to_centres(self._X, current.centres, k)
             two = np.partition(costs, 1, axis=1)

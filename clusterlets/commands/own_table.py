@@ -56,27 +56,27 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     """
     if options.table.suffix == user_table.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
-    features = options.features.split(",") if options.features else user_table.NUMERIC
-    for option, names in (("--sensitive", options.sensitive), ("--features", features if options.features else ())):
-        repeated = [name for name in names if list(names).count(name) > 1]
+    features = options.features.split(",") if options.features else []
+    for option, names in (("--sensitive", options.sensitive), ("--features", features)):
+        repeated = [name for name in names if names.count(name) > 1]
         if repeated:
             raise ClusterletsError(f"{option} names {repeated[0]!r} twice; once is enough.")
     overlap = [column for column in options.sensitive if column in features]
     if overlap:
         raise ClusterletsError(f"{overlap[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
-    if options.id in (*options.sensitive, *(features if options.features else ())):
+    if options.id in (*options.sensitive, *features):
         raise ClusterletsError(f"--id {options.id} is also a sensitive column or a feature; leave one out.")
 
     def reason_to_skip(name: str, values: np.ndarray) -> str | None:
         return "named by --id" if name == options.id else not_a_feature(name, values)
 
     table, remarks, rows = user_table.read(
-        *(options.table, options.sensitive, features, options.separator),
+        *(options.table, options.sensitive, features or user_table.NUMERIC, options.separator),
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
     )
     header = _header(options)
-    unnamed = [column for column in header if options.features and column not in (*features, *options.sensitive, options.id)]
+    unnamed = [column for column in header if features and column not in (*features, *options.sensitive, options.id)]
     notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
     return table, rows, remarks + notes
 

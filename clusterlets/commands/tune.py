@@ -1,7 +1,6 @@
 """``clusterlets tune people.csv --sensitive sex``: the best clustering known within a limit, and its command."""
 
 import argparse
-import contextlib
 import functools
 import io
 import math
@@ -9,8 +8,10 @@ import shlex
 import signal
 import sys
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
+from typing import NoReturn
 from urllib.parse import quote
 
 from clusterlets import methods
@@ -20,6 +21,8 @@ from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
+from clusterlets.grid.artifacts import OK
+from clusterlets.text import counted
 
 _LONGEST_STEM = 150  # letters: a file's name may have 255
 
@@ -56,8 +59,8 @@ def main(arguments: list[str]) -> int:
     X = scaled(table, options.scaling)
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what is finished is ranked, as on Ctrl-C
-    with ProgressBar(sys.stderr) as progress:
+    tuned = best = None
+    with _sigterm_as_interrupt() as received, ProgressBar(sys.stderr) as progress, suppress(KeyboardInterrupt):
         tuned = tune(
             X,
             sensitive_features=own_table.sensitive_columns(options.sensitive, table),
@@ -69,7 +72,15 @@ def main(arguments: list[str]) -> int:
             random_state=options.seed,
             progress=progress,
         )
-    best = tuned.best()
+    status = 128 + (received or [signal.SIGINT])[0]
+    if tuned is not None:
+        with suppress(ClusterletsError) if tuned.interrupted else nullcontext():
+            best = tuned.best()
+    if tuned is None or best is None:
+        finished = 0 if tuned is None else (tuned.runs["status"] == OK).sum()
+        what = counted(finished, "fit") if finished else "no fit"
+        print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to recommend.", file=sys.stderr)
+        return status
     write_table(options.output, tuned)
     with writing(options.plot):
         tuned.plot(options.plot)
@@ -77,13 +88,29 @@ def main(arguments: list[str]) -> int:
     say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
     say(f"This command repeats the run:\n  {shlex.join(words)}")
     if options.report:
-        with contextlib.redirect_stdout(io.StringIO()):  # its account is on the page
+        with redirect_stdout(io.StringIO()):  # its account is on the page
             cluster.main([*words[2:], "--report", options.report])
         say(f"report: {options.report}")
     if not tuned.interrupted:
         return 0
     print("clusterlets tune: interrupted; only what was finished is compared.", file=sys.stderr)
-    return 128 + signal.SIGINT
+    return status
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[list[int]]:
+    """Let SIGTERM interrupt as Ctrl-C does, so that what is finished is ranked; the list then holds it."""
+    received: list[int] = []
+
+    def interrupt(signum: int, _: object) -> NoReturn:
+        received.append(signum)
+        raise KeyboardInterrupt
+
+    former = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, former)
 
 
 def _stem(options: argparse.Namespace) -> str:

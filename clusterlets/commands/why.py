@@ -158,7 +158,7 @@ def _describe_part(name: str) -> str:
 
 
 def _merge_settings(values: list) -> dict:
-    """All settings that are written as JSON, merged."""
+    """All settings that are written as JSON objects, merged."""
     return {key: setting for value in values if _is_json(value) for key, setting in json.loads(value).items()}
 
 
@@ -187,7 +187,11 @@ def _is_code(value: object) -> bool:
 
 
 def _is_json(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("{")
+    """Whether it is an object in JSON, which Snakemake may have cut short."""
+    try:
+        return isinstance(value, str) and value.startswith("{") and isinstance(json.loads(value), dict)
+    except json.JSONDecodeError:
+        return False
 
 
 def _is_hash(value: object) -> bool:

@@ -23,7 +23,7 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 def check_whole(name: str, value: Any, minimum: int) -> None:
     """Raise InvalidInput unless a setting is a whole number of at least ``least``; True and False do not count."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
-        raise InvalidInput(f"{name}: {value!r}; it must be a whole number of at least {minimum}.")
+        raise InvalidInput(f"{name}: {plain(value)!r}; it must be a whole number of at least {minimum}.")
 
 
 def plain(value: Any) -> Any:

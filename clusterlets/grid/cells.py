@@ -24,6 +24,23 @@ EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 # Characters that file names hold unescaped; an underscore separates parameters.
 _PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
 
+# Numbers as a configuration may write them: YAML, and whoever reads one, takes these alone for the same number.
+_WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
+_DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
+# What YAML reads as another number, a truth value or a date.
+_OTHERWISE_IN_YAML = re.compile(
+    r"[+-]?(?:0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*(?:\.[0-9_]*)?(?:[eE][+-][0-9]+)?|\.(?:inf|Inf|INF))"
+    r"|\.[0-9_]+(?:[eE][+-][0-9]+)?|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
+    r"|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF"
+)
+_WORDS = {
+    **dict.fromkeys(("null", "Null", "NULL", "~")),
+    **dict.fromkeys(("true", "True", "TRUE"), True),
+    **dict.fromkeys(("false", "False", "FALSE"), False),
+}
+
+_PLAIN_WORDS = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
+
 Value = int | float | str | bool | None
 
 
@@ -109,25 +126,50 @@ def as_text(value: Value) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
-        return repr(value + 0).removesuffix(".0")  # adding 0 turns -0.0 into 0.0
+        digits, exponent, power = repr(value + 0).partition("e")  # adding 0 turns -0.0 into 0.0
+        return f"{digits}{'' if '.' in digits else '.0'}e{power}" if exponent else digits.removesuffix(".0")
     plain = "".join(letter if letter in _PLAIN else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
-    if plain and (plain in ("null", "true", "false") or not math.isnan(number(plain))):
-        return f"%{ord(plain[0]):02X}{plain[1:]}"
-    return plain or "%"
+    return f"%{ord(plain[0]):02X}{plain[1:]}" if plain and not _is_text(plain) else plain or "%"
+
+
+def _is_text(word: str) -> bool:
+    try:
+        return isinstance(parse_word(word), str)
+    except ClusterletsError:
+        return False
 
 
 def parse_value(text: str) -> Value:
-    """The value that a text stands for: what :func:`as_text` wrote, or a user. A ClusterletsError names too large a number."""
+    """The value of a text that :func:`as_text` or a user wrote: as :func:`parse_word`, and quotes or escapes make it a text."""
+    text = text.strip()
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
     if "%" in text:
         return "" if text == "%" else unquote(text)
-    if text in ("null", "true", "false"):
-        return {"null": None, "true": True, "false": False}[text]
-    value = number(text)
-    if math.isnan(value):
-        return text
+    return parse_word(text)
+
+
+def parse_word(word: str) -> Value:
+    """The value that an unquoted word has in configurations, and so in commands too.
+
+    Raises
+    ------
+    ClusterletsError
+        For a word that YAML reads as another number, truth value or date than people may, such as 010, 1_0, 1e5 or no; and for
+        a number that is too large.
+    """
+    if word in _WORDS:
+        return _WORDS[word]
+    if _WHOLE.fullmatch(word):
+        return int(word)
+    if not _DECIMAL.fullmatch(word):
+        if _OTHERWISE_IN_YAML.fullmatch(word) or not math.isnan(number(word)):
+            raise ClusterletsError(f"{word[:60]} can be misread; {_PLAIN_WORDS}.")
+        return word
+    value = float(word)
     if math.isinf(value):
-        raise ClusterletsError(f"{text[:60]} is no finite number.")
-    return int(text) if re.fullmatch("[+-]?[0-9]+", text) else one_form(value)
+        raise ClusterletsError(f"{word[:60]} is no finite number.")
+    return one_form(value)
 
 
 # ---- seeds -----------------------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from jsonschema.validators import extend
 
 from clusterlets.datasets import CLASS, check_sensitive, describe, user_table
 from clusterlets.datasets import names as dataset_names
-from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
@@ -87,37 +86,16 @@ def _from_json(text: str) -> dict | None:
 
 
 def check_spelling(path: str | Path) -> None:
-    """Refuse numbers and truth values of a YAML file whose spelling means something else elsewhere.
-
-    YAML has 10 for ``1_0``, 8 for ``010``, 90 for ``1:30``, false for ``no``, and a text for ``1e5``; ``--parameters`` and
-    the tables of users read the first four as texts, and the last one as a number.
-    """
+    """Refuse what :func:`clusterlets.grid.cells.parse_word` refuses in a YAML file: 10 in the spelling ``1_0``, for example."""
     text = Path(path).read_text(encoding="utf-8")
     if _from_json(text) is not None:
         return
-    loader, faults = yaml.SafeLoader(text), []
-    while loader.check_event():
-        event = loader.get_event()
+    faults = []
+    for event in yaml.parse(text, yaml.SafeLoader):
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
-            node = yaml.ScalarNode(loader.resolve(yaml.ScalarNode, event.value, event.implicit), event.value)
-            if _spelling_differs(node, loader):
-                meaning = "a text" if node.tag == _YAML_TEXT else json.dumps(loader.construct_object(node))
-                faults.append(f"{path}, line {event.start_mark.line + 1}: {event.value} is {meaning} in YAML; {_REMEDY}")
+            check = functools.partial(cells.parse_word, event.value)
+            faults += _collect_faults(check, f"{path}, line {event.start_mark.line + 1}: ")
     _refuse(faults)
-
-
-_YAML_TEXT = "tag:yaml.org,2002:str"
-_REMEDY = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
-
-
-def _spelling_differs(node: yaml.ScalarNode, loader: yaml.SafeLoader) -> bool:
-    """Whether YAML reads a plain text as another number than others do, or as a truth value that is not spelt so."""
-    kind = node.tag.rpartition(":")[2]
-    if kind == "bool":
-        return node.value.lower() not in ("true", "false")
-    if kind in ("int", "float"):
-        return loader.construct_object(node) != number(node.value)
-    return kind == "str" and math.isfinite(number(node.value))
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
@@ -308,7 +286,7 @@ def _id_faults(table: Mapping) -> list[str]:
     return []
 
 
-def _collect_faults(check: Callable[[], None], prefix: str = "") -> list[str]:
+def _collect_faults(check: Callable[[], object], prefix: str = "") -> list[str]:
     try:
         check()
     except ClusterletsError as error:

@@ -7,7 +7,7 @@ parameter is the limits to rerun it with, or empty for the many cells that never
 import json
 from pathlib import Path
 
-from clusterlets.storage import is_intact_text, load_text, save_text
+from clusterlets.storage import is_intact, load_text, save_text
 
 #: It decides when a cell runs, not what it gives: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
@@ -21,7 +21,7 @@ def exceeded_limits(cell: str, limits: str) -> str:
     file = _file(cell)
     if not file.is_file():
         return ""
-    if not is_intact_text(file):
+    if not is_intact(file):
         return limits
     record = json.loads(load_text(file))
     return limits if record["crossed"] and record["limits"] != limits else record["parameter"]

@@ -8,6 +8,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,6 +21,9 @@ from clusterlets.methods import Method
 
 # A name in braces; after a dollar sign it is a variable of the shell.
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
+# Braces without a space that Python, a shell or a program would replace, and this module does not.
+_OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
+_BRACES = "Braces that are the program's own need a space, as in { print }; others belong in a script"
 # The placeholders that every command may have.
 _BUILT_IN = ("table", "labels", "k", "seed")
 
@@ -80,12 +84,14 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
             yield f"parameters: the command has no {{{name}}}, so its values would all be the same run"
     for dollar, name in dict.fromkeys(_PLACEHOLDER.findall(command)):
         if not dollar and name not in {*_BUILT_IN, *parameters}:
-            yield (
-                f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. "
-                f"Braces that are the program's own need a space: {{ {name} }}"
-            )
+            yield (f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. {_BRACES}")
         elif dollar and name in {*_BUILT_IN, *parameters}:
             yield f"command: ${{{name}}} is a variable of the shell; write {{{name}}}, or rename the variable"
+    for braces in dict.fromkeys(_OTHER_BRACES.findall(command)):
+        yield f"command: {braces} is no placeholder, which is a name in braces and nothing else. {_BRACES}"
+    depths = list(accumulate({"{": 1, "}": -1}.get(letter, 0) for letter in command))
+    if depths[-1] or min(depths) < 0:
+        yield f"command: it has a {'{' if depths[-1] > 0 else '}'} without its counterpart. {_BRACES}"
     try:
         _filled(command, {**dict.fromkeys(_BUILT_IN, 0), **parameters})
     except ClusterletsError as error:

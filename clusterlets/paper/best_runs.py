@@ -102,10 +102,11 @@ def _numbers(of_datasets: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict
             if quantity == by:
                 atoms, weights = np.concatenate([atoms, 2 * atoms[0] - atoms]), np.concatenate([weights, weights]) / 2
             samples[dataset] = atoms, weights
-            spreads[dataset] = float(np.sqrt(weights @ (atoms - weights @ atoms) ** 2))
+            mean = (weights * atoms).sum()
+            spreads[dataset] = float(np.sqrt((weights * np.square(atoms - mean)).sum()))
         usual = np.median([spreads[dataset] / scales[dataset] for dataset in samples]) if samples else 0.0
-        widths = {name: float(np.sqrt((spreads[name] ** 2 + (usual * scales[name]) ** 2) / 2)) for name in samples}
-        result[quantity] = {name: Numbers(*sample, widths[name]) for name, sample in samples.items()}
+        variances = {name: (np.square(spreads[name]) + np.square(usual * scales[name])) / 2 for name in samples}
+        result[quantity] = {name: Numbers(*sample, float(np.sqrt(variances[name]))) for name, sample in samples.items()}
     return result
 
 

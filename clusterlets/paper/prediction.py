@@ -58,7 +58,7 @@ class Numbers:
         scale = max(self.width, unit / 4)
         below = student((value - unit / 2 - self.atoms) / scale)
         above = student((self.atoms - value - unit / 2) / scale)
-        return float(self.weights @ below), float(self.weights @ above)
+        return float((self.weights * below).sum()), float((self.weights * above).sum())
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ LEVEL = 0.05
 EVIDENCE, EVIDENCE_OF_SEVERAL = 5.0, 2.25
 
 _SHOWN = 6  # decimals in the files
+_LEAST_EVIDENCE = 1e-6
 # Its numbers are so alike that one that is half as large again would pass.
 _NEVER_REPRODUCED = {("table", "table2_best_by_deviation")}
 
@@ -61,7 +62,7 @@ def of_several(judged: pd.DataFrame) -> pd.DataFrame:
     for kind, columns in kinds.items():
         for names, group in judged.groupby(columns, sort=False):
             tail = round(min(1.0, len(group) * group["tail"].min()), _SHOWN)
-            evidence = round(float(np.exp(np.log(group["evidence"].clip(lower=10.0**-_SHOWN)).mean())), _SHOWN)
+            evidence = round(float(np.exp(np.log(group["evidence"].clip(lower=_LEAST_EVIDENCE)).mean())), _SHOWN)
             is_enough = evidence >= EVIDENCE_OF_SEVERAL and (kind, names[0]) not in _NEVER_REPRODUCED
             verdict = DIFFERS if tail < LEVEL else REPRODUCED if is_enough else UNDECIDED
             rows.append((kind, names[0], names[-1], len(group), tail, evidence, verdict))

@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import cells
-from clusterlets.storage import hash_of_file, is_intact_text
+from clusterlets.storage import hash_of_file, is_intact
 
 NAME = "manifest.json"
 PAGES = ("report.html", "leaderboard.html")
@@ -230,7 +230,7 @@ def _changed_cells(results: Path, folder: str, names: list[str], digest: str | N
     is_complete = len(present) == len(names)
     if is_complete and _hash_of_cells(results, names) == digest:
         return []
-    return [name for name in present if not is_intact_text(results / name)] or ([folder] if is_complete else [])
+    return [name for name in present if not is_intact(results / name)] or ([folder] if is_complete else [])
 
 
 def user_files(manifest: Mapping) -> dict[str, str]:

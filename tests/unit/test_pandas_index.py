@@ -46,6 +46,16 @@ def test_another_index_is_refused(call):
             CALLS[call](X, SEX.set_axis(index), LABELS.set_axis(range(39, -1, -1)))
 
 
+@pytest.mark.parametrize("index", [np.arange(7, 47), pd.MultiIndex.from_arrays([np.arange(7, 47), ["a"] * 40])])
+def test_labels_are_shown_as_people_write_them(index):
+    with pytest.raises(InvalidInput) as error:
+        FRAC(2).fit(X, sensitive_features=SEX.set_axis(index))
+    assert f"row 0 (counting from 0) is 0 in X and {index.tolist()[0]!r} in sensitive_features" in str(error.value)
+    with pytest.raises(InvalidInput) as error:
+        FRAC(np.int64(0)).fit(X, sensitive_features=SEX)
+    assert "n_clusters: 0; it must" in str(error.value)
+
+
 def test_equal_indexes_and_objects_without_one_are_taken_by_position():
     labels = [
         MethodClustering("k-means", 3, random_state=0).fit(X.set_axis(index), sensitive_features=sex).labels_

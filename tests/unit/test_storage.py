@@ -21,7 +21,7 @@ import pytest
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.storage import (
     check_checksum,
-    is_intact_text,
+    is_intact,
     load_arrays,
     load_json,
     load_text,
@@ -305,9 +305,20 @@ def test_a_cell_can_be_checked_where_it_is(tmp_path):
     save_text(right, TEXT)
     other.parent.mkdir(parents=True)
     shutil.copy(right, other)
-    assert is_intact_text(right) and not is_intact_text(other)
+    assert is_intact(right) and not is_intact(other)
     right.write_bytes(flipped(right.read_bytes(), 0, 0))
-    assert not is_intact_text(right) and right.exists()
+    assert not is_intact(right) and right.exists()
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".json"])
+def test_whether_arrays_and_json_are_intact(tmp_path, suffix):
+    file = tmp_path / f"file{suffix}"
+    save_arrays(file, {"x": np.arange(3)}) if suffix == ".npz" else save_json(file, {"x": 3})
+    assert is_intact(file)
+    content = file.read_bytes()
+    for place in range(len(content)):
+        file.write_bytes(flipped(content, place, 0))
+        assert not is_intact(file) and file.exists()
 
 
 def test_a_missing_file_is_named(tmp_path):

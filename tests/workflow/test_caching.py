@@ -1,5 +1,7 @@
 """Snakemake's cache between workflows restores what was computed before: when an edit is taken back, or in another folder."""
 
+from pathlib import Path
+
 import pytest
 from test_limits import LONG, SHORT, SLEEPY, statuses
 
@@ -72,3 +74,16 @@ def test_a_revert_and_another_folder_restore_all_but_what_limits_or_programs_dec
     assert statuses(there.workflow) == {*statuses(here.workflow) - {("sleepy", "timeout")}, ("sleepy", "ok")}
     rows = [[line for line in run.results().splitlines() if b"sleepy" not in line] for run in (here, there)]
     assert rows[0] == rows[1]
+
+
+def test_damaged_files_of_the_cache_are_made_again_in_one_run(workflow_in, tmp_path_factory):
+    cache = tmp_path_factory.mktemp("cache")
+    here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
+    assert here.run(SHORT) == CACHED | NEVER
+    before = here.results()
+    for file in filter(Path.is_file, cache.rglob("*")):
+        file.write_bytes(file.read_bytes()[:-1] + b"?")
+    there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
+    assert there.run(SHORT) == CACHED | NEVER and there.results() == before
+    third = Cached(workflow_in(tmp_path_factory.mktemp("third")), cache)
+    assert third.run(SHORT) == NEVER and third.results() == before

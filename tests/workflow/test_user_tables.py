@@ -90,7 +90,7 @@ def test_a_touched_table_runs_nothing_and_a_changed_one_what_depends_on_it(peopl
     planned = run(folder, command)
     verified = run(folder, "clusterlets verify --results results/people || true")
     (folder / "people.csv").write_text(content, encoding="utf-8")
-    assert "changed since the results were made from it: your own table\n  people.csv" in verified
+    assert "changed since the results were made from them: your own tables and methods\n  people.csv" in verified
     assert "Read people.city from people.csv" in planned and "Write the report" in planned
     assert "files are what" in run(folder, "clusterlets verify --results results/people")
     assert "iris" not in planned
@@ -165,6 +165,7 @@ def test_all_faults_of_the_entries_are_reported_at_once_before_anything_runs(wor
         "two entries have the name 'iris'",
     ):
         assert words in outcome.output, outcome.output
+    assert outcome.output.rstrip().splitlines()[-1].startswith("  - ")  # and nothing about the code that found them
     assert not (workflow.folder / "data").exists() and workflow.results() == {}
 
 

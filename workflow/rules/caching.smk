@@ -1,10 +1,14 @@
 # Snakemake's cache between workflows (--cache, SNAKEMAKE_OUTPUT_CACHE): docs/running.md. Snakemake stores every result of a rule
 # with the directive "cache"; here the rules learn which results may be stored and restored.
 
+import os
+from pathlib import Path
+
 from snakemake.exceptions import CacheMissException
 
 from clusterlets.grid import crossed_limits
 from clusterlets.grid.caching import is_reproducible
+from clusterlets.storage import is_intact
 
 
 def restrict_cache(cached):
@@ -17,9 +21,18 @@ def restrict_cache(cached):
     async def fetch_reproducible(job):
         if not plan.is_cacheable(job.wildcards):
             raise CacheMissException(f"{job} may depend on more than its parameters.")
-        await fetch(job)
+        try:
+            await fetch(job)
+            if not all(map(is_intact, job.output)):
+                raise CacheMissException(f"A file of {job} in the cache is damaged.")
+        except CacheMissException:
+            # A link that stays would be stored in place of the file that it leads to.
+            for output in filter(os.path.islink, job.output):
+                Path(output).resolve().unlink(missing_ok=True)
+                Path(output).unlink()
+            raise
         if has_fits:
-            crossed_limits.note(job.output[0], False, plan.limits, job.params.exceeded_limits)
+            crossed_limits.record(job.output[0], False, plan.limits, job.params.exceeded_limits)
 
     cached.cache.store, cached.cache.fetch = store_reproducible, fetch_reproducible
 

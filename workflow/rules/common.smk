@@ -7,6 +7,13 @@ import os
 import sys
 from pathlib import Path
 
+
+class WorkflowError(WorkflowError):
+    """An error for users, which Snakemake shows without the lines of this file: it appends what a traceback names."""
+
+    __traceback__ = None
+
+
 if not os.path.isdir(CHECKOUT):
     raise WorkflowError(
         f"The jobs run the package beside the Snakefile, and {CHECKOUT} is no folder. Clone the repository, and name the "

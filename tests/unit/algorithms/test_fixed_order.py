@@ -42,6 +42,7 @@ UNPROMISED = (
     "clusterlets.report.page",  # a page that shows what other modules computed
 )
 _SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
+_ROUNDED = "rounded to six decimals before it is judged and written"
 ALLOWED = {
     ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
@@ -56,7 +57,10 @@ ALLOWED = {
     ("clusterlets.datasets.suspects", "unlike_scales", ".std"): "a warning for people; no column of the grid",
     ("clusterlets.grid.recovery", "composition", "@"): "integers",
     ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",
-    ("clusterlets.paper.seed_spread", "", "import scipy"): "a quantile of Student's t, rounded to two decimals",
+    ("clusterlets.paper.averages", "forecasts", ".var"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.paper.prediction", "student", "np.arctan"): _ROUNDED,
+    ("clusterlets.paper.verdict", "of_several", "np.exp"): _ROUNDED,
+    ("clusterlets.paper.verdict", "of_several", "np.log"): _ROUNDED,
     ("clusterlets.analysis.statistics", "", "import scipy"): "tests: promised to a tolerance",
     ("clusterlets.analysis.statistics", "", "import scikit_posthocs"): "tests: promised to a tolerance",
     ("clusterlets.analysis.paired", "", "import scipy"): "tests: promised to a tolerance",

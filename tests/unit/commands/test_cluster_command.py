@@ -99,6 +99,13 @@ def test_options_reach_the_estimator(people, run, options, estimator):
     assert pairs("l.csv") == list(enumerate(expected))
 
 
+@pytest.mark.parametrize("name", ["r", "n", "num", "numeric"])
+def test_a_sensitive_column_may_have_any_name(people, run, name):
+    people.rename(columns={"sex": name}).to_csv("people.csv", index=False)
+    status, output, _ = run("people.csv", "--sensitive", name, "-k", "3", "--hops", "1")
+    assert status == 0 and f"{name}: female" in output
+
+
 def test_several_sensitive_columns_are_combined(people, run):
     options = ("--sensitive", "race", "--sensitive", "sex", "--matcher", "D", "--hops", "1", "-k", "3", "-o", "l.csv")
     status, output, _ = run("people.csv", *options)

@@ -117,18 +117,37 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
             if done == 6:
                 signal.raise_signal(signum)
 
-    former = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    at_sigterm = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("clusterlets.commands.tune.ProgressBar", Interrupting)
     try:
         options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
         status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
     finally:
-        for number, handler in zip((signal.SIGINT, signal.SIGTERM), former, strict=True):
-            signal.signal(number, handler)
-    assert status == 130 and "interrupted" in complaint and "This command repeats the run" in output
+        signal.signal(signal.SIGINT, former)
+    assert signal.getsignal(signal.SIGTERM) is at_sigterm
+    assert status == 128 + signum and "interrupted" in complaint and "This command repeats the run" in output
     front = pd.read_csv("front.csv")
     assert front["runs"].sum() == 6 < (front["note"] == "interrupted").sum() and Path("front.png").exists()
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("place", ["clusterlets.tuning.least_plain_cost", "clusterlets.tuning.trials._load"])
+def test_an_interruption_before_the_first_fit_says_so(wine, capsys, monkeypatch, signum, place):
+    def interrupt(*_):
+        signal.raise_signal(signum)
+
+    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr(place, interrupt)
+    try:
+        status, _, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target")
+    finally:
+        signal.signal(signal.SIGINT, former)
+    assert (status, complaint) == (
+        128 + signum,
+        "clusterlets tune: interrupted when no fit had finished; there is nothing to recommend.\n",
+    )
+    assert [path.name for path in Path().iterdir()] == ["wine.csv"]
 
 
 def test_other_requests_have_other_files():

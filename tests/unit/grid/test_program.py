@@ -63,7 +63,7 @@ def test_all_placeholders_are_replaced_at_once(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1e-05"), (3, "3")]
+    ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1.0e-05"), (3, "3")]
 )
 def test_values_are_written_as_everywhere(tmp_path, value, text):
     fit(f"echo {{x}} > {tmp_path}/said; {AWK}", x=value)
@@ -75,7 +75,14 @@ def test_values_are_written_as_everywhere(tmp_path, value, text):
     [
         ("mine {styel}", {"style": "a"}, "{styel} is not a parameter; its parameters: style"),
         ("mine {styel}", {"style": "a"}, "the command has no {style}, so its values would all be the same run"),
-        ("awk '{print}'", {}, "need a space: { print }"),
+        ("awk '{print}'", {}, "need a space, as in { print }"),
+        *(
+            (f"mine {text}", {"a": 1}, f"{text} is no placeholder")
+            for text in ("{}", "{a.b}", "{a!r}", "{a:3}", "{a[0]}", "{0}")
+        ),
+        ("mine {a", {"a": 1}, "it has a { without its counterpart"),
+        ("mine {a}}", {"a": 1}, "it has a } without its counterpart"),
+        ("mine }{a} {", {"a": 1}, "it has a } without its counterpart"),
         *((f"mine {{{name}}}", {name: "x.txt"}, f"{{{name}}} stands for something else") for name in ("k", "seed", "labels")),
         ("mine ${style}", {"style": "a"}, "${style} is a variable of the shell; write {style}"),
         ("mine ${k}", {}, "${k} is a variable of the shell; write {k}"),
@@ -92,7 +99,8 @@ def test_faults_of_a_command_are_named_before_any_run(command, parameters, fault
 @pytest.mark.parametrize(
     ("command", "parameters"),
     [
-        ("mine {style} {k} {seed} ${HOME} { print } {{print $1}}", {"style": "a b"}),
+        ("mine {style} {k} {seed} ${HOME} ${HOME:-no} { print } {{print $1}} '{\"k\":{k}}'", {"style": "plain"}),
+        ("awk '{print $1; if (NR > 1) { exit } }'", {}),
         ("mine '{style}'", {"style": "plain"}),
         ("mine --style={style} 'a'{style}", {"style": "it's {k}"}),
         ("mine it's {style}", {"style": 0.5}),

@@ -93,7 +93,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
         (["--hops", "two"], "hops: 'two'; it must be a whole number from 1 to 1,000,000"),
         (["--hops", "1.5"], "hops: 1.5; it must be a whole number"),
         (["--matcher", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
-        (["--matcher", "C", "--omega", "0.2_5"], "omega: '0.2_5'; it must be"),
+        (["--matcher", "C", "--omega", "0.2_5"], "0.2_5 can be misread; write numbers in digits"),
         (["--method", "FRAC", "--tau", "a tenth"], "tau: 'a tenth'; it must be a number from 0 to 1 or balanced"),
         (["--method", "FRAC", "--tau", "nan"], "tau: 'nan'; it must be"),
         (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both set delta"),
