@@ -8,7 +8,7 @@ import numpy as np
 from clusterlets import FairLimit, MethodClustering
 
 matplotlib.use("agg")
-from matplotlib import pyplot as plt  # noqa: E402  # after the choice of a backend without windows
+from matplotlib import pyplot as plt  # after the choice of a backend without windows
 
 LIMIT, N_CLUSTERS = 0.05, 3
 COLOURS = {"a": "#1f77b4", "b": "#ff7f0e"}
@@ -22,9 +22,7 @@ def main() -> None:
     groups = np.where(rng.random(300) < np.array([0.75, 0.55, 0.2])[cloud], "a", "b")
     fits = {
         "plain k-means": MethodClustering("k-means", N_CLUSTERS, random_state=0).fit(X, sensitive_features=groups),
-        f"fair-limit {LIMIT}": FairLimit(N_CLUSTERS, max_deviation=LIMIT, random_state=0).fit(
-            X, sensitive_features=groups
-        ),
+        f"fair-limit {LIMIT}": FairLimit(N_CLUSTERS, max_deviation=LIMIT, random_state=0).fit(X, sensitive_features=groups),
     }
     share = (groups == "a").mean()
     figure, axes = plt.subplots(2, 2, figsize=(8.2, 5.4), height_ratios=(2.6, 1), layout="constrained")

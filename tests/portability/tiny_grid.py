@@ -52,7 +52,18 @@ TARGETS = [
     )
 ]
 # The folders and files of results in the order in which they are made: the first one that differs is the one to look at.
-ORDER = ["prepared", "geometry", "labels", "pieces", "distances", "partitions", "runs", "runs.csv", "runs.csv.sha256"]
+ORDER = [
+    "prepared",
+    "geometry",
+    "plain_costs",
+    "labels",
+    "pieces",
+    "distances",
+    "partitions",
+    "runs",
+    "runs.csv",
+    "runs.csv.sha256",
+]
 # Prefixes of the variables that make numeric libraries compute in another way.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
 LENGTH = 160  # characters that are shown of a line that differs
