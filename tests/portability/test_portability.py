@@ -75,8 +75,17 @@ def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jo
     }
     assert any(row["price_of_fairness"] for row in rows if row["n_clusters"] in ("3", "4", "5")), "no price is interpolated"
     assert {job[0] for job in jobs} == {
-        *("fetch-dataset", "prepare-dataset", "measure-geometry", "cost-plainly", "extract-clusterlets", "sum-distances"),
-        *("sample-partitions", "fit-method", "score-method", "collect-runs", "analyse", "recover-clusters"),
+        *("fetch-dataset", "prepare-dataset", "measure-geometry", "cost-plainly", "extract-clusterlets"),
+        *(
+            "prepare-user-table",
+            "sum-distances",
+            "sample-partitions",
+            "fit-method",
+            "score-method",
+            "collect-runs",
+            "analyse",
+            "recover-clusters",
+        ),
     }
 
 
