@@ -185,9 +185,10 @@ reference: verify
 reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
 	@mkdir -p reference/field
-	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_points.csv methods.csv manifest.json) \
-	    reference/field/
+	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_pairs.csv leaderboard_points.csv \
+	    methods.csv manifest.json) reference/field/
 	@cp results/field/leaderboard.md docs/field.md
+	@cp results/field/figures/reliability_against_price.png docs/figures/
 	@du -sh reference/field
 
 # uv installs a lock in seconds, pip takes a minute. uv itself is a locked wheel; if there is none for this machine, or it fails

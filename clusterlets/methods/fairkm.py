@@ -33,7 +33,9 @@ class FairKM(Method):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fairkm import fairkm
 
-        return fairkm(X, groups, n_clusters, random_state, penalty, max_iter).labels
+        result = fairkm(X, groups, n_clusters, random_state, penalty, max_iter)
+        self.objective_ = result.objective
+        return result.labels
 
     def seconds(self, rows, features, n_clusters):
         return rows * (6e-7 + 2e-7 * n_clusters)

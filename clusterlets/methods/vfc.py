@@ -33,7 +33,7 @@ class VFC(Method):
         from clusterlets.algorithms.vfc import vfc
 
         result = vfc(X, groups, n_clusters, random_state, fairness_weight, lipschitz, max_iter)
-        self.converged_, self.note_ = not result.warning, result.warning
+        self.converged_, self.note_, self.objective_ = not result.warning, result.warning, result.objective
         return result.labels
 
     def seconds(self, rows, features, n_clusters):
