@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.text import counted
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def warnings(report: "FairnessReport") -> list[str]:
         )
     if price > DEAR:
         messages.append(
-            f"the price of fairness is {price:.2f}: the clusters are far wider than those of plain k-means; "
+            f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
             "`clusterlets tune` shows what other methods cost"
         )
     return messages
@@ -131,7 +132,8 @@ def _price(report: "FairnessReport") -> str:
     if np.isnan(price):
         return f"{name}not defined: plain k-means costs nothing"
     clusters = counted(report["n_clusters"], "cluster")
-    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {clusters})"
+    starts = number_of_starts(int(report.composition.group_counts.sum()))
+    return f"{name}{price:.3f}   (k-means cost over that of plain k-means with {clusters}, the least of {starts} starts)"
 
 
 def _silhouette(report: "FairnessReport") -> str:

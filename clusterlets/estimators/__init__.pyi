@@ -11,8 +11,10 @@ from clusterlets.estimators.method import NamedMethod as NamedMethod
 from clusterlets.estimators.report import FairnessReport as FairnessReport
 from clusterlets.estimators.report import cluster_composition as cluster_composition
 from clusterlets.estimators.report import fairness_report as fairness_report
+from clusterlets.estimators.saved import SavedClustering as SavedClustering
 from clusterlets.estimators.scorers import ClusterScorer as ClusterScorer
 from clusterlets.estimators.scorers import deviation_scorer as deviation_scorer
+from clusterlets.estimators.scorers import largest_deviation_scorer as largest_deviation_scorer
 from clusterlets.estimators.scorers import price_scorer as price_scorer
 from clusterlets.methods.fair_limit import FairLimit as _FairLimit
 from clusterlets.methods.frac import FRAC as _FRAC
@@ -63,6 +65,8 @@ class ClusterletClustering(_ClusterletClustering):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -133,6 +137,8 @@ class Antidote(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -199,6 +205,8 @@ class Coreset(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -264,6 +272,8 @@ class FRAC(_FRAC.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -326,6 +336,8 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -398,6 +410,8 @@ class FairFlow(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -459,6 +473,8 @@ class FairKM(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -520,6 +536,8 @@ class FairLP(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -593,6 +611,8 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -667,6 +687,8 @@ class FairLloyd(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -721,6 +743,8 @@ class Fairlets(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -775,6 +799,8 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -837,6 +863,8 @@ class TreeFairlets(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -895,6 +923,8 @@ class VFC(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list

@@ -62,7 +62,7 @@ class MethodEstimator(FairClusterer):
         self._set_attributes(X, clustering, vars(fitted))
         if vars(fitted).get("note_"):
             warnings.warn(vars(fitted)["note_"], ConvergenceWarning, stacklevel=3)
-        self._groups, self._remembered = groups, None
+        self._groups, self._saved = groups, None
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
             self._warn_of_fewer_clusters()
 
