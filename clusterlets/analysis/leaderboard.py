@@ -77,7 +77,8 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
     Returns
     -------
     DataFrame
-        With :data:`POINTS`; ``k`` is the requested number of clusters, of a matcher the number of clusterlets of each group.
+        With :data:`POINTS`; ``deviation_max`` is that of each sensitive column by itself (``column_deviation``), ``k`` the
+        requested number of clusters, of a matcher the number of clusterlets of each group.
         Empty with fewer than two seeds, as there would be nothing to choose by.
     """
     if runs["seed"].nunique() < 2:
@@ -89,6 +90,7 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
         starts=name.map(starts).fillna(1).astype(int),
         parameters=runs["parameters"].fillna(""),
         chooses=is_choosing_seed(runs["seed"]),
+        deviation_max=runs["column_deviation"],
         price=runs["price_of_fairness"].round(_PRECISION),
         **{column: runs[column].astype("Int64") for column in ("k", "seed", "n_clusters", "smallest")},
     )

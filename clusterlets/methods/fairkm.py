@@ -21,6 +21,7 @@ class FairKM(Method):
             1_000_000_000,
             also=["authors"],
             grid=[0.3, 3, 30, 300, 3000, "authors"],
+            ladder=[30, 300, 3000, 30000],
             trades_fairness=True,
             meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, "
             "(n / n_clusters)^2.",

@@ -136,7 +136,7 @@ def _scope(standings: Standings) -> str:
     runs = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
         f"{standings.board['method'].nunique()} methods were compared on {counted(tables, 'table')}{sensitive}, "
-        f"with k {names}; parameters were chosen on other seeds than the {counted(runs, 'seed')} that score them."
+        f"with k {names}; {counted(runs, 'seed')} that chose no parameters gave the scores."
     )
 
 
@@ -152,7 +152,7 @@ def _leaders(standings: Standings, limit: float) -> str:
     )
     text += f" Then come {'; '.join(then)}." if then else ""
     pairs = standings.pairs_under(limit)
-    alike = list(pairs.loc[(pairs["method"] == first["method"]) & pairs["told_apart"].isna(), "other"])
+    alike = list(pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"].fillna("") == ""), "other"])
     return text + (f" It is not told apart from {', '.join(alike)}." if alike else "")
 
 
@@ -256,7 +256,7 @@ def _as_text(overall: pd.DataFrame) -> pd.DataFrame:
             "price": [_number(row, "price") + _brackets(row) for row in rows],
             "90th percentile": [_number(row, "price_90") for row in rows],
             "worst": [_number(row, "price_worst") for row in rows],
-            "runs within": [_percent(row["within"]) for row in rows],
+            "runs within": ["–" if pd.isna(row["within"]) else _percent(row["within"]) for row in rows],
         }
     )
 

@@ -28,7 +28,7 @@ _SIZE = 7.0, 4.6  # inches
 _COLOR, _PALE = "#0072B2", "0.55"
 _HALO = withStroke(linewidth=2, foreground="white")
 _STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)  # lines by which a name may move off its point
-_LINE, _LETTER = 9.0, 4.3  # points: height of a line and width of a letter
+_LINE, _LETTER, _POINT = 9.0, 4.3, 3.0  # points: height of a line, width of a letter, half that of a mark
 
 
 def draw(overall: pd.DataFrame) -> Figure:
@@ -69,13 +69,15 @@ def _name(axes: Axes, kept: pd.DataFrame) -> None:
     """Write each name beside its point, moved up or down by whole lines where another name stands."""
     axes.figure.canvas.draw()
     per_point = axes.figure.dpi / 72
-    taken: list[tuple[float, float, float]] = []
+    places = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
+    taken = [(x - _POINT, x + _POINT, y) for x, y in places]
     for row in kept.to_dict("records"):
         x, y = axes.transData.transform((row["price"], row["reliability"])) / per_point
         width = _LETTER * len(row["method"]) + 8
-        steps = (step for step in _STEPS if all(_is_apart(x, width, y + step * _LINE, other) for other in taken))
+        start = x + 2 * _POINT
+        steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE, other) for other in taken))
         step = next(steps, 0)
-        taken.append((x, x + width, y + step * _LINE))
+        taken.append((start, start + width, y + step * _LINE))
         arrow = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2} if step else None
         axes.annotate(
             row["method"],

@@ -30,10 +30,10 @@ def runs(*lines, dataset="iris", k=5):
                 rows.append(row | {"status": result})
             else:
                 deviation, price, *clusters = result
-                row |= {"deviation_max": deviation, "price_of_fairness": price, "n_clusters": (clusters or [k])[0]}
+                row |= {"column_deviation": deviation, "price_of_fairness": price, "n_clusters": (clusters or [k])[0]}
                 rows.append(row | {"status": "ok", "smallest": 7})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    return table.astype(dict.fromkeys(["k", "seed", "n_clusters", "smallest", "deviation_max", "price_of_fairness"], float))
+    return table.astype(dict.fromkeys(["k", "seed", "n_clusters", "smallest", "column_deviation", "price_of_fairness"], float))
 
 
 def board_of(*tables):
