@@ -12,6 +12,7 @@ from clusterlets.text import counted
 
 if TYPE_CHECKING:
     from clusterlets.estimators import FairnessReport  # scikit-learn is slow to import
+    from clusterlets.estimators.profiles import Profiles
 
 #: A price of fairness above which another method is worth a look.
 DEAR = 2.0
@@ -29,7 +30,16 @@ class Account:
     warnings: Sequence[str]
     method: str
     report: "FairnessReport"
+    profiles: "Profiles"
     scores: Sequence[str]
+
+    @property
+    def standing_out(self) -> list[str]:
+        """A line for each cluster; of many clusters, the first ones."""
+        clusters = self.report.composition.clusters
+        lines = [f"{cluster:>7}  {self.profiles.sentence(place)}" for place, cluster in enumerate(clusters[:_LISTED])]
+        more = len(clusters) - _LISTED
+        return lines + ([f"... and {counted(more, 'further cluster')}"] if more > 0 else [])
 
     def __str__(self) -> str:
         return "\n".join(
@@ -41,6 +51,9 @@ class Account:
                 self.method,
                 "",
                 listing(self.report),
+                "",
+                "what stands out in each cluster: mean +- standard deviation, and those of the table",
+                *self.standing_out,
                 "",
                 *self.scores,
             ]

@@ -105,17 +105,29 @@ def main(arguments: list[str]) -> int:
         print(f"picture: {options.plot}", file=people)
     if options.report:
         with writing(options.report):
-            _write_report(options.report, arguments, summary, X, fitted.labels_)
+            _write_report(options.report, arguments, summary, X, fitted, rows if ids is None else ids)
         print(f"report: {options.report}", file=people)
     return 0
 
 
-def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarray, labels: np.ndarray) -> None:
-    from clusterlets.commands.picture import draw
+def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, ids: np.ndarray) -> None:
+    from clusterlets.commands.picture import draw, draw_profile
+    from clusterlets.estimators.memberships import occupied
+    from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
     composition = account.report.composition
+    typical = typical_rows(X, occupied(fitted.memberships_))
+    profiles = [
+        clustering_page.Profile(
+            name=str(cluster),
+            standing_out=account.profiles.sentence(place),
+            typical=", ".join(map(str, ids[typical[place]])),
+            picture=as_bytes(draw_profile(account.profiles, place), ".png"),
+        )
+        for place, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])
+    ]
     page = clustering_page.render(
         table=account.table,
         features=account.features,
@@ -125,9 +137,10 @@ def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarr
         composition=pd.DataFrame(composition.counts, composition.clusters, composition.names),
         group_counts=composition.group_counts,
         deviations=account.report.deviations,
+        profiles=profiles,
         scores=account.scores,
         command=shlex.join(["clusterlets", "cluster", *arguments]),
-        picture=as_bytes(draw(X, labels, composition), ".png"),
+        picture=as_bytes(draw(X, fitted.labels_, composition), ".png"),
     )
     write_bytes(path, page.encode())
 
@@ -293,7 +306,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     if options.plot or options.report:  # fail now, not after the fit
-        with optional("workflow" if options.report else "plots"):
+        with optional("tune" if options.report else "plots"):
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 
@@ -337,6 +350,8 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
 def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, notes: list[str]) -> Account:
     """The result, described for a person."""
     from clusterlets.estimators import fairness_report
+    from clusterlets.estimators.memberships import occupied
+    from clusterlets.estimators.profiles import Profiles
 
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
@@ -351,6 +366,7 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
         warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
         method=f"{_describe_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         report=report,
+        profiles=Profiles.of(table.X, occupied(fitted.memberships_), table.feature_names),
         scores=[
             *_describe_bound(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(fitted.memberships_, own_table.sensitive_columns(options.sensitive, table)),

@@ -16,7 +16,8 @@ from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
-from clusterlets.estimators.memberships import as_memberships
+from clusterlets.estimators.memberships import as_memberships, occupied
+from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
 from clusterlets.metrics import instances
 from clusterlets.metrics.composition import DEVIATIONS, deviation_per_cluster
@@ -66,18 +67,34 @@ class FairnessReport(dict[str, Any]):
         Instances of each group in each cluster.
     deviations : float array (C,)
         Deviation of each cluster.
+    profiles : Profiles or None
+        Features of each cluster beside those of the table.
     """
 
-    def __init__(self, scores: Mapping[str, Any], composition: Composition, deviations: np.ndarray):
+    def __init__(
+        self, scores: Mapping[str, Any], composition: Composition, deviations: np.ndarray, profiles: Profiles | None = None
+    ):
         super().__init__(scores)
         self.composition = composition
         self.deviations = deviations
+        self.profiles = profiles
 
     @property
     def shares(self) -> dict[Any, float]:
         """Share of each group in the table, by its value or the tuple of its values."""
         counts = self.composition.group_counts
         return dict(zip(self.composition.groups, (counts / counts.sum()).tolist(), strict=True))
+
+    @property
+    def features(self) -> "pd.DataFrame":
+        """Who is in each cluster: one row per cluster and feature, those that stand out most first.
+
+        ``mean`` and ``spread`` (standard deviation) in the cluster, ``table_mean`` and ``table_spread`` in the table, all in
+        the units of X; ``difference``: of the means, in standard deviations of the table. Without pandas, MissingExtra says
+        how to install it.
+        """
+        assert self.profiles is not None
+        return self.profiles.frame(self.composition.clusters.tolist())
 
     @property
     def clusters(self) -> "pd.DataFrame":
@@ -142,7 +159,8 @@ def fairness_report(
     Returns
     -------
     FairnessReport
-        A dict of scores, whose attribute ``clusters`` is a table of the clusters (it needs pandas) and ``shares`` the share of
+        A dict of scores, whose attribute ``clusters`` is a table of the clusters, ``features`` one of the features in each
+        cluster (both need pandas) and ``shares`` the share of
         each group in the table. Names, units and meanings of the scores are as in ``docs/results-format.md``;
         ``centroid_silhouette``, which needs more than the clustering, is left out.
         ``cohesion_error`` is 0 where the cohesion is exact. ``silhouette_of_groups``: a dict with the mean silhouette of each
@@ -167,6 +185,7 @@ def fairness_report(
     100,000 rows); it is not run where clusters overlap, nor with a ``reference_cost``.
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
+    names = list(X.columns) if hasattr(X, "columns") else None
     X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
@@ -189,8 +208,8 @@ def fairness_report(
         with as_invalid_input():
             sums = _distance_sums(X, labels, membership, source)
             diameter = geometry.diameter(X)
-    names = _values(classes)
-    columns = list(zip(*names, strict=True)) if isinstance(names[0], tuple) else []
+    groups_of_codes = _values(classes)
+    columns = list(zip(*groups_of_codes, strict=True)) if isinstance(groups_of_codes[0], tuple) else []
     pieces = Pieces(membership, counts, centroids, inertia, sums, diameter, deviation, columns)
     scores: dict[str, Any] = evaluate(SCORES, pieces)
     if cohesion and sums.ndim == 2:
@@ -198,11 +217,12 @@ def fairness_report(
     centres = cluster_centres(membership, counts.sum(axis=1), centroids)
     nearest = labels_of_pieces(X, labels, membership, centres)
     labelled = Instances(X, groups, nearest, centres, *_silhouettes(X, nearest, source if silhouette else None))
-    silhouettes = {names[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
+    silhouettes = {groups_of_codes[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
     scores |= evaluate(SCORES, labelled) | {"silhouette_of_groups": silhouettes}
     scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost))
-    composition = _composition(memberships, cluster_names, groups, names)
-    return FairnessReport(scores, composition, deviation_per_cluster(composition.counts, composition.group_counts, deviation))
+    composition = _composition(memberships, cluster_names, groups, groups_of_codes)
+    deviations = deviation_per_cluster(composition.counts, composition.group_counts, deviation)
+    return FairnessReport(scores, composition, deviations, Profiles.of(X, occupied(memberships), names))
 
 
 def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:

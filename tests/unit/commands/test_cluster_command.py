@@ -450,7 +450,7 @@ def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
 def test_without_matplotlib_a_plot_is_refused_before_the_work_starts(people, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, output, complaint = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
-    assert (status, output) == (1, "") and "needs matplotlib" in complaint and "'clusterlets-benchmark[plots]'" in complaint
+    assert (status, output) == (1, "") and "needs matplotlib" in complaint and "'.[plots]'" in complaint
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "svg"])

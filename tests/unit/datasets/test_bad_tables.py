@@ -342,7 +342,7 @@ def test_a_missing_or_unknown_file_is_refused_unread(name, complaint, tmp_path):
 def test_parquet_without_its_reader_is_refused_with_the_remedy(tmp_path, monkeypatch):
     (tmp_path / "people.parquet").touch()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ClusterletsError, match=r"'clusterlets-benchmark\[tables\]'` in the environment of the workflow"):
+    with pytest.raises(ClusterletsError, match=r"'\.\[tables\]'` in a checkout of the project"):
         user_table.check_file(tmp_path / "people.parquet")
 
 
