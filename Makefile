@@ -14,7 +14,7 @@
 #   make check-data checks whether every public address still serves the known data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
 #   make extended   adds twenty further seeds and takes each open choice the other way; EXCLUDE too
-#   make field      runs every method on ten datasets and five further groups, about two hours; EXCLUDE too
+#   make field      runs every method on ten datasets and six further groups, about an hour; EXCLUDE too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
 #   make archive    packs a finished run (RESULTS=results/field: another one) as a Workflow Run RO-Crate, ready to deposit;
@@ -153,6 +153,7 @@ extended: data
 # A target's variable also holds for its prerequisites: "data" then fetches and prepares the datasets of this file.
 field: CONFIGFILE := --configfile workflow/configs/field.yaml
 field: data
+	@$(RUN) clusterlets datasets --config workflow/configs/field.yaml | tail -1
 	@$(SNAKEMAKE) $(CONFIGFILE) $(SETTINGS)
 	@cat results/field/summary.txt
 	@sed '/^## /,$$d' results/field/leaderboard.md
@@ -185,9 +186,10 @@ reference: verify
 reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
 	@mkdir -p reference/field
-	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_points.csv methods.csv manifest.json) \
-	    reference/field/
+	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_pairs.csv leaderboard_points.csv \
+	    methods.csv manifest.json) reference/field/
 	@cp results/field/leaderboard.md docs/field.md
+	@cp results/field/figures/reliability_against_price.png docs/figures/
 	@du -sh reference/field
 
 # uv installs a lock in seconds, pip takes a minute. uv itself is a locked wheel; if there is none for this machine, or it fails
