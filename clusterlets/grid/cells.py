@@ -26,6 +26,7 @@ _PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
 
 # Numbers as a configuration may write them: YAML, and whoever reads one, takes these alone for the same number.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
+_MOST_DIGITS = 300  # as many as the largest float has; Python converts no more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
 # What YAML reads as another number, a truth value or a date.
 _OTHERWISE_IN_YAML = re.compile(
@@ -161,6 +162,8 @@ def parse_word(word: str) -> Value:
     if word in _WORDS:
         return _WORDS[word]
     if _WHOLE.fullmatch(word):
+        if len(word) > _MOST_DIGITS:
+            raise ClusterletsError(f"{word[:60]}...: a whole number may have {_MOST_DIGITS} digits at most.")
         return int(word)
     if not _DECIMAL.fullmatch(word):
         if _OTHERWISE_IN_YAML.fullmatch(word) or not math.isnan(number(word)):

@@ -198,6 +198,7 @@ def make_results():
     step("fetch-dataset", **raw)
     step("prepare-dataset", **raw, scaling="none", npz_path=data, json_path="results/prepared/iris.json")
     step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
+    step("cost-plainly", data=data, dataset="iris", k=3, output="results/plain_costs/iris/k3.json")
     inputs = {**common, "data": data, "base_seed": 0}
     limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
     step("extract-clusterlets", **inputs, pieces=path_of("pieces", "clusterlets"), labels=path_of("labels", "clusterlets"))

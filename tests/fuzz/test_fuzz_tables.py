@@ -69,11 +69,12 @@ def as_read(path, sensitive, **options):
         return None
 
 
-def holds(table, remarks, header, rows, sensitive):
-    """Assert that the table matches the cells (texts) row by row, and that remarks name all other columns."""
+def holds(table, remarks, kept, header, rows, sensitive):
+    """Assert that the table matches the cells (texts) of the kept rows, and that remarks name all other columns."""
     header = [name.strip() for name in header]
     records = [dict(zip(header, row, strict=True)) for row in rows]
     complete = [row for row in records if all(row[name].strip() for name in sensitive)]
+    assert [records[row] for row in kept] == complete
     assert table.X.shape == (len(complete), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):
         for cell, value in zip((row[name].strip() for row in complete), column, strict=True):

@@ -19,6 +19,7 @@ from clusterlets.steps.distances import sum_distances
 from clusterlets.steps.extraction import extract_clusterlets
 from clusterlets.steps.fitting import fit_method
 from clusterlets.steps.geometry import measure_geometry
+from clusterlets.steps.plain_costs import cost_plainly
 from clusterlets.steps.report import write_report
 from clusterlets.steps.scoring import score_method
 from clusterlets.steps.user_table import prepare_user_table
@@ -55,6 +56,7 @@ def steps_to_runs(folder):
     data, geometry_path = f"{folder}/prepared/{dataset}.npz", f"{folder}/geometry/{dataset}.json"
     prepare_user_table("people", "people.csv", json.dumps(READ), data, f"{folder}/prepared/{dataset}.json")
     measure_geometry(data, dataset, 0, geometry_path)
+    cost_plainly(data, dataset, 4, f"{folder}/plain_costs/{dataset}/k4.json")
     block_files = {name: f"{folder}/{name}.npz" for name in ("pieces", "labels")}
     extract_clusterlets(data, dataset, 4, "0-1", 0, **block_files)
     sum_distances(data, dataset, block_files["labels"], 0, f"{folder}/distances.npz")
