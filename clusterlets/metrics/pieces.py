@@ -32,8 +32,8 @@ class Pieces:
         enough.
     diameter : float
         Largest distance in the dataset.
-    deviation : {"absolute", "relative", "kl"}
-        What the columns ``deviation_*`` measure.
+    deviation : str
+        What the columns ``deviation_*`` measure: one of :data:`clusterlets.metrics.composition.DEVIATIONS`.
     """
 
     membership: np.ndarray

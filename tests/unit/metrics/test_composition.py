@@ -39,7 +39,7 @@ def test_three_groups_take_the_largest_difference():
 
 
 def test_unknown_deviation_is_refused():
-    with pytest.raises(ValueError, match="unknown kind of deviation: .squared.; one of absolute, relative, kl$"):
+    with pytest.raises(ValueError, match="unknown kind of deviation: .squared.; one of absolute, relative, kl, first_group, least_share$"):
         metrics.deviation_per_cluster(np.array([[1, 1]]), np.array([1, 1]), "squared")
 
 
