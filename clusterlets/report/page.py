@@ -145,7 +145,7 @@ def render(results: Results, findings: Findings) -> str:
         at_limits_table=_view_unless_empty(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=_with_titles(findings.sensitivity),
-        published=_with_titles(findings.published),
+        published=_with_titles(findings.published.map(_rounded)),
         published_sentences=as_published.sentences(findings.published),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=_view_unless_empty(findings.datasets),
@@ -288,6 +288,11 @@ def _with_titles(frame: pd.DataFrame) -> View | None:
     """Numbers of several tables, with the tables named as on the page."""
     names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
     return view(frame.replace(names)) if len(frame) else None
+
+
+def _rounded(value: object) -> object:
+    """The text of a long decimal, shortened as :func:`view` shows numbers; anything else as it is."""
+    return decimal(float(value)) if isinstance(value, str) and re.fullmatch(r"-?\d*\.\d{4,}(e-?\d+)?", value) else value
 
 
 def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
