@@ -15,11 +15,13 @@ from clusterlets.estimators import FairLP as FairLP
 from clusterlets.estimators import FairnessReport as FairnessReport
 from clusterlets.estimators import InvalidInput as InvalidInput
 from clusterlets.estimators import MethodClustering as MethodClustering
+from clusterlets.estimators import SavedClustering as SavedClustering
 from clusterlets.estimators import ScaffTree as ScaffTree
 from clusterlets.estimators import TreeFairlets as TreeFairlets
 from clusterlets.estimators import cluster_composition as cluster_composition
 from clusterlets.estimators import deviation_scorer as deviation_scorer
 from clusterlets.estimators import fairness_report as fairness_report
+from clusterlets.estimators import largest_deviation_scorer as largest_deviation_scorer
 from clusterlets.estimators import price_scorer as price_scorer
 from clusterlets.estimators.plots import plot_composition as plot_composition
 from clusterlets.estimators.plots import plot_projection as plot_projection

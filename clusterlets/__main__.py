@@ -18,8 +18,11 @@ from collections.abc import Callable
 for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ[_pool] = "1"
 
+try:
+    from clusterlets.errors import ClusterletsError
+except ImportError as error:  # another package's clusterlets/__init__.py
+    sys.exit(f"clusterlets: {error}")
 from clusterlets import __version__  # noqa: E402
-from clusterlets.errors import ClusterletsError  # noqa: E402
 from clusterlets.extras import optional  # noqa: E402
 from clusterlets.steps.options import STEPS  # noqa: E402
 
@@ -27,6 +30,8 @@ _BEGAN = time.perf_counter()
 
 # Errors of the system where no file can be written.
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+# The extra of a command, if it is a smaller one than "workflow".
+_EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}
 # Loaded by name, so that no step depends on what commands there are.
 _COMMANDS = "clusterlets.commands"
 
@@ -60,7 +65,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(name: str, options: list[str]) -> int:
     try:
-        with optional("tables" if name == "cluster" else "workflow"):
+        with optional(_EXTRAS.get(name, "workflow")):
             if name not in STEPS:
                 return importlib.import_module(f"{_COMMANDS}.{name}").main(options)
             _step(name, options)

@@ -16,7 +16,7 @@ EXTRAS = {
     "pooch": "data",
     "requests": "data",
     "matplotlib": "plots",
-    "jinja2": "workflow",
+    "jinja2": "tune",
     "jsonschema": "workflow",
     "pygments": "workflow",
     "scikit_posthocs": "workflow",
@@ -51,5 +51,5 @@ def optional(extra: str = "") -> Iterator[None]:
             raise
         raise MissingExtra(
             f"this needs {library}, which is not installed; install it with "
-            f"`python -m pip install 'clusterlets-benchmark[{extra or EXTRAS[library]}]'`"
+            f"`python -m pip install '.[{extra or EXTRAS[library]}]'` in a checkout of the project"
         ) from None

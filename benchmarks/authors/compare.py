@@ -72,7 +72,13 @@ def compare(results: Path, peer: str) -> pd.DataFrame:
         subprocess.run([peer, "-I", DRIVER, questions, answers], check=True)
         theirs = json.loads(answers.read_text())
     rows = [
-        {"dataset": dataset, "matcher": name, "hops": hops, "equal": clusters == answer[name], "failed": isinstance(answer[name], str)}
+        {
+            "dataset": dataset,
+            "matcher": name,
+            "hops": hops,
+            "equal": clusters == answer[name],
+            "failed": isinstance(answer[name], str),
+        }
         for (dataset, hops), own, answer in zip(keys, ours, theirs, strict=True)
         for name, clusters in own.items()
     ]

@@ -10,10 +10,14 @@ that fixes the order of its sums therefore gives the same bits on every processo
 
 import fcntl
 import functools
+import importlib
 import os
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from zlib import crc32
 
 from numba import config, njit
 from numba.core import event
@@ -44,9 +48,55 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
         def call(*arguments):
             return machine_code()(*arguments)
 
+        call.machine_code = machine_code  # type: ignore[attr-defined]
         return call
 
     return decorate
+
+
+def compile_together(kernels: Sequence[str]) -> None:
+    """Compile kernels that are not cached yet on two cores: every other one in a process of its own. Then they are cached.
+
+    Does nothing with one core, or where no cache is writable. The first fit of a method compiles several slow kernels, and
+    compilation does not run in threads.
+
+    Parameters
+    ----------
+    kernels : sequence of str
+        As ``module.function`` of :mod:`clusterlets.algorithms`; they should alternate in the time that they take.
+    """
+    missing = [] if config.DISABLE_JIT else [kernel for kernel in kernels if not _is_cached(_kernel(kernel).__wrapped__)]
+    if len(missing) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
+        return
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_here; compile_here({missing[1::2]!r})"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ):  # whatever it fails to compile is compiled here, when it is needed
+        compile_here(missing[::2])
+
+
+def compile_here(kernels: Sequence[str]) -> None:
+    """Compile kernels, named as in :func:`compile_together`, one after the other."""
+    for kernel in kernels:
+        _kernel(kernel).machine_code()
+
+
+def _kernel(name: str):
+    module, function = name.split(".")
+    return getattr(importlib.import_module(f"{__package__}.{module}"), function)
+
+
+def _is_cached(function: Callable) -> bool:
+    """Whether there is machine code, or no place for it."""
+    try:
+        cache = Path(njit(cache=True)(function).stats.cache_path)
+    except (RuntimeError, OSError):
+        return True
+    return any(cache.glob(f"{_cached_files(function)}i"))
+
+
+def _cached_files(function: Callable) -> str:
+    return f"{Path(function.__code__.co_filename).stem}.{function.__name__}-*.nb"
 
 
 @contextmanager
@@ -75,11 +125,11 @@ def _machine_code(function: Callable, signature: str) -> Callable:
         cache.mkdir(parents=True, exist_ok=True)
     except (RuntimeError, OSError):  # no writable cache folder
         return _for_signature(njit(function), signature)
-    with _locked(cache):
+    with _locked(cache, function):
         try:
             return _for_signature(dispatcher, signature)
         except Exception:  # the cached file is damaged, and unpickling may raise anything
-            for file in cache.glob(f"{Path(function.__code__.co_filename).stem}.{function.__name__}-*.nb[ic]"):
+            for file in cache.glob(f"{_cached_files(function)}[ic]"):
                 file.unlink(missing_ok=True)
             return _for_signature(njit(cache=True)(function), signature)
 
@@ -91,8 +141,8 @@ def _for_signature(dispatcher, signature: str) -> Callable:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Hold the lock on a folder's kernels. Without locks on the file system, processes only compile more often."""
+def _locked(folder: Path, function: Callable) -> Iterator[None]:
+    """Hold the lock on a kernel, a byte of the folder's file. Without locks on the file system processes compile more often."""
     try:
         lock = os.open(folder / "kernels.lock", os.O_RDWR | os.O_CREAT, 0o666)
     except OSError:
@@ -100,7 +150,7 @@ def _locked(folder: Path) -> Iterator[None]:
         return
     try:
         with suppress(OSError):
-            fcntl.flock(lock, fcntl.LOCK_EX)
+            fcntl.lockf(lock, fcntl.LOCK_EX, 1, crc32(_cached_files(function).encode()))
         yield
     finally:
         os.close(lock)  # this releases the lock

@@ -96,12 +96,12 @@ def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.D
 
 
 def prices(runs: pd.DataFrame) -> pd.Series:
-    """The price of each run, from 1 up: ``price_over_best`` for k clusters or more; for fewer, the cost divided by the lowest
+    """The price of each run, from 1 up: ``price_of_fairness`` for k clusters or more; for fewer, the cost divided by the lowest
     of any run of the dataset with k. NaN if a run has no cost, or no run has k clusters.
     """
     lowest_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
     lowest = runs[BLOCK].join(lowest_with_k.where(lowest_with_k > 0), on=BLOCK)["kmeans_cost"]
-    return runs["price_over_best"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / lowest)
+    return runs["price_of_fairness"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / lowest)
 
 
 def _within(limit: float) -> str:

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 #: What each command is for.
 PURPOSES = {
     "cluster": "a fair clustering of your own table",
-    "tune": "which method suits your own table",
+    "tune": "the best clustering of your own table that is known within a limit",
+    "assign": "new rows in the clusters of a saved clustering",
     "export": "the clusters of any run of the grid, row by row",
     "datasets": "a configuration's datasets, which are prepared, and what its grid costs",
     "why": "what would run again, and why",

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.text import counted
 
 if TYPE_CHECKING:
     from clusterlets.estimators import FairnessReport  # scikit-learn is slow to import
+    from clusterlets.estimators.profiles import Profiles
 
 #: A price of fairness above which another method is worth a look.
 DEAR = 2.0
@@ -28,7 +30,16 @@ class Account:
     warnings: Sequence[str]
     method: str
     report: "FairnessReport"
+    profiles: "Profiles"
     scores: Sequence[str]
+
+    @property
+    def standing_out(self) -> list[str]:
+        """A line for each cluster; of many clusters, the first ones."""
+        clusters = self.report.composition.clusters
+        lines = [f"{cluster:>7}  {self.profiles.sentence(place)}" for place, cluster in enumerate(clusters[:_LISTED])]
+        more = len(clusters) - _LISTED
+        return lines + ([f"... and {counted(more, 'further cluster')}"] if more > 0 else [])
 
     def __str__(self) -> str:
         return "\n".join(
@@ -40,6 +51,9 @@ class Account:
                 self.method,
                 "",
                 listing(self.report),
+                "",
+                "what stands out in each cluster: mean +- standard deviation, and those of the table",
+                *self.standing_out,
                 "",
                 *self.scores,
             ]
@@ -100,7 +114,7 @@ def warnings(report: "FairnessReport") -> list[str]:
         )
     if price > DEAR:
         messages.append(
-            f"the price of fairness is {price:.2f}: the clusters are far wider than those of plain k-means; "
+            f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
             "`clusterlets tune` shows what other methods cost"
         )
     return messages
@@ -131,7 +145,8 @@ def _price(report: "FairnessReport") -> str:
     if np.isnan(price):
         return f"{name}not defined: plain k-means costs nothing"
     clusters = counted(report["n_clusters"], "cluster")
-    return f"{name}{price:.2f}   (k-means cost over that of plain k-means with {clusters})"
+    starts = number_of_starts(int(report.composition.group_counts.sum()))
+    return f"{name}{price:.3f}   (k-means cost over that of plain k-means with {clusters}, the least of {starts} starts)"
 
 
 def _silhouette(report: "FairnessReport") -> str:

@@ -54,7 +54,7 @@ def main(arguments: list[str]) -> int:
     if missing:
         raise ClusterletsError(
             f"The library {missing[0]} is not installed. `make archive RESULTS={options.results}` sets it up and runs this "
-            "command; in an environment of your own, `pip install 'clusterlets-benchmark[archive]'` does."
+            "command; in an environment of your own, `pip install '.[archive]'` in a checkout does."
         )
     source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
     metadata = json.dumps(crate.describe_run(run, source, own, results), indent=1).encode()

@@ -23,15 +23,16 @@ from clusterlets.commands.output import (
     refuse_files,
     stream_for_people,
     whole_number,
-    write_memberships,
+    write_table,
     writing,
 )
 from clusterlets.datasets.suspects import MAX_GROUPS
-from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
+from clusterlets.datasets.table import Table, moments, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
 from clusterlets.methods import Method
+from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -70,6 +71,7 @@ def main(arguments: list[str]) -> int:
     options.values = _requested_parameters(options)
     _refuse_unused_options(options)
     table, rows, notes = own_table.read(options)
+    ids = own_table.ids(options, rows)
     if options.k > len(table.X):
         option = "-k" if options.clusters is None else "--clusters"
         raise ClusterletsError(f"{option} {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
@@ -83,9 +85,17 @@ def main(arguments: list[str]) -> int:
     print(summary, file=people)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
-        write_memberships(options.output, rows[members], clusters)
+        named = {} if ids is None else {options.id: ids[members]}
+        write_table(options.output, pd.DataFrame({"row": rows[members], **named, "cluster": clusters}))
         where = "standard output" if options.output == STANDARD_OUTPUT else options.output
         print(f"\nclusters of the rows: {where}", file=people)
+    if options.save:
+        from clusterlets.estimators import SavedClustering
+
+        scaling = dict(zip(("mean", "scale"), moments(table.X), strict=True)) if options.scaling == "standard" else {}
+        with writing(options.save):
+            SavedClustering.of(fitted, feature_names=table.feature_names, **scaling).save(options.save)
+        print(f"clustering: {options.save}", file=people)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
@@ -95,17 +105,29 @@ def main(arguments: list[str]) -> int:
         print(f"picture: {options.plot}", file=people)
     if options.report:
         with writing(options.report):
-            _write_report(options.report, arguments, summary, X, fitted.labels_)
+            _write_report(options.report, arguments, summary, X, fitted, rows if ids is None else ids)
         print(f"report: {options.report}", file=people)
     return 0
 
 
-def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarray, labels: np.ndarray) -> None:
-    from clusterlets.commands.picture import draw
+def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, ids: np.ndarray) -> None:
+    from clusterlets.commands.picture import draw, draw_profile
+    from clusterlets.estimators.memberships import occupied
+    from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
     composition = account.report.composition
+    typical = typical_rows(X, occupied(fitted.memberships_))
+    profiles = [
+        clustering_page.Profile(
+            name=str(cluster),
+            standing_out=account.profiles.sentence(place),
+            typical=", ".join(map(str, ids[typical[place]])),
+            picture=as_bytes(draw_profile(account.profiles, place), ".png"),
+        )
+        for place, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])
+    ]
     page = clustering_page.render(
         table=account.table,
         features=account.features,
@@ -115,9 +137,10 @@ def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarr
         composition=pd.DataFrame(composition.counts, composition.clusters, composition.names),
         group_counts=composition.group_counts,
         deviations=account.report.deviations,
+        profiles=profiles,
         scores=account.scores,
         command=shlex.join(["clusterlets", "cluster", *arguments]),
-        picture=as_bytes(draw(X, labels, composition), ".png"),
+        picture=as_bytes(draw(X, fitted.labels_, composition), ".png"),
     )
     write_bytes(path, page.encode())
 
@@ -163,6 +186,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--report", type=nonempty, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
+    )
+    parser.add_argument(
+        "--save",
+        type=nonempty,
+        metavar="FILE",
+        help="JSON file for the clustering, to which `clusterlets assign` adds new rows",
     )
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
     for name, owners in _parameters().items():
@@ -260,18 +289,24 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     faults = options.chosen().faults(options.k, **options.values)
     if faults:
         raise ClusterletsError(f"{options.chosen.name} cannot do this: {'; '.join(faults)}.")
-    outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
+    outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report, "--save": options.save}
     inputs = [
         ("the table itself", options.table),
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
     refuse_files({option: file for option, file in outputs.items() if file}, inputs)
+    if options.save and (
+        is_matcher or options.chosen.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
+    ):
+        raise ClusterletsError(
+            f"--save has no effect with {method}, which says nothing of new rows; take fair-limit, for example."
+        )
     if options.report and Path(options.report).suffix != ".html":
         raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     if options.plot or options.report:  # fail now, not after the fit
-        with optional("workflow" if options.report else "plots"):
+        with optional("tune" if options.report else "plots"):
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
 
 
@@ -281,18 +316,7 @@ def _fit(options: argparse.Namespace, X: np.ndarray, table: Table):
     estimator = _estimator(options)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
-        return estimator.fit(X, sensitive_features=_sensitive(options, table))
-
-
-def _sensitive(options: argparse.Namespace, table: Table) -> pd.DataFrame:
-    """The sensitive columns, whose values are in the order of the table's groups."""
-    columns = columns_of_names(table.group_names)
-    return pd.DataFrame(
-        {
-            name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
-            for name, values in zip(options.sensitive if len(columns) > 1 else options.sensitive[:1], columns, strict=True)
-        }
-    )
+        return estimator.fit(X, sensitive_features=own_table.sensitive_columns(options.sensitive, table))
 
 
 def _estimator(options: argparse.Namespace):
@@ -326,6 +350,8 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
 def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, notes: list[str]) -> Account:
     """The result, described for a person."""
     from clusterlets.estimators import fairness_report
+    from clusterlets.estimators.memberships import occupied
+    from clusterlets.estimators.profiles import Profiles
 
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
@@ -340,8 +366,10 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
         warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
         method=f"{_describe_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         report=report,
+        profiles=Profiles.of(table.X, occupied(fitted.memberships_), table.feature_names),
         scores=[
             *_describe_bound(options, report.composition.counts, table.group_counts),
+            *_deviations_of_columns(fitted.memberships_, own_table.sensitive_columns(options.sensitive, table)),
             account.worst(report),
             *account.scores(report),
         ],
@@ -362,6 +390,19 @@ def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_
         verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
     return lines
+
+
+def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
+    """Of several sensitive columns, the largest deviation of each by itself, which is what limits of fair-limit are about."""
+    from clusterlets.estimators.report import composition_of
+
+    if sensitive.shape[1] == 1:
+        return []
+    largest = {}
+    for name, column in sensitive.loc[:, sensitive.nunique() > 1].items():
+        composition = composition_of(memberships, column)
+        largest[name] = deviation_per_cluster(composition.counts, composition.group_counts).max()
+    return [f"columns     {', '.join(f'{name} max {value:.3f}' for name, value in largest.items())}   (each by itself)"]
 
 
 def _format_values(values: dict[str, Any]) -> str:

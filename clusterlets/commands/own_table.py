@@ -9,8 +9,8 @@ import pandas as pd
 
 from clusterlets.commands.output import utf8_name
 from clusterlets.datasets import user_table
-from clusterlets.datasets.suspects import MAX_GROUPS, identifiers, unlike_scales
-from clusterlets.datasets.table import Table
+from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
+from clusterlets.datasets.table import Table, columns_of_names, sort_key
 from clusterlets.errors import ClusterletsError
 
 _LISTED = 60  # columns that are named one by one
@@ -31,8 +31,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--features",
         type=utf8_name,
         metavar="A,B,...",
-        help="columns to cluster by (default: all numeric ones but the sensitive)",
+        help="columns to cluster by (default: all numeric ones but the sensitive, identifiers and postcodes)",
     )
+    parser.add_argument("--id", type=utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
+    parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
     parser.add_argument(
         "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
     )
@@ -62,22 +64,51 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
     overlap = [column for column in options.sensitive if column in features]
     if overlap:
         raise ClusterletsError(f"{overlap[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
-    table, remarks = user_table.read(options.table, options.sensitive, features or user_table.NUMERIC, options.separator)
-    separator = options.separator or user_table.SEPARATORS[options.table.suffix]
-    # Rows without a sensitive value are left out; the others keep their row numbers.
-    sensitive = pd.read_csv(
-        options.table,
-        sep=separator,
-        dtype=str,
-        keep_default_na=False,
-        encoding="utf-8-sig",
-        usecols=lambda column: column.strip() in options.sensitive,
+    if options.id in (*options.sensitive, *features):
+        raise ClusterletsError(f"--id {options.id} is also a sensitive column or a feature; leave one out.")
+
+    def reason_to_skip(name: str, values: np.ndarray) -> str | None:
+        return "named by --id" if name == options.id else not_a_feature(name, values)
+
+    table, remarks, rows = user_table.read(
+        *(options.table, options.sensitive, features or user_table.NUMERIC, options.separator),
+        drop_missing=options.drop_missing,
+        reason_to_skip=reason_to_skip,
     )
-    has_group = sensitive.apply(lambda column: column.str.strip() != "").all(axis=1)
-    header = pd.read_csv(options.table, sep=separator, nrows=0, encoding="utf-8-sig").columns.str.strip()
-    unnamed = [column for column in header if features and column not in (*features, *options.sensitive)]
+    header = _header(options)
+    unnamed = [column for column in header if features and column not in (*features, *options.sensitive, options.id)]
     notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
-    return table, np.flatnonzero(has_group), remarks + notes
+    return table, rows, remarks + notes
+
+
+def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
+    """The identifiers (n,) of these rows of the file, as text; None without ``--id``."""
+    if options.id is None:
+        return None
+    if options.id not in _header(options):
+        raise ClusterletsError(f"{options.table} has no column {options.id!r}, which --id names.")
+    column = _read_csv(options, dtype=str, keep_default_na=False, usecols=lambda column: column.strip() == options.id)
+    return column.iloc[:, 0].to_numpy()[rows]
+
+
+def _header(options: argparse.Namespace) -> list[str]:
+    return _read_csv(options, nrows=0).columns.str.strip().tolist()
+
+
+def _read_csv(options: argparse.Namespace, **settings) -> pd.DataFrame:
+    separator = options.separator or user_table.SEPARATORS[options.table.suffix]
+    return pd.read_csv(options.table, sep=separator, encoding="utf-8-sig", **settings)
+
+
+def sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
+    """The sensitive columns, whose values are in the order of the table's groups."""
+    columns = columns_of_names(table.group_names)
+    return pd.DataFrame(
+        {
+            name: pd.Categorical(np.array(values, dtype=object)[table.groups], sorted(set(values), key=sort_key))
+            for name, values in zip(names if len(columns) > 1 else names[:1], columns, strict=True)
+        }
+    )
 
 
 def features_line(table: Table) -> str:
@@ -93,10 +124,6 @@ def warnings(table: Table, scaling: str) -> list[str]:
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep the shares of so many"
         )
-    messages += [
-        f"{name} looks like an identifier ({reason}), and the rows are clustered by it; use --features to name the others"
-        for name, reason in identifiers(table).items()
-    ]
     spreads = unlike_scales(table) if scaling == "none" else None
     if spreads:
         largest, least, ratio = spreads

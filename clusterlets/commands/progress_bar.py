@@ -1,30 +1,37 @@
-"""A progress line for a terminal; nothing is written to a file or a pipe."""
+"""Progress: a line that is redrawn on a terminal; in a file or a pipe, a new line now and then."""
 
+import time
 from typing import TextIO
 
 _WIDTH = 24  # of the bar, in characters
-_LONGEST = 40  # characters of the next step's description
+_LONGEST = 80  # characters of the next step's description
+_PAUSE = 10.0  # seconds between two lines where there is no terminal
 
 
 class ProgressBar:
-    """Redraws the line at each call, and clears it at the end."""
+    """Redraws the line at each call, and clears it at the end; without a terminal it writes a line every ten seconds."""
 
     def __init__(self, stream: TextIO):
         self._stream = stream
-        self._shows = stream.isatty()
+        self._is_terminal = stream.isatty()
+        self._last = time.monotonic()
 
     def __enter__(self) -> "ProgressBar":
         return self
 
     def __call__(self, done: int, total: int, words: str) -> None:
         """Show how many parts of the total are done, and what comes next."""
-        filled = _WIDTH * done // max(total, 1)
-        self._write(f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {words[:_LONGEST]}")
+        if self._is_terminal:
+            filled = _WIDTH * done // max(total, 1)
+            self._redraw(f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {words[:_LONGEST]}")
+        elif time.monotonic() >= self._last + _PAUSE:
+            self._last = time.monotonic()
+            print(f"{done} of {total} done; next: {words}", file=self._stream, flush=True)
 
     def __exit__(self, *_: object) -> None:
-        self._write("")
+        if self._is_terminal:
+            self._redraw("")
 
-    def _write(self, line: str) -> None:
-        if self._shows:
-            self._stream.write(f"\r\x1b[K{line}")
-            self._stream.flush()
+    def _redraw(self, line: str) -> None:
+        self._stream.write(f"\r\x1b[K{line}")
+        self._stream.flush()

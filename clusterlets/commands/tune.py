@@ -1,20 +1,21 @@
-"""``clusterlets tune people.csv --sensitive sex``: which method suits a table, and the command that applies it."""
+"""``clusterlets tune people.csv --sensitive sex``: the best clustering known within a limit, and its command."""
 
 import argparse
 import functools
+import io
 import math
 import shlex
 import signal
 import sys
 import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
 from pathlib import Path
 from typing import NoReturn
 from urllib.parse import quote
 
 from clusterlets import methods
-from clusterlets.commands import own_table
+from clusterlets.commands import cluster, own_table
 from clusterlets.commands.output import nonempty, refuse_files, stream_for_people, whole_number, write_table, writing
 from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
@@ -28,12 +29,12 @@ _LONGEST_STEM = 150  # letters: a file's name may have 255
 _EPILOG = """
 examples:
   clusterlets tune people.csv --sensitive sex
-      every method, five clusters, no cluster more than .02 off the table's shares, five minutes
-  clusterlets tune people.csv --sensitive sex --scaling standard --clusters 8 --max-deviation .05 --minutes 1
+      five clusters, none of which is more than .02 off the table's shares, within five minutes
+  clusterlets tune people.csv --sensitive sex --scaling standard --clusters 8 --max-deviation .05 --report people.html
 
-Each method chooses its parameters on the first half of the seeds; the second half gives the scores and the ranks. The
-features are taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
-Options other than the defaults are part of the names of the files. Ctrl-C ranks what is finished.
+fair-limit comes first; then one seed of every other method, and more seeds of those that come close. The features are
+taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
+Options other than the defaults are part of the names of the files. Ctrl-C recommends from what is finished.
 docs/choosing.md says more, and what the columns of the CSV file mean.
 """
 
@@ -43,7 +44,10 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     options.output = options.output or f"{_stem(options)}-front.csv"
     options.plot = options.plot or f"{_stem(options)}-front.png"
-    refuse_files({"-o": options.output, "--plot": options.plot}, [("the table itself", options.table)])
+    outputs = {"-o": options.output, "--plot": options.plot} | ({"--report": options.report} if options.report else {})
+    refuse_files(outputs, [("the table itself", options.table)])
+    if options.report and Path(options.report).suffix != ".html":
+        raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
     table, _, notes = own_table.read(options)
@@ -55,36 +59,41 @@ def main(arguments: list[str]) -> int:
     X = scaled(table, options.scaling)
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
-    configurations = best = None
+    tuned = best = None
     with _sigterm_as_interrupt() as received, ProgressBar(sys.stderr) as progress, suppress(KeyboardInterrupt):
-        configurations = tune(
+        tuned = tune(
             X,
-            sensitive_features=table.groups,
+            sensitive_features=own_table.sensitive_columns(options.sensitive, table),
             n_clusters=options.clusters,
             max_deviation=options.max_deviation,
+            min_cluster_size=options.min_cluster_size,
             minutes=options.minutes,
             n_seeds=options.seeds,
             random_state=options.seed,
             progress=progress,
         )
     status = 128 + (received or [signal.SIGINT])[0]
-    if configurations is not None:
-        with suppress(ClusterletsError) if configurations.interrupted else nullcontext():
-            best = configurations.best()
-    if configurations is None or best is None:
-        finished = 0 if configurations is None else (configurations.runs["status"] == OK).sum()
+    if tuned is not None:
+        with suppress(ClusterletsError) if tuned.interrupted else nullcontext():
+            best = tuned.best()
+    if tuned is None or best is None:
+        finished = 0 if tuned is None else (tuned.runs["status"] == OK).sum()
         what = counted(finished, "fit") if finished else "no fit"
-        print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to rank.", file=sys.stderr)
+        print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to recommend.", file=sys.stderr)
         return status
-    write_table(options.output, configurations)
+    write_table(options.output, tuned)
     with writing(options.plot):
-        configurations.plot(options.plot)
-    say(f"\nevery configuration: {options.output}\npicture: {options.plot}\n\n{configurations.recommendation()}\n")
-    say(f"This command repeats one of its runs, with a largest deviation of {best['deviation_max']:.3f}:")
-    say(f"  {command(options, best)}")
-    if not configurations.interrupted:
+        tuned.plot(options.plot)
+    words = command(options, best)
+    say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
+    say(f"This command repeats the run:\n  {shlex.join(words)}")
+    if options.report:
+        with redirect_stdout(io.StringIO()):  # its account is on the page
+            cluster.main([*words[2:], "--report", options.report])
+        say(f"report: {options.report}")
+    if not tuned.interrupted:
         return 0
-    print("clusterlets tune: interrupted; only what was finished is ranked.", file=sys.stderr)
+    print("clusterlets tune: interrupted; only what was finished is compared.", file=sys.stderr)
     return status
 
 
@@ -108,7 +117,7 @@ def _stem(options: argparse.Namespace) -> str:
     """The name of the table and of all options that change the answer, so that two requests do not share their files."""
     parser, words = _parser(), [options.table.stem, "+".join(options.sensitive)]
     for name, value in vars(options).items():
-        if name not in ("table", "sensitive", "output", "plot") and value != parser.get_default(name):
+        if name not in ("table", "sensitive", "output", "plot", "report") and value != parser.get_default(name):
             words.append(f"{name}={value}")
     stem = quote("-".join(words), safe=" +=,")
     return stem if len(stem) <= _LONGEST_STEM else f"{stem[: _LONGEST_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
@@ -117,8 +126,7 @@ def _stem(options: argparse.Namespace) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "clusterlets tune",
-        description="Try every method on a table, and recommend the one that clusters it at the least cost while every "
-        "cluster has nearly the table's share of each group.",
+        description="Find the clustering of least cost in which every cluster has nearly the table's share of each group.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -132,10 +140,11 @@ def _parser() -> argparse.ArgumentParser:
         help="most that a group's share in any cluster may differ from its share in the table, 0 to 1 (default: 0.02)",
     )
     parser.add_argument(
-        "--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits; cheap methods come first (default: 5)"
+        "--min-cluster-size", type=whole_number(1), default=1, metavar="N", help="least rows of a cluster (default: 1)"
     )
+    parser.add_argument("--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits (default: 5)")
     parser.add_argument(
-        "--seeds", type=whole_number(2, 1000), default=6, metavar="N", help="fits of each configuration (default: 6)"
+        "--seeds", type=whole_number(1, 1000), default=6, metavar="N", help="most fits of a configuration (default: 6)"
     )
     parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
     parser.add_argument(
@@ -151,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
     )
+    parser.add_argument("--report", type=nonempty, metavar="FILE", help="page (.html) about the recommended clustering")
     return parser
 
 
@@ -168,14 +178,15 @@ def _minutes(text: str) -> float:
     return value
 
 
-def command(options: argparse.Namespace, run: Mapping) -> str:
-    """The ``clusterlets cluster`` command line, quoted for a shell, that repeats a run on the table of these options."""
+def command(options: argparse.Namespace, run: Mapping) -> list[str]:
+    """The words of the ``clusterlets cluster`` command line that repeats a run on the table of these options."""
     words = ["clusterlets", "cluster", str(options.table)]
     for column in options.sensitive:
         words += _option("sensitive", column)
-    for name in ("features", "separator"):
+    for name in ("features", "separator", "id"):
         if getattr(options, name):
             words += _option(name, getattr(options, name))
+    words += ["--drop-missing"] * options.drop_missing
     if options.scaling != "none":
         words += _option("scaling", options.scaling)
     if methods.get(run["method"]).role == "paper":
@@ -184,7 +195,7 @@ def command(options: argparse.Namespace, run: Mapping) -> str:
     else:
         words += _option("method", run["method"].lower())
         words += _option("parameters", run["parameters"]) if run["parameters"] else []
-    return shlex.join([*words, *_option("clusters", str(options.clusters)), *_option("seed", str(run["seed"]))])
+    return [*words, *_option("clusters", str(options.clusters)), *_option("seed", str(run["seed"]))]
 
 
 def _option(name: str, value: str) -> list[str]:

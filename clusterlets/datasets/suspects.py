@@ -8,23 +8,32 @@ from clusterlets.datasets.table import Table
 
 # "id", "person_id" and "personID", but neither "paid" nor "humid".
 _NAMED = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|rowid|row_number)$")
-_FEWEST = 10  # rows below which whole numbers differ by chance
+_POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code|plz)(?:$|[^A-Za-z])", re.IGNORECASE)
+#: Part of the values that differ from all others in a column of identifiers.
+NEARLY = 0.98
+_FEWEST = 50  # rows below which whole numbers differ by chance
 #: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
 #: Sensitive groups above which their column is more likely a measurement than a group.
 MAX_GROUPS = 20
 
 
-def identifiers(table: Table) -> dict[str, str]:
-    """Features that look like identifiers, with the reason: the name, or whole numbers that all differ. O(n d log n)."""
-    reasons = {}
-    for name, values in zip(table.feature_names, table.X.T, strict=True):
-        if _NAMED.search(name):
-            reasons[name] = "its name"
-        elif len(values) >= _FEWEST and (values == np.floor(values)).all() and len(np.unique(values)) == len(values):
-            consecutive = np.ptp(values) == len(values) - 1
-            reasons[name] = "consecutive numbers" if consecutive else "whole numbers that all differ"
-    return reasons
+def not_a_feature(name: str, values: np.ndarray) -> str | None:
+    """Why a numeric column (n,) is probably no feature: a postcode or an identifier, by its name or its values. O(n log n).
+
+    The values of an identifier are whole numbers of which nearly all differ (:data:`NEARLY`); missing ones (NaN) do not count.
+    """
+    if _POSTCODE.search(name):
+        return "a postcode, by its name"
+    if _NAMED.search(name):
+        return "an identifier, by its name"
+    values = values[~np.isnan(values)]
+    distinct = len(np.unique(values))
+    if len(values) < _FEWEST or distinct < NEARLY * len(values) or (values != np.floor(values)).any():
+        return None
+    if distinct < len(values):
+        return "whole numbers that nearly all differ"
+    return "consecutive numbers" if np.ptp(values) == len(values) - 1 else "whole numbers that all differ"
 
 
 def unlike_scales(table: Table) -> tuple[str, str, float] | None:

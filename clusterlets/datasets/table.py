@@ -176,6 +176,10 @@ def scaled(table: Table, scaling: str) -> np.ndarray:
 
 def standardise(X: np.ndarray) -> np.ndarray:
     """Features (n, d) with zero mean and unit population variance; constant columns become 0."""
-    varies = X.max(axis=0) > X.min(axis=0)
-    deviation = np.where(varies, X.std(axis=0), 1.0)
-    return np.where(varies, (X - X.mean(axis=0)) / deviation, 0.0)
+    mean, scale = moments(X)
+    return np.where(scale > 0, (X - mean) / np.where(scale > 0, scale, 1.0), 0.0)
+
+
+def moments(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean (d,) and population standard deviation (d,) of features; exactly 0 for constant ones."""
+    return X.mean(axis=0), np.where(X.max(axis=0) > X.min(axis=0), X.std(axis=0), 0.0)

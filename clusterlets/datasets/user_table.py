@@ -10,7 +10,7 @@ import importlib.util
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
@@ -50,7 +50,7 @@ def check_file(path: Path) -> None:
     if path.suffix == PARQUET and importlib.util.find_spec("pyarrow") is None:
         raise ClusterletsError(
             f"{path} needs the package pyarrow, which is not installed. Install it with "
-            "`python -m pip install 'clusterlets-benchmark[tables]'` in the environment of the workflow, or save the table as "
+            "`python -m pip install '.[tables]'` in a checkout of the project, or save the table as "
             "CSV."
         )
 
@@ -64,9 +64,15 @@ def check_separator(separator: str | None) -> None:
 
 
 def read(
-    path: Path, sensitive: Sequence[str], features: str | Sequence[str] = NUMERIC, separator: str | None = None
-) -> tuple[Table, list[str]]:
-    """Read a table; return it with remarks about how it was read.
+    path: Path,
+    sensitive: Sequence[str],
+    features: str | Sequence[str] = NUMERIC,
+    separator: str | None = None,
+    *,
+    drop_missing: bool = False,
+    reason_to_skip: Callable[[str, np.ndarray], str | None] | None = None,
+) -> tuple[Table, list[str], np.ndarray]:
+    """Read a table; return it with remarks about how it was read, and the number in the file, from 0, of each of its rows.
 
     Parameters
     ----------
@@ -79,22 +85,67 @@ def read(
         Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
     separator : str, optional
         One character, no quotation mark or line end; by default a comma, in ``.tsv`` files a tab.
+    drop_missing : bool
+        Whether to leave out rows that lack a feature; otherwise they are an error.
+    reason_to_skip : callable, optional
+        From the name and the values of a numeric column (NaN if missing) to why it is no feature, or None. Named features stay.
 
     Raises
     ------
     ClusterletsError
         With file, line and column of what cannot be used.
     """
+    with _correctable(path):
+        columns, labels, place = _columns(path, sensitive, features, separator, drop_missing)
+        return _table(columns, labels, place, features, reason_to_skip)
+
+
+def read_rows(
+    path: Path, sensitive: Sequence[str], features: Sequence[str], separator: str | None = None
+) -> tuple[np.ndarray, dict[str, list[str]]]:
+    """Features (n, d) and sensitive values of rows that need not make a table of their own; raises as :func:`read`."""
+    with _correctable(path):
+        columns, labels, place = _columns(path, sensitive, features, separator, False)
+        return _all_values(columns, place), labels
+
+
+@contextmanager
+def _correctable(path: Path) -> Iterator[None]:
     try:
-        check_separator(separator)
-        check_file(path)
-        if path.suffix == PARQUET:
-            header, chunks, place = _parquet(path, sensitive, features)
-        else:
-            header, chunks, place = _delimited(path, separator or SEPARATORS[path.suffix])
-        return _table(_checked_header(path.name, header, sensitive, features), chunks, place, sensitive, features)
+        yield
     except BadData as problem:
         raise ClusterletsError(f"{problem} Correct {path} or the options, and run again.") from None
+
+
+def _columns(
+    path: Path, sensitive: Sequence[str], features: str | Sequence[str], separator: str | None, may_miss: bool
+) -> tuple[list["_Column"], dict[str, list[str]], str]:
+    """The candidates for features, the sensitive values by column, and how to name a place in the file."""
+    check_separator(separator)
+    check_file(path)
+    if path.suffix == PARQUET:
+        header, chunks, place = _parquet(path, sensitive, features)
+    else:
+        header, chunks, place = _delimited(path, separator or SEPARATORS[path.suffix])
+    header = _checked_header(path.name, header, sensitive, features)
+    candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
+    columns = {name: _Column(name, may_miss) for name in candidates}
+    labels: dict[str, list[str]] = {name: [] for name in sensitive}
+    shared: dict[str, str] = {}  # equal labels share memory
+    for places, cells in chunks:
+        cells_of = dict(zip(header, cells, strict=True))
+        for name, column in columns.items():
+            column.add(places, cells_of[name])
+        for name, values in labels.items():
+            for row, cell in zip(places, cells_of[name], strict=True):
+                text = cell.strip()
+                if text not in shared:
+                    check_name(text, f"{place} {row}: column {name!r}:")
+                    shared[text] = text
+                values.append(shared[text])
+    if not next(iter(labels.values())):
+        raise BadData(f"{path.name} has a header but no rows.")
+    return list(columns.values()), labels, place
 
 
 # ---- files to chunks of text -----------------------------------------------------------------------------------------
@@ -225,8 +276,8 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
 class _Column:
     """The numbers of a column, chunk by chunk, and the first cell that is not a number."""
 
-    def __init__(self, name: str):
-        self.name = name
+    def __init__(self, name: str, may_miss: bool = False):
+        self.name, self._may_miss = name, may_miss
         self.parts: list[np.ndarray] = []
         self.kinds: Counter[str] = Counter()  # numbers of cells, by kind
         self.first_unusable: tuple[int, str] | None = None
@@ -238,7 +289,7 @@ class _Column:
         for index, kind in zip(irregular, kinds, strict=True):
             if kind == "boolean":
                 values[index] = _BOOLEANS[cells[index].strip().lower()]
-            elif self.first_unusable is None:
+            elif self.first_unusable is None and not (kind == "missing" and self._may_miss):
                 self.first_unusable = places[index], cells[index]
         self.kinds.update(kinds, number=len(cells) - len(irregular))
         self.parts.append(values)
@@ -252,7 +303,8 @@ class _Column:
     @property
     def unusable(self) -> int:
         """Cells that are neither a number nor a boolean."""
-        return self.kinds.total() - self.kinds["number"] - self.kinds["boolean"]
+        missing = self.kinds["missing"] if self._may_miss else 0
+        return self.kinds.total() - self.kinds["number"] - self.kinds["boolean"] - missing
 
     def values(self, place: str) -> np.ndarray:
         """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
@@ -274,7 +326,7 @@ def _all_values(columns: Sequence[_Column], place: str) -> np.ndarray:
         if not unusable:
             raise
         also = f" All columns with such cells: {', '.join(unusable)}." if len(unusable) > 1 else ""
-        remedies = "Fill the cells, leave their rows out, or name the columns to cluster by with --features."
+        remedies = "Fill the cells, leave their rows out (--drop-missing), or name the columns to cluster by with --features."
         raise BadData(f"{problem}{also} {remedies}") from None
 
 
@@ -298,41 +350,52 @@ def _explain_cell(cell: str) -> str:
 
 
 def _table(
-    header: list[str], chunks: Iterable[Chunk], place: str, sensitive: Sequence[str], features: str | Sequence[str]
-) -> tuple[Table, list[str]]:
-    candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
-    columns = {name: _Column(name) for name in candidates}
-    labels: dict[str, list[str]] = {name: [] for name in sensitive}
-    shared: dict[str, str] = {}  # equal labels share memory
-    for places, cells in chunks:
-        cells_of = dict(zip(header, cells, strict=True))
-        for name, column in columns.items():
-            column.add(places, cells_of[name])
-        for name, values in labels.items():
-            for row, cell in zip(places, cells_of[name], strict=True):
-                text = cell.strip()
-                if text not in shared:
-                    check_name(text, f"{place} {row}: column {name!r}:")
-                    shared[text] = text
-                values.append(shared[text])
-    unused = [name for name, column in columns.items() if column.is_text] if features == NUMERIC else []
+    columns: list[_Column],
+    labels: dict[str, list[str]],
+    place: str,
+    features: str | Sequence[str],
+    reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
+) -> tuple[Table, list[str], np.ndarray]:
     file = place.rpartition(",")[0]
-    if not next(iter(labels.values())):
-        raise BadData(f"{file} has a header but no rows.")
     for name, texts in labels.items():
         _check_sensitive(f"{file}, column {name!r}:", texts)
-    numeric = tuple(name for name in columns if name not in unused)
-    if not numeric:
-        raise BadData(f"{file} has no numeric or boolean column besides the sensitive one.")
-    X = _all_values([columns[name] for name in numeric], place)
+    unused, skipped = [], {}
+    if features == NUMERIC:
+        unused = [column.name for column in columns if column.is_text]
+        columns = [column for column in columns if not column.is_text]
+        if reason_to_skip:
+            reasons = {column.name: reason_to_skip(column.name, np.concatenate(column.parts)) for column in columns}
+            skipped = {name: reason for name, reason in reasons.items() if reason}
+            columns = [column for column in columns if column.name not in skipped]
+    if not columns:
+        also = f" Left out: {_reasons(skipped)}; name those that are features with --features." if skipped else ""
+        raise BadData(f"{file} has no numeric or boolean column besides the sensitive one.{also}")
+    X = _all_values(columns, place)
+    is_whole = ~np.isnan(X).any(axis=1)
+    has_group = np.all([np.array([value != "" for value in values]) for values in labels.values()], axis=0)
+    rows = np.flatnonzero(is_whole & has_group)
+    if not is_whole.any():
+        raise BadData(f"{file}: every row lacks a feature; name fewer columns with --features.")
     try:
-        table = table_of_groups(X, numeric, [np.array(values, dtype=object) for values in labels.values()])
+        groups = [np.array(values, dtype=object)[is_whole] for values in labels.values()]
+        table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups)
         check(table)
     except BadData as problem:
         raise BadData(f"{file}: {problem}") from None
     if not np.ptp(table.X, axis=0).any():
         raise BadData(f"{file}: no feature varies, so all rows are the same point.")
-    return table, _remarks(table, len(X), unused, sorted(text for text in shared if text and text.lower() in _MISSING))
+    remarks = []
+    if not is_whole.all():
+        lacking = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
+        remarks.append(f"{len(X) - is_whole.sum()} of {len(X)} rows lack a value and were left out: {', '.join(lacking)}")
+    if skipped:
+        remarks.append(f"left out (--features names columns to keep): {_reasons(skipped)}")
+    marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING})
+    return table, remarks + _remarks(table, int(is_whole.sum()), unused, marks), rows
+
+
+def _reasons(skipped: dict[str, str]) -> str:
+    return ", ".join(f"{name} ({reason})" for name, reason in skipped.items())
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:

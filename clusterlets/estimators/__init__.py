@@ -9,7 +9,8 @@ from clusterlets.estimators.clusterlet import ClusterletClustering
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.method import MethodClustering, NamedMethod, estimator_of
 from clusterlets.estimators.report import FairnessReport, cluster_composition, fairness_report
-from clusterlets.estimators.scorers import ClusterScorer, deviation_scorer, price_scorer
+from clusterlets.estimators.saved import SavedClustering
+from clusterlets.estimators.scorers import ClusterScorer, deviation_scorer, largest_deviation_scorer, price_scorer
 
 #: The estimators of single methods, by the name of the method.
 NAMED: dict[str, type[NamedMethod]] = {
@@ -25,9 +26,11 @@ __all__ = [
     "FairnessReport",
     "InvalidInput",
     "MethodClustering",
+    "SavedClustering",
     "cluster_composition",
     "deviation_scorer",
     "fairness_report",
+    "largest_deviation_scorer",
     "price_scorer",
 ]
 __all__ += sorted(estimator.__name__ for estimator in NAMED.values())

@@ -11,8 +11,10 @@ from clusterlets.estimators.method import NamedMethod as NamedMethod
 from clusterlets.estimators.report import FairnessReport as FairnessReport
 from clusterlets.estimators.report import cluster_composition as cluster_composition
 from clusterlets.estimators.report import fairness_report as fairness_report
+from clusterlets.estimators.saved import SavedClustering as SavedClustering
 from clusterlets.estimators.scorers import ClusterScorer as ClusterScorer
 from clusterlets.estimators.scorers import deviation_scorer as deviation_scorer
+from clusterlets.estimators.scorers import largest_deviation_scorer as largest_deviation_scorer
 from clusterlets.estimators.scorers import price_scorer as price_scorer
 from clusterlets.methods.fair_limit import FairLimit as _FairLimit
 from clusterlets.methods.frac import FRAC as _FRAC
@@ -64,6 +66,8 @@ class ClusterletClustering(_ClusterletClustering):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -134,6 +138,8 @@ class Antidote(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -197,6 +203,8 @@ class Coreset(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -261,6 +269,8 @@ class FRAC(_FRAC.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -323,6 +333,8 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -392,6 +404,8 @@ class FairFlow(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -452,6 +466,8 @@ class FairKM(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -510,6 +526,8 @@ class FairLP(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -582,6 +600,8 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -656,6 +676,8 @@ class FairLloyd(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -710,6 +732,8 @@ class Fairlets(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -764,6 +788,8 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -826,6 +852,8 @@ class TreeFairlets(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -884,6 +912,8 @@ class VFC(NamedMethod):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list

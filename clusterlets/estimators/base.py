@@ -4,16 +4,17 @@ import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest, check_same_index
+from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.estimators.groups import column_names, encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, first_text_cells, generator
 
 
-class FairClusterer(ClusterMixin, BaseEstimator):
+class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Checked input, groups and random stream for the estimators, which add ``_check_parameters`` and ``_cluster``.
 
     Attributes
@@ -27,6 +28,8 @@ class FairClusterer(ClusterMixin, BaseEstimator):
         Number of clusters; each holds an instance.
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+    inertia_ : float
+        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -38,9 +41,12 @@ class FairClusterer(ClusterMixin, BaseEstimator):
 
     n_clusters: int | None
     n_clusters_: int
+    cluster_centers_: np.ndarray
+    labels_: np.ndarray
+    inertia_: float
     random_state: Any
 
-    def fit(self, X, y=None, *, sensitive_features=None):
+    def fit(self, X, y=None, *, sensitive_features=None, sample_weight=None):
         """Cluster the instances.
 
         Parameters
@@ -55,6 +61,8 @@ class FairClusterer(ClusterMixin, BaseEstimator):
             Must be given. Strings, integers, booleans or categories. The groups are the values, in sorted order (categories
             in their own; values of types that have no common order, type by type); with several columns the combinations
             that occur. Sparse ones are taken too.
+        sample_weight : None or array-like (n,)
+            For scikit-learn's conventions. No method here weights instances, so anything but equal weights is refused.
 
         Returns
         -------
@@ -80,15 +88,38 @@ class FairClusterer(ClusterMixin, BaseEstimator):
                 "sensitive_features is missing, and y, the second argument of fit, is ignored: give the group of each instance "
                 "by name, fit(X, sensitive_features=groups)."
             )
+        if sample_weight is not None and np.ptp(np.asarray(sample_weight, dtype=float)) > 0:
+            raise InvalidInput(
+                f"sample_weight: {type(self).__name__} cannot weight instances, whose shares it counts in rows. Leave it out, "
+                "or repeat each row as often as it counts."
+            )
         with as_invalid_input():
             self._check_parameters()
             check_same_index(X=X, sensitive_features=sensitive_features)
-        X = validate_data(self, X, dtype=np.float64, order="C", ensure_min_samples=2)
+        X = self._numbers(X, ensure_min_samples=2)
         groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
         self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
             self._cluster(X, groups, generator(self.random_state))
+        offsets = X - self.cluster_centers_[self.labels_]
+        self.inertia_ = float(np.einsum("ij,ij->", offsets, offsets))
         return self
+
+    def transform(self, X):
+        """Distances (n, n_clusters_) of instances to ``cluster_centers_``."""
+        return np.sqrt(self._squared_distances(X))
+
+    def score(self, X, y=None):
+        """Minus the sum of squared distances of instances to the nearest of ``cluster_centers_``, as scikit-learn's KMeans."""
+        return -float(self._squared_distances(X).min(axis=1).sum())
+
+    def _squared_distances(self, X) -> np.ndarray:
+        X = self._validated(X)
+        return distances_to_centres(X, self.cluster_centers_, len(self.cluster_centers_))
+
+    @property
+    def _n_features_out(self) -> int:  # for get_feature_names_out
+        return self.n_clusters_
 
     def _check_parameters(self) -> None:
         """Refuse parameters that no table makes right."""
@@ -110,7 +141,18 @@ class FairClusterer(ClusterMixin, BaseEstimator):
 
     def _validated(self, X) -> np.ndarray:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, order="C", reset=False)
+        X = self._numbers(X, reset=False)
         with as_invalid_input():
             check_largest(X)
         return X
+
+    def _numbers(self, X, **settings) -> np.ndarray:
+        """X as an array of numbers; InvalidInput names a column that holds something else."""
+        try:
+            return validate_data(self, X, dtype=np.float64, order="C", **settings)
+        except (TypeError, ValueError):
+            for name, cell in first_text_cells(X):
+                raise InvalidInput(
+                    f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it in numbers."
+                ) from None
+            raise

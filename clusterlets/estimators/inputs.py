@@ -49,3 +49,25 @@ def as_array(values, name: str) -> np.ndarray:
         return np.asarray(values)
     except ValueError:
         raise InvalidInput(f"{name} has rows of different lengths.") from None
+
+
+def first_text_cells(X) -> Iterator[tuple[Any, str]]:
+    """Name, or number, of each column of a table that holds text, with the first text that is no number."""
+    if hasattr(X, "columns") and hasattr(X, "to_numpy"):
+        names, values = list(X.columns), X.to_numpy(dtype=object)
+    else:
+        values = np.array(X, dtype=object)
+        names = list(range(values.shape[1])) if values.ndim == 2 else []
+    for place, name in enumerate(names):
+        for cell in values[:, place]:
+            if isinstance(cell, str) and not _is_number(cell):
+                yield name, str(cell)
+                break
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

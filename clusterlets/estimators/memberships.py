@@ -43,3 +43,8 @@ def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     if len(unassigned):
         raise InvalidInput(f"Every instance must be in a cluster: row {unassigned[0]} is in none.")
     return memberships, np.arange(memberships.shape[1]) if clusters is None else clusters
+
+
+def occupied(memberships: csr_array) -> csr_array:
+    """The memberships (n, C) in the clusters that hold an instance."""
+    return memberships[:, np.flatnonzero(memberships.sum(axis=0))]

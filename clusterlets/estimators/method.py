@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets import methods
+from clusterlets.algorithms.compiled import compile_together
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.assigning import AssigningMethod
 from clusterlets.estimators.base import FairClusterer
@@ -55,6 +56,7 @@ class MethodEstimator(FairClusterer):
     def _cluster(self, X, groups, random_state):
         method = self._method()
         self._check_table(method, X, groups)
+        compile_together(method.kernels)
         values = self.sensitive_classes_
         columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
         fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
@@ -62,7 +64,7 @@ class MethodEstimator(FairClusterer):
         self._set_attributes(X, clustering, vars(fitted))
         if vars(fitted).get("note_"):
             warnings.warn(vars(fitted)["note_"], ConvergenceWarning, stacklevel=3)
-        self._groups, self._remembered = groups, None
+        self._groups, self._saved = groups, None
         if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
             self._warn_of_fewer_clusters()
 

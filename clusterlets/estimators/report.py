@@ -12,11 +12,12 @@ from sklearn.utils.validation import check_array
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
-from clusterlets.algorithms.kmeans import kmeans_labels
+from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
-from clusterlets.estimators.memberships import as_memberships
+from clusterlets.estimators.memberships import as_memberships, occupied
+from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
 from clusterlets.metrics import instances
 from clusterlets.metrics.composition import DEVIATIONS, deviation_per_cluster
@@ -66,18 +67,34 @@ class FairnessReport(dict[str, Any]):
         Instances of each group in each cluster.
     deviations : float array (C,)
         Deviation of each cluster.
+    profiles : Profiles or None
+        Features of each cluster beside those of the table.
     """
 
-    def __init__(self, scores: Mapping[str, Any], composition: Composition, deviations: np.ndarray):
+    def __init__(
+        self, scores: Mapping[str, Any], composition: Composition, deviations: np.ndarray, profiles: Profiles | None = None
+    ):
         super().__init__(scores)
         self.composition = composition
         self.deviations = deviations
+        self.profiles = profiles
 
     @property
     def shares(self) -> dict[Any, float]:
         """Share of each group in the table, by its value or the tuple of its values."""
         counts = self.composition.group_counts
         return dict(zip(self.composition.groups, (counts / counts.sum()).tolist(), strict=True))
+
+    @property
+    def features(self) -> "pd.DataFrame":
+        """Who is in each cluster: one row per cluster and feature, those that stand out most first.
+
+        ``mean`` and ``spread`` (standard deviation) in the cluster, ``table_mean`` and ``table_spread`` in the table, all in
+        the units of X; ``difference``: of the means, in standard deviations of the table. Without pandas, MissingExtra says
+        how to install it.
+        """
+        assert self.profiles is not None
+        return self.profiles.frame(self.composition.clusters.tolist())
 
     @property
     def clusters(self) -> "pd.DataFrame":
@@ -134,18 +151,18 @@ def fairness_report(
     silhouette : bool
         Whether to add up distances for the silhouettes, which are NaN otherwise.
     reference_cost : float or None
-        Sum of squared errors of plain k-means with as many clusters, by which the price of fairness divides; None to run plain
-        k-means here, with one start.
+        Sum of squared errors by which the price of fairness divides; None for the least cost of plain k-means with as many
+        clusters over 50 starts (:func:`clusterlets.algorithms.plain_costs.least_plain_cost`), which a process computes once.
     random_state : int, Generator, RandomState or None
-        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances, and of the
-        start of plain k-means; an int gives each of the two its own stream from there.
+        Source of the samples that cohesion and silhouettes are estimated from where there are too many instances.
 
     Returns
     -------
     FairnessReport
-        A dict of scores, whose attribute ``clusters`` is a table of the clusters (it needs pandas) and ``shares`` the share of
+        A dict of scores, whose attribute ``clusters`` is a table of the clusters, ``features`` one of the features in each
+        cluster (both need pandas) and ``shares`` the share of
         each group in the table. Names, units and meanings of the scores are as in ``docs/results-format.md``;
-        ``centroid_silhouette`` and ``price_over_best``, which need more than the clustering, are left out.
+        ``centroid_silhouette``, which needs more than the clustering, is left out.
         ``cohesion_error`` is 0 where the cohesion is exact. ``silhouette_of_groups``: a dict with the mean silhouette of each
         group that was drawn, by its value, or by the tuple of its values.
 
@@ -164,10 +181,11 @@ def fairness_report(
     :func:`clusterlets.algorithms.geometry.sampled_sums`, in seconds. The largest distance is that of
     :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
     (``row_samples.EXACT_ROWS``); past that they are those of 2,000 rows, against all others: O(m n d) time for m rows.
-    Plain k-means costs O(n d C) time per round for C clusters, a few tens of rounds mostly; it is not run where clusters
-    overlap, nor with a ``reference_cost``.
+    Plain k-means costs O(n d C) time per round for C clusters, a few tens of rounds mostly for each of its 50 starts (10 above
+    100,000 rows); it is not run where clusters overlap, nor with a ``reference_cost``.
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
+    names = list(X.columns) if hasattr(X, "columns") else None
     X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
@@ -196,21 +214,21 @@ def fairness_report(
     centres = cluster_centres(membership, counts.sum(axis=1), centroids)
     nearest = labels_of_pieces(X, labels, membership, centres)
     labelled = Instances(X, groups, nearest, centres, *_silhouettes(X, nearest, source if silhouette else None))
-    names = _values(classes)
-    silhouettes = {names[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
+    groups_of_codes = _values(classes)
+    silhouettes = {groups_of_codes[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
     scores |= evaluate(SCORES, labelled) | {"silhouette_of_groups": silhouettes}
-    scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost, random_state))
-    composition = _composition(memberships, cluster_names, groups, names)
-    return FairnessReport(scores, composition, deviation_per_cluster(composition.counts, composition.group_counts, deviation))
+    scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost))
+    composition = _composition(memberships, cluster_names, groups, groups_of_codes)
+    deviations = deviation_per_cluster(composition.counts, composition.group_counts, deviation)
+    return FairnessReport(scores, composition, deviations, Profiles.of(X, occupied(memberships), names))
 
 
-def _plain_cost(X, scores, reference_cost: float | None, random_state) -> PlainCost:
-    """The cost, and that of plain k-means with as many clusters, which is run unless its cost is given."""
+def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
+    """The cost, and the least one of plain k-means with as many clusters, which is run unless its cost is given."""
     cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
     if reference_cost is None and not np.isnan(cost):
         with as_invalid_input():
-            plain = kmeans_labels(X, n_clusters, generator(random_state))
-        reference_cost = float(geometry.moments_by_label(X, plain, int(plain.max()) + 1)[1].sum())
+            reference_cost = least_plain_cost(X, n_clusters)
     return PlainCost(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 

@@ -82,11 +82,18 @@ def _deviation(X, clustering, sensitive_features) -> float:
     return -report["deviation_mean"]
 
 
+def _largest_deviation(X, clustering, sensitive_features) -> float:
+    report = fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False, reference_cost=0)
+    return -report["deviation_max"]
+
+
 def _price(X, clustering, sensitive_features) -> float:
     return -fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False)["price_of_fairness"]
 
 
 #: Minus the mean deviation of the clusters; 0 is perfectly fair.
 deviation_scorer = ClusterScorer("deviation_scorer", _deviation)
-#: Minus the price of fairness: the cost over that of plain k-means with as many clusters. NaN where clusters overlap.
+#: Minus the largest deviation of a cluster, which :func:`clusterlets.tune` limits.
+largest_deviation_scorer = ClusterScorer("largest_deviation_scorer", _largest_deviation)
+#: Minus the price of fairness: the cost over the least one of plain k-means with as many clusters. NaN where clusters overlap.
 price_scorer = ClusterScorer("price_scorer", _price)

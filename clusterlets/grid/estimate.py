@@ -8,6 +8,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from clusterlets import methods
+from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.algorithms.row_samples import EXACT_LIMIT, SAMPLED_ROWS
 from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
@@ -66,6 +68,9 @@ def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) 
     runs = len(config["k"]) * seeds
     needs = {need for grid in grids.values() for need in grid["needs"]}
     steps = {"prepare_dataset": (1, _START), "measure_geometry": (1, _START)}
+    plain = methods.get("k-means")()
+    starts = sum(plain.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
+    steps["cost_plainly"] = (len(config["k"]), len(config["k"]) * _START_COMPILED + starts)
     if "clusterlets" in needs:
         steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
         steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * _sums(rows, 1))

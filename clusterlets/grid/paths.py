@@ -6,6 +6,7 @@
 from clusterlets.grid.cells import Cell
 
 GEOMETRY = "{base}/geometry/{dataset}.json"
+PLAIN_COST = "{base}/plain_costs/{dataset}/k{k}.json"
 CELL = "{place}/runs/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.csv"
 CELL_LOG = "{place}/logs/score_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log"
 FIT_LOG = "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log"
@@ -14,6 +15,11 @@ FIT_LOG = "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seed
 def geometry_path(base: str, dataset: str) -> str:
     """The file with a table's measurements."""
     return GEOMETRY.format(base=base, dataset=dataset)
+
+
+def plain_cost_path(base: str, dataset: str, k: int) -> str:
+    """The file with the least cost of plain k-means on a table."""
+    return PLAIN_COST.format(base=base, dataset=dataset, k=k)
 
 
 def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}") -> str:

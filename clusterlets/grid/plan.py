@@ -137,6 +137,10 @@ class Plan:
         """The cells that make up the runs of a folder."""
         return variants.paths(self.config, self.variant_of(wildcards))
 
+    def plain_costs(self, wildcards: Any) -> list[str]:
+        """The costs of plain k-means on the tables of a folder, at every configured k."""
+        return list(variants.plain_cost_paths(self.config, self.variant_of(wildcards)).values())
+
     def variant_of(self, wildcards: Any) -> str:
         """The variant that a folder of cells belongs to."""
         return self.variant_folders[wildcards.place]

@@ -7,6 +7,7 @@ the grid's own. Its files are in their own folder below the results.
 from collections.abc import Mapping
 
 from clusterlets.grid.cells import cells, seeds_of
+from clusterlets.grid.paths import plain_cost_path
 
 #: Tables and variants use this many seeds: a choice among more would not be comparable with the paper's.
 SEEDS_OF_PAPER = 10
@@ -45,6 +46,12 @@ def paths(config: Mapping, variant: str) -> list[str]:
         for cell in cells(config)
         if seeds_of(cell.seeds).start < SEEDS_OF_PAPER
     ]
+
+
+def plain_cost_paths(config: Mapping, variant: str) -> dict[tuple[str, int], str]:
+    """Files with the costs of plain k-means on the tables of a variant, or of the grid, by dataset and number of clusters."""
+    base = folder(config["results"], variant if has_own_tables(config, variant) else "")
+    return {(dataset, k): plain_cost_path(base, dataset, k) for dataset in config["datasets"] for k in config["k"]}
 
 
 def _touches(changes: Mapping, grid: Mapping) -> bool:

@@ -112,6 +112,9 @@ class Method:
         The largest table that the method can handle; a larger one gives the status ``unsupported``.
     libraries : tuple of str
         Distributions whose locked versions its results depend on.
+    kernels : tuple of str
+        Functions of the package that the first fit of its estimator compiles side by side, as
+        :func:`clusterlets.algorithms.compiled.compile_together` takes them. No result depends on them.
     needs : tuple of str
         What it is handed besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
     is_random : bool
@@ -141,6 +144,7 @@ class Method:
     most_groups: ClassVar[int | None] = None
     most_rows: ClassVar[int | None] = None
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
+    kernels: ClassVar[tuple[str, ...]] = ()
     needs: ClassVar[tuple[str, ...]] = ()
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
@@ -559,7 +563,7 @@ def _is_whole(value: Any) -> bool:
 # What the attributes of a method may be: in words, the check, and which attributes.
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
-    "tuple of different texts": (_are_texts, ("outputs", "libraries", "needs")),
+    "tuple of different texts": (_are_texts, ("outputs", "libraries", "kernels", "needs")),
     "whole number of at least 0, or None": (_is_whole, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
     "mapping of texts to texts": (

@@ -37,6 +37,10 @@ class FairFlow(Method):
         "min_cluster_size": MIN_CLUSTER_SIZE,
     }
     libraries = ("numpy", "numba", "llvmlite")
+    kernels = (
+        *("fair_dual._ascend", "count_moves._search", "fair_assignment._balance", "kernels.candidate_distances"),
+        *("kernels.assign", "transport._assign"),
+    )
 
     def fit(
         self, X, groups, n_clusters, random_state, delta=0.0, n_init=4, max_iter=100, tol=1e-4, balance=None, min_cluster_size=1

@@ -113,6 +113,10 @@ class FairLimit(Method):
         "verbose": Integer(0, 1, meaning="1 prints the progress."),
     }
     libraries = ("numpy", "numba", "llvmlite")
+    kernels = (
+        *("limit_counts._search", "limit_dual._ascend", "kernels.candidate_distances", "transport._assign"),
+        *("fair_limit._polish", "limit_dual._means", "kernels.assign", "kernels.sums_by_label"),
+    )
 
     def fit(
         self,

@@ -2,12 +2,26 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from clusterlets.report.page import View, render_template
-from clusterlets.report.page import picture as embedded
+from clusterlets.report.templating import View, render_template
+from clusterlets.report.templating import picture as embedded
+
+#: Clusters with a profile; a page with more would be too large.
+MOST_PROFILES = 30
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Who is in a cluster: what stands out in it, its typical rows in words, and a PNG."""
+
+    name: str
+    standing_out: str
+    typical: str
+    picture: bytes
 
 
 def render(
@@ -19,6 +33,7 @@ def render(
     composition: pd.DataFrame,
     group_counts: np.ndarray,
     deviations: np.ndarray,
+    profiles: Sequence[Profile],
     scores: Sequence[str],
     command: str,
     picture: bytes,
@@ -36,6 +51,7 @@ def render(
         Instances of each group in the table.
     deviations : float array (C,)
         Deviation of each cluster.
+    profiles : sequence of Profile
     scores : sequence of str
         Name, two spaces or more, and the rest.
     picture : bytes
@@ -49,6 +65,7 @@ def render(
         warnings=warnings,
         method=method,
         clusters=_clusters(composition, group_counts, deviations),
+        profiles=[(profile, embedded(profile.picture)) for profile in profiles],
         scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
         command=command,
         picture=embedded(picture),

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from clusterlets.report import standings
-from clusterlets.report.page import figures, render_template, view
+from clusterlets.report.page import figures, view
 from clusterlets.report.standings import Standings
+from clusterlets.report.templating import render_template
 
 _COLUMNS = [
     *("dataset", "k", "rank", "method", "parameters", "price", "price_low", "price_high", "deviation_max", "delta_min"),

@@ -1,21 +1,13 @@
 """The report: one page that opens from disk without a network, in the order of a reader's questions."""
 
 import re
-import struct
-from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from hashlib import sha256
-from importlib.resources import files
 from pathlib import PurePosixPath
-from typing import Any
 
 import pandas as pd
-from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
-import clusterlets
 from clusterlets.analysis import at_fairness, selection, statistics
 from clusterlets.paper import as_published, comparison, controls, tables
 from clusterlets.paper import verdict as paper_verdict
@@ -33,6 +25,7 @@ from clusterlets.report.narrative import (
     verdict_sentences,
 )
 from clusterlets.report.standings import Standings
+from clusterlets.report.templating import View, picture, render_template
 from clusterlets.text import counted, decimal
 
 # Color and symbol of a verdict: never the color alone.
@@ -87,15 +80,6 @@ class Findings:
     steps: pd.DataFrame = field(default_factory=pd.DataFrame)
     fits: pd.DataFrame = field(default_factory=pd.DataFrame)
     provenance: Mapping = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class View:
-    """A table for the page: title of each column and whether it is numeric, rows of text, and best cells as (row, column)."""
-
-    columns: list[tuple[str, bool]]
-    rows: list[list[str]]
-    best: frozenset[tuple[int, int]] = frozenset()
 
 
 def render(results: Results, findings: Findings) -> str:
@@ -175,38 +159,6 @@ def _standings_table(leaderboard: Standings) -> View | None:
 
 def _view_unless_empty(frame: pd.DataFrame) -> View | None:
     return view(frame) if len(frame) else None
-
-
-def render_template(template: str, **content: Any) -> str:
-    """Render a self-contained page: a template with the style and script that all pages share."""
-    environment = Environment(
-        loader=PackageLoader("clusterlets.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    style, script = _template("report.css"), _template("report.js")
-    return environment.get_template(template).render(
-        version=clusterlets.__version__,
-        style=Markup(style),
-        script=Markup(script),
-        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
-        "base-uri 'none'; form-action 'none'",
-        **content,
-    )
-
-
-def _template(name: str) -> str:
-    return (files("clusterlets.report") / "templates" / name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    """Source expression of the content security policy that allows exactly this text."""
-    return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
-
-
-# ---- verdicts --------------------------------------------------------------------------------------------------------
 
 
 def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
@@ -443,9 +395,3 @@ def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
             if section.startswith(f"{page}#"):
                 sections.setdefault(section.partition("#")[2], []).append({**labels, "png": png, "pdf": pdf, **picture(image)})
     return sections
-
-
-def picture(image: bytes) -> dict:
-    """A PNG in base64, with its size in pixels from its first chunk, so that the page does not jump while loading."""
-    width, height = struct.unpack(">II", image[16:24])
-    return {"data": b64encode(image).decode(), "width": width, "height": height}

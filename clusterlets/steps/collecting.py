@@ -1,11 +1,13 @@
 """The step that collects all cells in ``results/runs.csv``."""
 
 import json
+from collections import defaultdict
 
 from clusterlets.grid.prices import add_prices
 from clusterlets.grid.runs_table import read_cell, write_runs
-from clusterlets.grid.variants import paths
+from clusterlets.grid.variants import paths, plain_cost_paths
 from clusterlets.steps import Output
+from clusterlets.storage import load_json
 
 
 def collect_runs(config: str, output: Output, variant: str = "") -> None:
@@ -18,6 +20,10 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
     output: CSV; its SHA-256 is written beside it
     variant: name of a variant; by default the grid itself
     """
-    rows: list[dict] = [row for path in paths(json.loads(config), variant) for row in read_cell(path)]
-    add_prices([row for row in rows if row["kmeans_cost"]])
+    settings = json.loads(config)
+    rows: list[dict] = [row for path in paths(settings, variant) for row in read_cell(path)]
+    plain_costs: dict[str, dict[int, float]] = defaultdict(dict)
+    for (dataset, k), path in plain_cost_paths(settings, variant).items():
+        plain_costs[dataset][k] = load_json(path)["cost"]
+    add_prices([row for row in rows if row["kmeans_cost"]], plain_costs)
     write_runs(output, rows)

@@ -22,7 +22,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     """
     options = json.loads(settings)
     check_scaling(options["scaling"])
-    content, remarks = user_table.read(Path(table), options["sensitive"], options["features"], options["separator"])
+    content, remarks, _ = user_table.read(Path(table), options["sensitive"], options["features"], options["separator"])
     digest = hash_of_file(table)
     if sha256 not in ("", digest):
         raise ClusterletsError(f"{table} changed while the workflow ran. Run the same command again.")

@@ -41,7 +41,7 @@ def draw(tuned: "Tuned") -> Figure:
     left_out = len(tuned) - len(priced)
     axes.set_title(f"What fairness costs: {tuned.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
-    axes.set_ylabel("price: cost over the least known (logarithmic; down is better)")
+    axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
     handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in names]
     add_legend(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
@@ -57,7 +57,7 @@ def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float) -> None:
     axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
     highest = 1.08 * max(1.2, shown["price"].max())
     axes.set_yscale("log")
-    axes.set_ylim(highest**-0.04, highest)
+    axes.set_ylim(min(highest**-0.04, 0.99 * shown["price"].min()), highest)
     axes.yaxis.set(major_locator=MaxNLocator(8, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axes.axvline(limit, color="0.35", lw=0.8, ls="--", zorder=1)

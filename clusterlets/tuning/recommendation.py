@@ -2,50 +2,84 @@
 
 from typing import TYPE_CHECKING
 
+import pandas as pd
+
+from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.text import counted
-from clusterlets.tuning.trials import NOT_TRIED, TIME_OVER
+from clusterlets.tuning.trials import LIMITED, NOT_TRIED, REFERENCE
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clusterlets.tuning import Tuned
+
+_SHOWN = 1.5  # times plain k-means: a looser bound tells nothing
 
 
 def sentences(tuned: "Tuned") -> str:
-    """What to use, its price, the runner-up, and what could not be tried; InvalidInput if there is nothing to recommend."""
-    tuned.best()
-    first = tuned.iloc[0]
-    limit, clusters = f"{tuned.max_deviation:g}", counted(tuned.n_clusters, "cluster")
-    name = " with ".join(filter(None, (first["method"], first["parameters"])))
+    """What to take and how good it is, what other limits cost, and what was not tried; InvalidInput if there is nothing."""
+    best, task = tuned.best(), tuned.task
+    limit = f"{task.max_deviation:g}"
+    size = f" and at least {task.min_cluster_size} rows in each" if task.min_cluster_size > 1 else ""
+    asked = f"{counted(task.n_clusters, 'cluster')} within {limit} of the table's shares{size}"
+    starts = number_of_starts(len(task.X))
     scores = (
-        f"it costs {first['price']:.2f} times the least known k-means cost, and its largest deviation is "
-        f"{first['deviation_max']:.3f} (medians over seeds that chose nothing)"
+        f"{best['price']:.3f} times the cost of the best plain k-means found ({starts} starts), "
+        f"largest deviation {best['deviation_max']:.3f}, "
+        f"smallest cluster {counted(int(best['smallest']), 'row')}"
     )
-    if tuned.keeps_limit:
-        ranked = tuned[tuned["rank"].notna()]
-        cheapest = f"it is the cheapest of the {len(ranked)} methods that keep a largest deviation of {limit}"
-        lines = [f"Take {name}: {cheapest if len(ranked) > 1 else f'no other method keeps a largest deviation of {limit}'}."]
-        lines.append(f"With {clusters} asked for, {scores}.")
-        if first["role"] == "baseline":
-            lines.append("It is a control that does not know the groups: on this table the limit takes no fair method.")
-        if len(ranked) > 1:
-            second = ranked.iloc[1]
-            second_name = " with ".join(filter(None, (second["method"], second["parameters"])))
-            lines.append(f"Next is {second_name}, at {second['price']:.2f} times.")
+    name = f"{_name(best)}, seed {best['seed']}"
+    if best["keeps"]:
+        lines = [f"Take {name}: the cheapest known of {asked}.", f"{scores[0].upper()}{scores[1:]}.", *_quality(best)]
+        if best["method"] == REFERENCE:
+            lines.append("It does not know the groups: on this table the limit needs no fair method.")
+        rest = tuned[tuned["keeps"] & (tuned["method"] != best["method"])]
+        if len(rest):
+            lines.append(f"Next method: {_name(rest.iloc[0])}, {rest.iloc[0]['price']:.3f} times.")
     else:
-        lines = [f"No method keeps a largest deviation of {limit}.", f"The nearest to it is {name}: {scores}."]
+        lines = [f"No run gives {asked}.", f"The nearest is {name}: {scores}, {counted(int(best['n_clusters']), 'cluster')}."]
+        infeasible = tuned[(tuned["method"] == LIMITED) & tuned["statuses"].str.contains("infeasible")]
+        lines += [f"{_name(row)}: {row['note']}" for row in infeasible.to_dict("records")]
         lines.append("Allow a larger deviation, fewer clusters or more minutes.")
-    if abs(first["n_clusters"] - tuned.n_clusters) >= 1:
-        lines.append(f"It gives {first['n_clusters']:g} clusters in place of {tuned.n_clusters}.")
-    out_of_time = tuned["statuses"].str.fullmatch(rf"{NOT_TRIED} \d+") & (tuned["note"] == TIME_OVER)
-    failed = tuned[(tuned["ok"] == 0) & ~out_of_time]
-    if out_of_time.any():
-        lines.append(f"The time was over before these were tried: {_names(tuned[out_of_time])}. More minutes would try them.")
+    return "\n".join(filter(None, (" ".join(lines), _comparison(tuned), _without_result(tuned))))
+
+
+def _quality(best) -> list[str]:
+    if best["price"] > _SHOWN:
+        return []
+    above = f"At most {max(0.0, best['price'] - 1):.1%} above the best plain k-means found"
+    gap = best["assignment_gap"]
+    return [f"{above}{f'; certificate at these centres: {gap:.2%}' if gap < _SHOWN - 1 else ''}."]
+
+
+def _comparison(tuned: "Tuned") -> str:
+    """A line for half the limit, the limit, twice the limit, and plain k-means."""
+    task, rows = tuned.task, []
+    for limit in dict.fromkeys((task.max_deviation / 2, task.max_deviation, min(1.0, task.max_deviation * 2))):
+        within = tuned.runs[[task.keeps(run, limit) for run in tuned.runs.to_dict("records")]]
+        if len(within):
+            run = within.loc[within["price"].idxmin()]
+            rows.append((f"limit {limit:g}", f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)))
+        else:
+            rows.append((f"limit {limit:g}", "none known", "", ""))
+    plain = tuned.runs[(tuned.runs["method"] == REFERENCE) & tuned.runs["price"].notna()]
+    if len(plain):
+        run = plain.loc[plain["price"].idxmin()]
+        rows.append(("no limit", f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", REFERENCE))
+    frame = pd.DataFrame(rows, columns=["", "price", "deviation", "method"])
+    return f"\n{frame.to_string(index=False)}\n"
+
+
+def _without_result(tuned: "Tuned") -> str:
+    missing = tuned["statuses"].str.startswith(NOT_TRIED)
+    failed = tuned[~tuned["statuses"].str.contains("ok") & ~missing]
+    lines = []
+    if missing.any():
+        reason = "Interrupted before these were tried" if tuned.interrupted else "The time was over before these were tried"
+        lines.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[missing, 'method']))}.")
     if len(failed):
-        lines.append(f"{counted(len(failed), 'configuration')} without a result on those seeds: {_names(failed)}.")
-        lines.append("The table says why.")
+        names = ", ".join(dict.fromkeys(failed["method"]))
+        lines.append(f"{counted(len(failed), 'configuration')} without a result, the table says why: {names}.")
     return " ".join(lines)
 
 
-def _names(configurations: "pd.DataFrame") -> str:
-    return ", ".join(dict.fromkeys(configurations["method"]))
+def _name(run) -> str:
+    return " with ".join(filter(None, (run["method"], run["parameters"])))

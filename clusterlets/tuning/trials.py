@@ -1,42 +1,81 @@
-"""Trial fits of every method on one table within a time limit: the candidates, their order, and the result of each."""
+"""Trial fits on one table within a time: what is tried, in which order, and the result of each."""
 
+import math
+import signal
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from clusterlets import methods
-from clusterlets.algorithms.geometry import load_kernels
+from clusterlets.algorithms.limits import largest_deviation
 from clusterlets.analysis.leaderboard import spread_positions
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
-from clusterlets.grid.artifacts import CROSSED, OK, UNSUPPORTED
+from clusterlets.grid.artifacts import OK, TIMEOUT, UNSUPPORTED
 from clusterlets.grid.cells import combinations, format_parameters
 from clusterlets.grid.fitting import Fit, Limits, fits
-from clusterlets.grid.prices import add_prices
 
-#: Status of a fit for which no time was left, or whose configuration crossed a limit with an earlier seed.
+#: Status of a configuration for which no time was left.
 NOT_TRIED = "not_tried"
-#: Its note in the first case.
-TIME_OVER = "the time was over"
-#: Its note where the fits were interrupted.
-INTERRUPTED = "interrupted"
-#: Plain k-means: prices of fairness are relative to its cost.
+#: Plain k-means: prices are relative to its cost.
 REFERENCE = "k-means"
-#: Share of the whole time that a single fit may take.
+#: The method whose clusters keep the limit by construction; it comes first.
+LIMITED = "fair-limit"
+#: Methods that cannot answer the question, with the reason; they are tried only if named.
+OTHER_AIMS = {
+    "B": "its clusters may overlap",
+    "D": "its clusters may overlap",
+    "fair-lloyd": "it does not look at shares",
+    "random": "its clusters are random",
+}
+#: Share of the whole time that a fit may take, unless it is one of fair-limit.
 SHARE = 0.1
-#: Seconds of CPU time for compiling a method and fitting a small table.
-LOADING = 120.0
+#: A configuration gets more seeds if it keeps the limit at up to this many times the lowest cost, or misses it by no more.
+_CLOSE, _NEAR_MISS = 1.1, 1.5
+_ROUNDING = 1e-12  # of deviations, which are compared with the limit
+_SCORES = ("n_clusters", "smallest", "kmeans_cost")
 
-_TABLE = "table"  # the name of the one dataset
-_SCORES = ("n_clusters", "deviation_max", "delta_min", "weighted_deviation", "balance", "overlap", "kmeans_cost")
-
-#: Called before each configuration with the number done, the total number, and the next one in words.
+#: Called before each fit with the number done, the number planned, and in words the next one and the best so far.
 Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A table and what its clusters must keep.
+
+    Attributes
+    ----------
+    X : float array (n, d)
+    sensitive_features : array-like (n,) or (n, S)
+    levels : int array (K, S)
+        Level of each group in each sensitive column.
+    shares : sequence of S float arrays
+        Share of each level of each sensitive column.
+    n_clusters : int
+    max_deviation : float
+        Limit on the difference between a level's share in a cluster and in the table, for every sensitive column.
+    min_cluster_size : int
+    plain_cost : float
+        Lowest cost of plain k-means with as many clusters.
+    """
+
+    X: np.ndarray
+    sensitive_features: Any
+    levels: np.ndarray
+    shares: Sequence[np.ndarray]
+    n_clusters: int
+    max_deviation: float
+    min_cluster_size: int
+    plain_cost: float
+
+    def keeps(self, run: Mapping[str, Any], max_deviation: float | None = None) -> bool:
+        """Whether a run has the requested clusters, within this limit or the task's."""
+        limit = self.max_deviation if max_deviation is None else max_deviation
+        is_whole = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
+        return bool(is_whole and run["price"] > 0 and run["deviation_max"] <= limit + _ROUNDING)
 
 
 @dataclass(frozen=True)
@@ -56,111 +95,171 @@ class Candidate:
         return MethodClustering(self.method, n_clusters, parameters=dict(self.parameters), random_state=seed)
 
 
-def candidates(names: Sequence[str], rows: int, features: int, n_clusters: int) -> list[Candidate]:
-    """The methods with grid values of the parameters that trade fairness for cost; cheap methods first.
+def delta_within(shares: Sequence[np.ndarray], max_deviation: float) -> float:
+    """The largest delta, rounded down to four digits, whose bounds imply the limit on the deviation.
 
-    At most as many per method as in the leaderboard.
+    The bounds are r (1 - delta) <= p <= r / (1 - delta) for every share r, and shares of a cluster add up to 1.
     """
-    chosen_candidates = []
-    for name in sorted(names, key=lambda name: (methods.get(name)().seconds(rows, features, n_clusters), name)):
-        parameters = methods.get(name).parameters
+    r = np.concatenate(shares)
+
+    def allowed(delta: float) -> float:
+        above, below = r * delta / (1 - delta), r * delta
+        rest_below, rest_above = (1 - r) * delta, (1 - r) * delta / (1 - delta)
+        return float(np.maximum(np.minimum(above, rest_below), np.minimum(below, rest_above)).max())
+
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if allowed(middle) <= max_deviation else (low, middle)
+    digits = 10 ** (4 - math.floor(math.log10(low))) if low > 1e-9 else 1
+    return math.floor(low * digits) / digits
+
+
+def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
+    """The configurations in the order in which they are tried.
+
+    First fair-limit with the limit, plain k-means, and fair-limit with half and twice the limit, for comparison. Then the other
+    methods, cheap ones first: with the delta that implies the limit, or a few values of the parameters that trade fairness for
+    cost.
+    """
+    one_row = task.n_clusters / len(task.X)  # of an average cluster; delta's bounds hold up to whole rows
+    limits = [task.max_deviation, task.max_deviation / 2, min(1.0, task.max_deviation * 2)]
+    limited = [Candidate(LIMITED, {"max_deviation": limit}) for limit in dict.fromkeys(limits)] if LIMITED in names else []
+    others = []
+    for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (_seconds(name, task), name)):
+        method = methods.get(name)
+        if "delta" in method.parameters:
+            others.append(Candidate(name, {"delta": delta_within(task.shares, max(0.0, task.max_deviation - one_row))}))
+            continue
         grid = {
-            parameter: values for parameter, values in methods.get(name).grid().items() if parameters[parameter].trades_fairness
+            parameter: values for parameter, values in method.grid().items() if method.parameters[parameter].trades_fairness
         }
         points = list(combinations(grid))
-        chosen_candidates += [Candidate(name, points[place]) for place in spread_positions(len(points))]
-    return chosen_candidates
+        others += [Candidate(name, points[place]) for place in spread_positions(len(points))]
+    plan = [*limited[:1], Candidate(REFERENCE, {}), *limited[1:], *others]
+    return [_with_size(candidate, task.min_cluster_size) for candidate in plan]
 
 
-def trial_runs(
-    X: np.ndarray,
-    groups: np.ndarray,
-    n_clusters: int,
-    candidates: Sequence[Candidate],
-    seeds: Sequence[int],
-    seconds: float,
-    progress: Progress,
-) -> list[dict]:
-    """One row per candidate and seed, with status and scores; rows with a cost have both prices.
+def _with_size(candidate: Candidate, least: int) -> Candidate:
+    if least == 1 or "min_cluster_size" not in methods.get(candidate.method).parameters:
+        return candidate
+    return replace(candidate, parameters={**candidate.parameters, "min_cluster_size": least})
 
-    Every fit runs in its own process (:mod:`clusterlets.grid.fitting`), with a limit on CPU time of :data:`SHARE` of the
-    seconds, or of what is left of them. The clock starts once every method is loaded; no candidate starts after the end, or
-    after a KeyboardInterrupt.
+
+def _seconds(name: str, task: Task) -> float:
+    return methods.get(name)().seconds(len(task.X), task.X.shape[1], task.n_clusters)
+
+
+def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: float, progress: Progress) -> Iterator[dict]:
+    """Runs, each as soon as it is done: one seed of every configuration, then more seeds of those that come close.
+
+    A configuration comes close if its first run keeps the limit at a cost near the lowest, or misses the limit by little at a
+    lower cost. Each fit runs in a process of its own. At the time ``end`` (of ``time.monotonic``) it is stopped.
     """
-    load_kernels()
-    _compile_methods(candidates, progress)
-    end = time.monotonic() + seconds
-    trials = {(place, seed): Fit(NOT_TRIED, INTERRUPTED) for place in range(len(candidates)) for seed in seeds}
-    with suppress(KeyboardInterrupt):
-        for place, candidate in enumerate(candidates):
-            progress(place, len(candidates), str(candidate))
-            for seed, fit in _fits(X, groups, n_clusters, candidate, seeds, end, SHARE * seconds):
-                trials[place, seed] = fit
-    progress(len(candidates), len(candidates), "")
-    rows = []
-    for (place, seed), fit in trials.items():
-        row = {"dataset": _TABLE, "k": n_clusters, "method": candidates[place].method, "matcher": None, "seed": seed}
-        row |= {"parameters": format_parameters(candidates[place].parameters), "status": fit.status, "note": fit.note}
-        rows.append(row | {"seconds": fit.seconds} | (fit.result or dict.fromkeys(_SCORES, np.nan)))
-    with_cost = [row for row in rows if not np.isnan(row["kmeans_cost"])]
-    largest = max((row["n_clusters"] for row in with_cost), default=n_clusters)
-    add_prices(with_cost + (_plain(X, groups, largest, seeds) if largest > n_clusters else []))
-    for row in rows:
-        row.setdefault("price_of_fairness", np.nan)
-        row.setdefault("price_over_best", np.nan)
-    return rows
+    share = SHARE * max(0.0, end - time.monotonic())
+    loaded: set[str] = set()
+    runs: list[dict] = []
 
-
-def _compile_methods(candidates: Sequence[Candidate], progress: Progress) -> None:
-    """Fit each method once on a small artificial table, so that its code is compiled and loaded before the fits fork.
-
-    On a new machine this takes up to half a minute, which must not count as a fit's time. Each method is compiled in its own
-    process first, as it may be a user's and may never return; only methods that finished there are loaded here. A method that
-    cannot fit the small table is reported when it fits the actual one.
-    """
-    X, groups = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
-    for candidate in {candidate.method: candidate for candidate in candidates}.values():
-        progress(0, len(candidates), f"{candidate.method} is loaded")
-        load = partial(scores_of, candidate, X, groups, 2)
-        ((seed, fit),) = fits(load, [0], Limits(seconds=LOADING))
+    def attempt(candidate: Candidate, seed: int, total: int) -> dict:
+        best = min((run["price"] for run in runs if task.keeps(run)), default=None)
+        progress(len(runs), total, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
+        fit = _load(candidate, end) if candidate.method not in loaded else Fit(OK)
         if fit.status == OK:
-            load(seed)
+            loaded.add(candidate.method)
+            fit = _fit(candidate, task, seed, end, math.inf if candidate.method == LIMITED else share)
+        runs.append(_run(candidate, task, seed, fit))
+        return runs[-1]
+
+    first = []
+    for candidate in plan:
+        if time.monotonic() >= end:
+            return
+        first.append((candidate, attempt(candidate, seeds[0], len(plan))))
+        yield runs[-1]
+    best = min((run["price"] for run in runs if task.keeps(run)), default=math.inf)
+    close = [(candidate, run["seconds"]) for candidate, run in first if _is_close(task, candidate, run, best)]
+    close.sort(key=lambda pair: (pair[0].method != LIMITED, pair[1]))
+    for seed in seeds[1:]:
+        for candidate, _ in close:
+            if time.monotonic() >= end:
+                return
+            yield attempt(candidate, seed, len(plan) + (len(seeds) - 1) * len(close))
 
 
-def _fits(X, groups, n_clusters, candidate, seeds, end: float, longest: float) -> Iterator[tuple[int, Fit]]:
-    """The fit of every seed; a single one if the method is not random. After a crossed limit no further seed is tried."""
-    method = methods.get(candidate.method)
-    unsupported = method().unsupported(len(X), int(groups.max()) + 1)
+def _is_close(task: Task, candidate: Candidate, run: Mapping, best: float) -> bool:
+    if not methods.get(candidate.method).is_random or candidate.parameters.get("max_deviation", task.max_deviation) != (
+        task.max_deviation
+    ):
+        return False
+    if task.keeps(run):
+        return run["price"] <= _CLOSE * best
+    return bool(run["deviation_max"] <= _NEAR_MISS * task.max_deviation and run["price"] < best)
+
+
+def _load(candidate: Candidate, end: float) -> Fit:
+    """Compile what the method needs in a process of its own, and load it here, so that its fits inherit it."""
+    X, groups = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
+
+    def fit(_):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return replace(candidate, parameters={}).estimator(2, 0).fit(X, sensitive_features=groups)
+
+    outcome = _within(end - time.monotonic(), lambda seed: fit(seed) and None, 0)
+    if outcome.status == OK:
+        fit(0)
+    return outcome
+
+
+def _fit(candidate: Candidate, task: Task, seed: int, end: float, share: float) -> Fit:
+    unsupported = methods.get(candidate.method)().unsupported(len(task.X), len(task.levels))
     if unsupported:
-        yield from ((seed, Fit(UNSUPPORTED, unsupported)) for seed in seeds)
-        return
-    fit: Fit | None = None
-    for seed in seeds:
-        left = end - time.monotonic()
-        if fit and fit.status in (*CROSSED, NOT_TRIED):
-            fit = Fit(NOT_TRIED, fit.note if fit.status == NOT_TRIED else f"seed {seeds[0]}: {fit.status}")
-        elif left <= 0:
-            fit = Fit(NOT_TRIED, TIME_OVER)
-        elif fit is None or method.is_random:
-            limits = Limits(seconds=min(longest, left))
-            ((_, fit),) = fits(lambda seed: scores_of(candidate, X, groups, n_clusters, seed), [seed], limits)
-        yield seed, fit
+        return Fit(UNSUPPORTED, unsupported)
+    return _within(min(share, end - time.monotonic()), lambda seed: scores_of(candidate, task, seed), seed)
 
 
-def scores_of(candidate: Candidate, X: np.ndarray, groups: np.ndarray, n_clusters: int, seed: int) -> dict[str, float]:
+def _within(seconds: float, fit: Callable[[int], Any], seed: int) -> Fit:
+    """The outcome of a fit in a process of its own, which ends after so many seconds by the clock."""
+    seconds = max(seconds, 0.001)
+
+    def timed(seed: int):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        return fit(seed)
+
+    ((_, outcome),) = fits(timed, [seed], Limits())
+    is_over = outcome.note == f"ended by {signal.SIGALRM.name}"
+    return Fit(TIMEOUT, f"stopped after {seconds:.0f} s", seconds=outcome.seconds) if is_over else outcome
+
+
+def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
     """The scores of one fit that the ranking needs; O(n d) besides the fit."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # n_clusters in the scores tells
-        fitted = candidate.estimator(n_clusters, seed).fit(X, sensitive_features=groups)
+        fitted = candidate.estimator(task.n_clusters, seed).fit(task.X, sensitive_features=task.sensitive_features)
     settings = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
-    report = fairness_report(X, fitted.memberships_, groups, **settings)
-    return {name: report[name] for name in _SCORES}
+    report = fairness_report(task.X, fitted.memberships_, task.sensitive_features, **settings)
+    deviation = float(largest_deviation(report.composition.counts.T, task.levels))
+    gap = getattr(fitted, "assignment_gap_", math.nan)
+    return {name: report[name] for name in _SCORES} | {"deviation_max": deviation, "assignment_gap": gap}
 
 
-def _plain(X, groups, n_clusters: int, seeds: Sequence[int]) -> list[dict]:
-    """Runs of plain k-means with a larger number of clusters, so that prices in between can be interpolated."""
-    plain = Candidate(REFERENCE, {})
-    run_columns = {"dataset": _TABLE, "method": REFERENCE}
-    return [run_columns | {"seed": seed} | scores_of(plain, X, groups, n_clusters, seed) for seed in seeds]
+def _run(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
+    """A row of the runs; the price is missing where clusters overlap, or are more than requested."""
+    row: dict[str, Any] = {"method": candidate.method, "parameters": format_parameters(candidate.parameters), "seed": seed}
+    row |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
+    row |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "assignment_gap"), math.nan)
+    has_price = row["n_clusters"] <= task.n_clusters and task.plain_cost > 0
+    row["price"] = row["kmeans_cost"] / task.plain_cost if has_price else math.nan
+    if fit.status == OK and math.isnan(row["kmeans_cost"]):
+        row["note"] = "clusters overlap"
+    elif fit.status == OK and row["n_clusters"] != task.n_clusters:
+        row["note"] = f"{row['n_clusters']} clusters"
+    return row | {"keeps": task.keeps(row)}
+
+
+def not_tried(candidate: Candidate, task: Task, note: str) -> dict:
+    """The row of a configuration that was not tried, with the reason."""
+    return _run(candidate, task, None, Fit(NOT_TRIED, note))

@@ -171,7 +171,7 @@ def is_read_value_by_value_or_refused(columns):
     result = as_read("t.parquet", ["city"])
     if not result:
         return
-    table_read, remarks = result
+    table_read, remarks, _ = result
     complete = [row for row in table.to_pylist() if (row["city"] or "").strip()]
     for name, column in zip(table_read.feature_names, table_read.X.T, strict=True):
         cells = [row[name] for row in complete]

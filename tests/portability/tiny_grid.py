@@ -26,7 +26,7 @@ ROOT = HERE.parents[1]
 EXPECTED = HERE / "expected.json"
 SETTINGS = {
     "results": "results",
-    "datasets": ["iris", "wine", "breast_cancer"],
+    "datasets": ["iris", "breast_cancer", {"name": "people", "path": "people.csv", "sensitive": ["city", "sex"]}],
     "seeds": {"count": 4, "block": 4},
     "k": [2, 6],
     "hops": [2],
@@ -52,10 +52,26 @@ TARGETS = [
     )
 ]
 # The folders and files of results in the order in which they are made: the first one that differs is the one to look at.
-ORDER = ["prepared", "geometry", "labels", "pieces", "distances", "partitions", "runs", "runs.csv", "runs.csv.sha256"]
+ORDER = [
+    "prepared",
+    "geometry",
+    "plain_costs",
+    "labels",
+    "pieces",
+    "distances",
+    "partitions",
+    "runs",
+    "runs.csv",
+    "runs.csv.sha256",
+]
 # Prefixes of the variables that make numeric libraries compute in another way.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
 LENGTH = 160  # characters that are shown of a line that differs
+# A table with two sensitive columns.
+PEOPLE = "age,income,city,sex\n" + "".join(
+    f"{20 + row * row % 47},{row * 7919 % 101 / 10},{('Bonn', 'Cork', 'Lyon')[row % 5 % 3]},{'wm'[row // 2 % 2]}\n"
+    for row in range(120)
+)
 
 
 def environment(**variables):
@@ -67,6 +83,7 @@ def environment(**variables):
 def snakemake(folder, *arguments, variables=None):
     """Run the grid's workflow in a folder; what it printed."""
     (folder / "settings.json").write_text(json.dumps(SETTINGS))  # JSON is YAML
+    (folder / "people.csv").write_text(PEOPLE)
     environ = environment(**(variables or {}))
     environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--workflow-profile", "none"]
@@ -87,6 +104,7 @@ def plan(folder):
 def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
     """Run jobs in a folder, in one process of a Python; returns the facts that it reports about itself."""
     (folder / "plan.json").write_text(json.dumps(jobs))
+    (folder / "people.csv").write_text(PEOPLE)
     command = [python, HERE / "run_steps.py", "plan.json", "facts.json", *options]
     _printed(command, folder, environment(**(variables or {})))
     return json.loads((folder / "facts.json").read_text())

@@ -109,7 +109,6 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "silhouette": None if matcher in FUZZY else 0.3 - 0.05 * noise[2],
         "silhouette_error": None if matcher in FUZZY else 0.0,
         "silhouette_least_group": None if matcher in FUZZY else 0.25 - 0.05 * noise[2],
-        "price_over_best": None if matcher in FUZZY else 1.1 + noise[2],
         "cohesion_error": None,
     }
     row |= metrics | _parameters(row) | other_metrics

@@ -51,7 +51,7 @@ class ChecksHaveNoGroups:
 
     def fit(self, X, y=None, *, sensitive_features=None):
         if sensitive_features is None:
-            n = X.shape[0] if hasattr(X, "shape") and X.shape else len(X)
+            n = X.shape[0] if hasattr(X, "shape") and X.shape else np.asarray(X).shape[0]
             sensitive_features = np.arange(n) % 2
         return super().fit(X, y, sensitive_features=sensitive_features)
 
@@ -70,7 +70,7 @@ ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
 QUICK = {"n_evaluations": 20, "max_deviation": 1}
 # The checks that some estimators cannot pass, with the reason; all other estimators pass all checks.
 NO_ROUNDS = {
-    "check_non_transformer_estimators_n_iter": "wants n_iter_ where there is max_iter, and a method gives its clusters alone",
+    "check_transformer_n_iter": "wants n_iter_ where there is max_iter, and a method gives its clusters alone",
 }
 
 
@@ -640,16 +640,16 @@ def test_a_report_by_hand():
     assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
 
 
-def test_the_price_of_fairness_is_relative_to_plain_k_means_or_to_a_given_cost(people):
+def test_the_price_of_fairness_is_over_the_least_cost_of_plain_k_means_or_a_given_cost(people):
     X, sex, _ = people
     labels = np.arange(240) % 3
-    plain = kmeans_labels(X, 3, np.random.default_rng(5))
-    expected = sum(np.square(X[plain == cluster] - X[plain == cluster].mean(axis=0)).sum() for cluster in range(3))
+    plain = [kmeans_labels(X, 3, np.random.default_rng(start)) for start in range(50)]
+    costs = [fairness_report(X, of_start, sex, cohesion=False)["kmeans_cost"] for of_start in plain]
     report = fairness_report(X, labels, sex, random_state=5)
-    assert report["price_of_fairness"] == pytest.approx(report["kmeans_cost"] / expected) and report["price_of_fairness"] > 1
+    assert report["price_of_fairness"] == report["kmeans_cost"] / min(costs) > 1
     with_reference = fairness_report(X, labels, sex, reference_cost=report["kmeans_cost"] / 2)
     assert with_reference["price_of_fairness"] == 2
-    assert fairness_report(X, plain, sex, random_state=5)["price_of_fairness"] == 1
+    assert fairness_report(X, plain[int(np.argmin(costs))], sex, random_state=7)["price_of_fairness"] == 1
 
 
 @pytest.mark.parametrize("reference_cost", [None, 2.0, 0])

@@ -1,6 +1,7 @@
 """What ``from clusterlets import ...`` offers, what importing it costs, and the error if an extra is missing."""
 
 import inspect
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -67,16 +68,16 @@ def test_each_optional_library_is_in_its_extra():
     for module, extra in extras.EXTRAS.items():
         distribution = {module: name for name, module in MODULES.items()}.get(module, module)
         assert distribution in in_extra[extra] and distribution not in requirements(PROJECT["dependencies"])
-    optional = set().union(*(in_extra[extra] for extra in ("tables", "data", "plots", "workflow"))) - {PROJECT["name"]}
+    optional = set().union(*(in_extra[extra] for extra in ("tables", "data", "plots", "tune", "workflow"))) - {PROJECT["name"]}
     assert {MODULES.get(name, name) for name in optional} == set(extras.EXTRAS)
 
 
 def test_a_missing_library_is_named_with_its_extra_if_it_has_one(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* 'clusterlets-benchmark\[tables\]'"):
+    with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* '\.\[tables\]'"):
         estimators.cluster_composition([0, 0, 1, 1], list("abab"))
     monkeypatch.delitem(sys.modules, "clusterlets.tuning", raising=False)
-    with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* 'clusterlets-benchmark\[tables\]'"):
+    with pytest.raises(extras.MissingExtra, match=r"needs pandas, .* '\.\[tables\]'"):
         from clusterlets import tune  # noqa: F401
     assert issubclass(extras.MissingExtra, ImportError)
     with pytest.raises(ModuleNotFoundError, match="no_such_library"), extras.optional():
@@ -84,7 +85,8 @@ def test_a_missing_library_is_named_with_its_extra_if_it_has_one(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("command", "extra"), [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables"), ("tune", "workflow")]
+    ("command", "extra"),
+    [("compare", "workflow"), ("analyse", "workflow"), ("cluster", "tables"), ("tune", "tune"), ("assign", "tables")],
 )
 def test_a_command_without_its_libraries_says_in_one_line_what_to_install(command, extra):
     code = (
@@ -94,7 +96,7 @@ def test_a_command_without_its_libraries_says_in_one_line_what_to_install(comman
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     lines = process.stderr.splitlines()
     assert process.returncode == 1 and lines[0].startswith(f"clusterlets {command}: this needs pandas")
-    assert f"'clusterlets-benchmark[{extra}]'" in lines[0] and "Traceback" not in process.stderr
+    assert f"'.[{extra}]'" in lines[0] and "Traceback" not in process.stderr
 
 
 def test_every_fitted_attribute_and_score_is_described():
@@ -105,3 +107,25 @@ def test_every_fitted_attribute_and_score_is_described():
         assert len(fitted) > 5 and [name for name in fitted if f"\n{name} :" not in documented] == []
     documented = {*(score.name for score in SCORES), "silhouette_of_groups"}  # a dict, so only in the docstring
     assert set(fairness_report(X, [0, 0, 1, 1], sex)) <= documented
+
+
+MODULES_OF_USERS = [".estimators", ".estimators.report", ".methods", ".tuning", ".datasets"]
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """A folder with this package whose __init__.py another one has replaced, as installers do."""
+    folder = tmp_path_factory.mktemp("mixed")
+    shutil.copytree(Path(clusterlets.__file__).parent, folder / "clusterlets", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "clusterlets" / "__init__.py").write_text('__version__ = "0.0.3"\n')
+    return folder
+
+
+@pytest.mark.parametrize("module", [*MODULES_OF_USERS, ".__main__"])
+def test_a_mixed_installation_is_refused_in_one_line(mixed, module):
+    code = f"import sys; sys.path.insert(0, {str(mixed)!r}); import clusterlets{module}"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=mixed, env={"PATH": ""})
+    assert process.returncode == 1
+    last = process.stderr.splitlines()[-1]
+    assert "another package named clusterlets, " in last and "pip uninstall clusterlets clusterlets-benchmark" in last
+    assert module != ".__main__" or process.stderr.count("\n") == 1

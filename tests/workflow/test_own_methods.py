@@ -83,9 +83,9 @@ class Wrong(Method):
         {body}
 """
 # Steps that a new method does not rerun, and the folders that hold their files and the cells.
-OF_DATA = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry"}
+OF_DATA = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "cost_plainly"}
 OF_CLUSTERLETS = {"extract_clusterlets", "sum_distances", "sample_partitions"}
-KEPT = ("prepared", "geometry", "pieces", "labels", "distances", "partitions", "runs")
+KEPT = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
 
 
 def documented():

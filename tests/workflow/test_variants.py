@@ -59,6 +59,7 @@ def test_only_new_seeds_touched_cells_and_summaries_are_jobs(extended):
     assert counts(planned) == {
         "prepare_dataset": 1,
         "measure_geometry": 1,  # of the scaled table
+        "cost_plainly": 1,
         # of the block of further seeds, and of both blocks of the scaled table
         "extract_clusterlets": 3,
         "sample_partitions": 3,
@@ -67,7 +68,7 @@ def test_only_new_seeds_touched_cells_and_summaries_are_jobs(extended):
         # further seeds; then both blocks of what a scope or equation touches; then of all, for deviation and scaling
         "score_method": (4 + 2 * (2 + 2) + 2 * (4 + 4)) + (2 + 2 * 2 + 2 * (2 + 2)) + 3 * (1 + 4),
         "collect_runs": 6,
-        "total": 2 + 9 + 9 + 57 + 6,
+        "total": 3 + 9 + 9 + 57 + 6,
     }
 
 
@@ -77,7 +78,7 @@ def test_a_variant_has_only_files_of_the_touched_cells(extended):
         files = {path for path in workflow.results() if path.startswith(f"variants/{name}/")}
         assert {path.split("/")[4] for path in files if "/runs/" in path} == touched
         kinds = {path.split("/")[2] for path in files} - {"runs", "runs.csv", "runs.csv.sha256", "logs"}
-        shared = {"prepared", "geometry", "pieces", "labels", "distances", "partitions"}
+        shared = {"prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions"}
         assert kinds == (shared if name == "scaling_standard" else set())
 
 

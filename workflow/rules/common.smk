@@ -39,7 +39,7 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.configuration import check_configuration, check_spelling, set_mirror
-from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, block_log, block_path, fit_path, prepared_path
+from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_writable
 from clusterlets.grid.step_fingerprints import COMPILED, analysis_fingerprint, step_fingerprint

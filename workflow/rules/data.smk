@@ -1,4 +1,4 @@
-# fetch_dataset -> prepare_dataset, or prepare_user_table -> measure_geometry: once a table; list_data sums them up.
+# fetch_dataset -> prepare_dataset, or prepare_user_table -> measure_geometry, cost_plainly: once a table, and a k; list_data sums them up.
 
 DATA_LIST = f"{OUT}/datasets.md"
 
@@ -91,6 +91,25 @@ rule measure_geometry:
         "Measure the largest distance of {wildcards.dataset}"
     shell:
         shell_line("measure-geometry")
+
+
+rule cost_plainly:
+    input:
+        data=prepared_path("npz"),
+    output:
+        output=PLAIN_COST,
+    log:
+        "{base}/logs/cost_plainly/{dataset}/k{k}.log",
+    cache: CACHE
+    conda:
+        CLUSTER
+    params:
+        code=step_fingerprint("steps.plain_costs", libraries=COMPILED),
+        file=file_of_results,
+    message:
+        "Plain k-means of {wildcards.dataset}, k = {wildcards.k}"
+    shell:
+        shell_line("cost-plainly")
 
 
 rule list_data:

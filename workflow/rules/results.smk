@@ -52,6 +52,7 @@ MANIFEST = f"{OUT}/manifest.json"
 rule collect_runs:
     input:
         plan.run_files,
+        plan.plain_costs,
     output:
         output=captioned("{place}/runs.csv"),
         checksum="{place}/runs.csv.sha256",

@@ -15,7 +15,19 @@ COLUMNS = [
     *("claim", "subject", "sentence", "comparison", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
     *("statistic_ours", "verdict_ours", "controls", "evidence", "remark"),
 ]
-__all__ = ["COLUMNS", "OWN", "STRICTER", "VERDICTS", "Numbers", "assess", "by_sentence", "counts", "in_words", "judge", "to_markdown"]
+__all__ = [
+    "COLUMNS",
+    "OWN",
+    "STRICTER",
+    "VERDICTS",
+    "Numbers",
+    "assess",
+    "by_sentence",
+    "counts",
+    "in_words",
+    "judge",
+    "to_markdown",
+]
 
 #: Values of the column ``comparison``: what the paper compared itself with, and FRAC (fair), which it never ran.
 OWN, STRICTER = "the paper's own", "stricter"

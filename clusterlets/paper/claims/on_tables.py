@@ -165,9 +165,7 @@ def higher(
     return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, first_values, second, second_values)}")
 
 
-def nearly_as_high(
-    numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale
-) -> Finding:
+def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale) -> Finding:
     """Whether the first value is at least each of the ``factors`` times the second; undecided if the verdict depends on which."""
     findings = [higher(numbers, first, second, quantity, scale, factor) for factor in factors]
     words = "; ".join(

@@ -96,3 +96,18 @@ def test_other_types_are_refused():
     assert same(3) == 3
     with pytest.raises(TypeError):
         same(3.5 + 1j)
+
+
+def test_kernels_are_compiled_side_by_side_and_then_cached(tmp_path):
+    code = (
+        "from clusterlets.algorithms import compiled, kernels\n"
+        "names = ['kernels.assign', 'kernels.sums_by_label']\n"
+        "missing = lambda: [name for name in names if not compiled._is_cached(compiled._kernel(name).__wrapped__)]\n"
+        "before = missing()\n"
+        "compiled.os.cpu_count = lambda: 2\n"
+        "compiled.compile_together(names)\n"
+        "print(len(before), len(missing()))\n"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    process = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert process.stdout == "2 0\n", process.stderr

@@ -53,7 +53,7 @@ ALLOWED = {
     ("clusterlets.metrics.pieces", "cohesion_with_error", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.metrics.pieces", "composition", "@"): "integers",
     ("clusterlets.metrics.table", "", ".std"): "of an array: a sum of a product of whole arrays",
-    ("clusterlets.datasets.table", "standardise", ".std"): "of an array: a sum of a product of whole arrays",
+    ("clusterlets.datasets.table", "moments", ".std"): "of an array: a sum of a product of whole arrays",
     ("clusterlets.datasets.suspects", "unlike_scales", ".std"): "a warning for people; no column of the grid",
     ("clusterlets.grid.recovery", "composition", "@"): "integers",
     ("clusterlets.analysis.descriptive", "correlation", "import scipy"): "Kendall's tau-b counts pairs in integers",

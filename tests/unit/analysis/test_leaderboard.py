@@ -22,9 +22,9 @@ def runs(*lines, dataset="iris", k=5):
                 rows.append(row | {"status": "timeout", "n_clusters": None})
             else:
                 scores = {"deviation_max": result[0], "delta_min": 2 * result[0], "weighted_deviation": result[0] / 2}
-                rows.append(row | scores | {"status": "ok", "price_over_best": result[1], "kmeans_cost": 50 * result[1]})
+                rows.append(row | scores | {"status": "ok", "price_of_fairness": result[1], "kmeans_cost": 50 * result[1]})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    numbers = ["k", "n_clusters", "deviation_max", "delta_min", "weighted_deviation", "price_over_best", "kmeans_cost"]
+    numbers = ["k", "n_clusters", "deviation_max", "delta_min", "weighted_deviation", "price_of_fairness", "kmeans_cost"]
     return table.astype(dict.fromkeys(numbers, float))
 
 
@@ -98,10 +98,10 @@ def test_an_overlapping_clustering_has_no_price_and_counts_as_no_result():
 def test_fewer_clusters_than_requested_are_compared_with_the_requested_number():
     table = runs(FAIR, PLAIN)  # the least cost with five clusters is 50
     too_few, too_many = table.iloc[:1].copy(), table.iloc[:1].copy()
-    too_few[["n_clusters", "kmeans_cost", "price_over_best"]] = [2, 200.0, 1.0]
-    too_many[["n_clusters", "kmeans_cost", "price_over_best"]] = [9, 45.0, 1.7]
+    too_few[["n_clusters", "kmeans_cost", "price_of_fairness"]] = [2, 200.0, 1.0]
+    too_many[["n_clusters", "kmeans_cost", "price_of_fairness"]] = [9, 45.0, 1.7]
     assert leaderboard.prices(pd.concat([table, too_few, too_many], ignore_index=True)).tolist()[-2:] == [4.0, 1.7]
-    assert leaderboard.prices(table).equals(table["price_over_best"])
+    assert leaderboard.prices(table).equals(table["price_of_fairness"])
 
 
 def test_a_method_has_three_configurations_spread_over_its_grid():

@@ -44,18 +44,19 @@ def run(capsys, people):
 
 
 def test_features_and_ignored_columns_are_listed(run):
-    assert "features: number, height, income\nnote: ignored (not numeric): job\n" in run()[1]
+    assert "note: ignored (not numeric): job\n" in run()[1]
     output = run("--features", "height")[1]
     assert "features: height\nnote: ignored (not named by --features): number, income, job\n" in output
 
 
-def test_warns_of_identifiers_and_unlike_scales_where_they_matter(run, people):
+def test_leaves_out_identifiers_and_warns_of_unlike_scales_where_they_matter(run, people):
     output = run()[1]
-    assert "warning: number looks like an identifier (consecutive numbers), and the rows are clustered by it" in output
+    assert "features: height, income\n" in output
+    assert "note: left out (--features names columns to keep): number (consecutive numbers)" in output
     ratio = people["income"].std() / people["height"].std()
     assert f"warning: income spreads {ratio:,.0f} times as far as height" in output
     assert "times as far as" not in run("--scaling", "standard")[1]
-    assert "identifier" not in run("--features", "height,income")[1]
+    assert "features: number, height\n" in run("--features", "number,height")[1]
 
 
 def test_warns_of_a_measurement_used_as_group_and_shortens_the_list_of_its_values(people, capsys):

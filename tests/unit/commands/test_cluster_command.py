@@ -140,9 +140,9 @@ def test_the_output_agrees_with_the_fairness_report(people, run):
     assert f"300 rows, 2 features; sex: female {share:.1%}, male {1 - share:.1%}" in output
     assert numbers["deviation"] == [round(report[f"deviation_{statistic}"], 3) for statistic in ("mean", "std", "max")]
     assert numbers["cohesion"][0] == round(report["cohesion"], 3)
-    plain = kmeans_labels(X, report["n_clusters"], np.random.default_rng(0))
-    price = report["kmeans_cost"] / moments_by_label(X, plain, report["n_clusters"])[1].sum()
-    assert numbers["price"] == [round(price, 2)]
+    starts = (kmeans_labels(X, report["n_clusters"], np.random.default_rng(seed)) for seed in range(50))
+    plain = min(moments_by_label(X, labels, report["n_clusters"])[1].sum() for labels in starts)
+    assert numbers["price"] == [round(report["kmeans_cost"] / plain, 3)]
     assert numbers["silhouette"] == [round(silhouette_score(X, labels), 3)] == [round(report["silhouette"], 3)]
     assert numbers["bounds"] == [round(report["delta_min"], 3)]
     assert f", {report['additive_violation']} rows off " in lines["bounds"]
@@ -304,7 +304,7 @@ def test_counts_of_one_are_singular(people, run):
     assert "note: other has only 1 different row, and so 1 clusterlet\n" in output
     output = run("people.csv", "--sensitive", "sex", "--method", "frac", "-k", "1")[1]
     assert "note: 1 of 300 rows has no sensitive value" in output
-    assert "seed 0: 1 cluster\n" in output and "plain k-means with 1 cluster)" in output
+    assert "seed 0: 1 cluster\n" in output and "plain k-means with 1 cluster, the least of 50 starts)" in output
 
 
 ERRORS = {
@@ -457,7 +457,7 @@ def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
 def test_without_matplotlib_a_plot_is_refused_before_the_work_starts(people, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, output, complaint = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
-    assert (status, output) == (1, "") and "needs matplotlib" in complaint and "'clusterlets-benchmark[plots]'" in complaint
+    assert (status, output) == (1, "") and "needs matplotlib" in complaint and "'.[plots]'" in complaint
 
 
 @pytest.mark.parametrize("suffix", ["pdf", "svg"])

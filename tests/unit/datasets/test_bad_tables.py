@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 
 from clusterlets import datasets
 from clusterlets.datasets import numerals, user_table
+from clusterlets.datasets.suspects import not_a_feature
 from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import FRAC
@@ -39,7 +40,7 @@ def read(tmp_path):
     def read(content, name="people.csv", sensitive=("city",), **settings):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-        return user_table.read(path, list(sensitive), **settings)
+        return user_table.read(path, list(sensitive), **settings)[:2]
 
     return read
 
@@ -341,7 +342,7 @@ def test_a_missing_or_unknown_file_is_refused_unread(name, complaint, tmp_path):
 def test_parquet_without_its_reader_is_refused_with_the_remedy(tmp_path, monkeypatch):
     (tmp_path / "people.parquet").touch()
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ClusterletsError, match=r"'clusterlets-benchmark\[tables\]'` in the environment of the workflow"):
+    with pytest.raises(ClusterletsError, match=r"'\.\[tables\]'` in a checkout of the project"):
         user_table.check_file(tmp_path / "people.parquet")
 
 
@@ -413,9 +414,9 @@ def test_dates_beyond_pythons_range_are_text(kind, far, tmp_path):
     importlib.import_module("pyarrow.parquet").write_table(
         pyarrow.table({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}), path, version="2.6"
     )
-    table, remarks = user_table.read(path, ["city"])
+    table, remarks, _ = user_table.read(path, ["city"])
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): born"]
-    table, remarks = user_table.read(path, ["born"])
+    table, remarks, _ = user_table.read(path, ["born"])
     assert table.group_counts.tolist() in ([2, 1], [1, 2]) and "1970-01-01" in " ".join(table.group_names)
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
 
@@ -519,3 +520,33 @@ def test_a_bad_raw_file_is_refused_in_plain_words(fault, tmp_path):
     with pytest.raises(ClusterletsError, match=complaint) as caught:
         datasets.prepare("bank", tmp_path)
     assert "Delete bank-full.csv" in str(caught.value)
+
+
+MESSY = "age,pay,zip,member,city\n" + "".join(
+    f"{20 + row % 40},{'' if row in (3, 8) else row * 1.5},{1000 + row % 7},{900 + row * 2},{'' if row == 5 else 'ab'[row % 2]}"
+    "\n"
+    for row in range(60)
+)
+
+
+def test_rows_that_lack_a_feature_are_left_out_on_request(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(MESSY)
+    with pytest.raises(ClusterletsError, match=r"line 5: column 'pay' is empty .*--drop-missing"):
+        user_table.read(path, ["city"])
+    table, remarks, rows = user_table.read(path, ["city"], drop_missing=True)
+    assert rows.tolist() == [row for row in range(60) if row not in (3, 5, 8)] and len(table.X) == 57
+    assert "2 of 60 rows lack a value and were left out: pay" in remarks
+    assert "1 of 58 rows has no sensitive value and was left out" in remarks
+    assert table.X[:, 1].tolist() == [row * 1.5 for row in rows]
+
+
+def test_identifiers_and_postcodes_are_left_out_on_request_and_said(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text(MESSY)
+    settings = {"drop_missing": True, "reason_to_skip": not_a_feature}
+    table, remarks, _ = user_table.read(path, ["city"], **settings)
+    assert table.feature_names == ("age", "pay")
+    reasons = "zip (a postcode, by its name), member (whole numbers that all differ)"
+    assert f"left out (--features names columns to keep): {reasons}" in remarks
+    assert user_table.read(path, ["city"], ["zip", "member"], **settings)[0].feature_names == ("zip", "member")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clusterlets.datasets.suspects import identifiers, unlike_scales
+from clusterlets.datasets.suspects import not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table
 
 
@@ -14,26 +14,27 @@ def table(**columns):
 
 @pytest.mark.parametrize("name", ["id", "ID", "person_id", "id-number", "personId", "personID", "index", "uuid"])
 def test_names_of_identifiers(name):
-    assert identifiers(table(**{name: [1, 1, 2, 2]})) == {name: "its name"}
+    assert not_a_feature(name, np.array([1.0, 1, 2, 2])) == "an identifier, by its name"
 
 
-@pytest.mark.parametrize("name", ["paid", "humid", "idle", "body_mass_index", "video", "PAID", "width"])
+@pytest.mark.parametrize("name", ["zip", "ZIP", "zip_code", "home_zip", "Postcode", "postal_code", "PLZ"])
+def test_names_of_postcodes(name):
+    assert not_a_feature(name, np.array([1.0, 1, 2, 2])) == "a postcode, by its name"
+
+
+@pytest.mark.parametrize("name", ["paid", "humid", "idle", "body_mass_index", "video", "PAID", "width", "zipper", "unzip"])
 def test_names_that_only_look_alike(name):
-    assert identifiers(table(**{name: [1, 1, 2, 2]})) == {}
+    assert not_a_feature(name, np.array([1.0, 1, 2, 2])) is None
 
 
 def test_values_of_identifiers():
     rng = np.random.default_rng(0)
-    reasons = identifiers(
-        table(
-            number=rng.permutation(30) + 7,
-            account=rng.permutation(30) * 3,
-            age=np.arange(30) // 2,
-            weight=rng.normal(size=30),
-        )
-    )
-    assert reasons == {"number": "consecutive numbers", "account": "whole numbers that all differ"}
-    assert identifiers(table(score=[3, 1, 2])) == {}  # too few rows to judge
+    numbers = rng.permutation(100) + 0.0
+    assert not_a_feature("number", numbers + 7) == "consecutive numbers"
+    assert not_a_feature("number", np.append(numbers * 3, np.nan)) == "whole numbers that all differ"
+    assert not_a_feature("number", np.append(numbers * 3, 0)) == "whole numbers that nearly all differ"
+    for values in (numbers // 2, rng.normal(size=100), numbers[:49]):  # 49 rows are too few to judge
+        assert not_a_feature("number", values) is None
 
 
 def test_scales_that_differ_by_more_than_a_hundred_times():

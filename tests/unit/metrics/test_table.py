@@ -17,7 +17,7 @@ from clusterlets.grid.runs_table import COLUMNS
 from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
-from clusterlets.metrics.prices import BestCost, PlainCost
+from clusterlets.metrics.prices import PlainCost
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES, score
 
@@ -38,8 +38,7 @@ def scores_of(X, groups, piece_of, membership, plain_cost=None):
     scores |= evaluate(SCORES, JoinedClusterlets(membership, centroids))
     cost, n_clusters = scores["kmeans_cost"], len(membership)
     reference = {n_clusters: cost if plain_cost is None else plain_cost}
-    scores |= evaluate(SCORES, PlainCost(cost, n_clusters, reference))
-    return scores | evaluate(SCORES, BestCost(cost, n_clusters, reference, min(cost, *reference.values())))
+    return scores | evaluate(SCORES, PlainCost(cost, n_clusters, reference))
 
 
 @st.composite
@@ -87,10 +86,8 @@ def test_the_better_clustering_scores_better_in_the_declared_direction(n_places,
         scores_of(X, group, pieces, np.eye(max(labels) + 1, dtype=bool)[labels].T, plain_cost=1.0)
         for labels in (np.repeat(np.arange(n_places), n_groups), np.tile(np.arange(n_groups), n_places))
     )
-    perfect["price_over_best"] = 1.0  # the best cost is zero here, so its price is undefined
     overlapping = np.ones((1, n_places * n_groups), dtype=bool).repeat(2, axis=0)
     poor["overlap"] = scores_of(X, group, pieces, overlapping)["overlap"]
-    poor["price_over_best"] = evaluate(SCORES, BestCost(2.0, 2, {2: 1.0}, 1.0))["price_over_best"]
     for entry in SCORES:
         if entry.better:
             gain = perfect[entry.name] - poor[entry.name]

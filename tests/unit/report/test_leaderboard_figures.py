@@ -156,7 +156,7 @@ def test_seconds_are_medians_of_the_fits_by_the_names_in_the_results():
 LITTLE = {
     "no row": lambda runs: runs[:0],
     "one seed": lambda runs: runs[runs["seed"] == 0],
-    "no cost": lambda runs: runs.assign(kmeans_cost=np.nan, price_over_best=np.nan),
+    "no cost": lambda runs: runs.assign(kmeans_cost=np.nan, price_of_fairness=np.nan),
     "nothing ok": lambda runs: runs.assign(status="timeout"),
     "two methods on one table": lambda runs: runs[(runs["dataset"] == "pima") & runs["matcher"].isna() & (runs["k"] == 2)],
     "a matcher of one's own and a name like a formula": lambda runs: runs.replace(

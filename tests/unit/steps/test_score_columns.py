@@ -1,6 +1,5 @@
 """The scores of instances from the steps equal those of the same clusterings scored directly; and the prices."""
 
-import csv
 import json
 
 import numpy as np
@@ -13,6 +12,7 @@ from clusterlets.grid import pieces as pieces_module
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Limits
+from clusterlets.grid.paths import plain_cost_path
 from clusterlets.grid.pieces import save_pieces
 from clusterlets.grid.runs_frame import read_runs
 from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell, write_runs
@@ -115,41 +115,33 @@ def test_a_matchers_scores_are_those_of_its_clusters(iris, matcher, hops):
         assert scores == pytest.approx({name: report[name] for name in scores}, rel=1e-9, abs=1e-12)
         empty = {name for name in COLUMNS[COLUMNS.index("parameters") + 1 :] if not row[name]}
         undefined = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
-        assert empty == {"price_over_best", "cohesion_error"} | undefined
+        assert empty == {"cohesion_error"} | undefined
     assert any(float(row["overlap"]) for row in cell) == (matcher in "DB")
 
 
-def runs_with_prices(monkeypatch, rows):
-    """The rows that collect-runs makes of the rows of one cell, with the second price."""
-    columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
-    write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row in rows])
-    monkeypatch.setattr(collecting, "paths", lambda config, variant: ["cell.csv"])
-    collecting.collect_runs("{}", "runs.csv")
-    with open("runs.csv", encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_the_second_price_is_over_the_best_run_of_all_seeds(tmp_path, monkeypatch):
+def test_prices_are_over_the_least_cost_of_plain_k_means_and_depend_on_no_other_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [
-        ("a", "k-means", 0, "ok", 2, 120.0),
-        ("a", "k-means", 1, "ok", 2, 100.0),
-        ("a", "k-means", 0, "ok", 8, 25.0),
-        ("a", "k-means", 1, "failed", None, None),
-        ("a", "FRAC (fair)", 0, "ok", 8, 20.0),  # undercuts plain k-means
-        ("a", "FRAC (fair)", 1, "ok", 8, 40.0),
-        ("a", "FRAC (fair)", 0, "ok", 2, 240.0),
-        ("a", "Clusterlets", 1, "ok", 4, 100.0),  # a size between those of plain k-means, whose best costs are 100 and 25
-        ("a", "Clusterlets", 1, "ok", 9, 10.0),  # a larger size
-        ("a", "Clusterlets", 1, "ok", 3, None),  # overlapping
-        ("b", "FRAC (fair)", 0, "ok", 2, 5.0),  # no plain k-means
+    columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
+    expected = [
+        (("a", "k-means", 0, "ok", 2, 120.0), 1.2),
+        (("a", "k-means", 1, "failed", None, None), np.nan),
+        (("a", "FRAC (fair)", 0, "ok", 8, 20.0), 0.8),  # a better optimum
+        (("a", "FRAC (fair)", 0, "ok", 2, 240.0), 2.4),
+        (("a", "Clusterlets", 1, "ok", 4, 100.0), 2),  # a size between those of plain k-means
+        (("a", "Clusterlets", 1, "ok", 9, 10.0), np.nan),  # a larger size
+        (("a", "Clusterlets", 1, "ok", 3, None), np.nan),  # overlapping
+        (("b", "FRAC (fair)", 0, "ok", 2, 5.0), 0.5),
     ]
-    runs = runs_with_prices(monkeypatch, rows)
-    prices = [float(row["price_over_best"] or "nan") for row in runs]
-    assert prices == pytest.approx([1.2, 1, 1.25, np.nan, 1, 2, 2.4, 2, np.nan, np.nan, np.nan], nan_ok=True)
-    same_seed = [float(row["price_of_fairness"] or "nan") for row in runs]
-    assert same_seed[:3] == [1, 1, 1] and same_seed[4] == 0.8 and same_seed[6] == 2
-    assert all(price >= 1 for price in prices if price == price)
+    costs = {("a", 2): 100.0, ("a", 8): 25.0, ("b", 2): 10.0, ("b", 8): 0.0}
+    for (dataset, k), cost in costs.items():
+        save_json(plain_cost_path("results", dataset, k), {"cost": cost})
+    config = json.dumps({"results": "results", "datasets": ["a", "b"], "k": [2, 8]})
+    for rows in (expected, expected[2:]):
+        write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in rows])
+        monkeypatch.setattr(collecting, "paths", lambda config, variant: ["cell.csv"])
+        collecting.collect_runs(config, "runs.csv")
+        prices = read_runs("runs.csv")["price_of_fairness"]
+        assert prices.to_list() == pytest.approx([price for _, price in rows], nan_ok=True)
 
 
 def test_infinite_scores_are_read_back(tmp_path, monkeypatch):

@@ -1,0 +1,103 @@
+"""``clusterlets assign model.json new.csv``: new rows in the clusters of a saved clustering, within its limits."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.commands.output import (
+    STANDARD_OUTPUT,
+    nonempty,
+    refuse_files,
+    stream_for_people,
+    utf8_name,
+    write_table,
+    writing,
+)
+from clusterlets.datasets import user_table
+from clusterlets.errors import ClusterletsError
+from clusterlets.text import counted
+
+_EPILOG = """
+examples:
+  clusterlets cluster people.csv --sensitive sex --method fair-limit -k 5 --save people.json
+  clusterlets assign people.json new.csv -o labels.csv
+  clusterlets assign people.json new.csv -o labels.csv --save people.json
+      the file then counts these rows too
+
+New rows get the cheapest clusters such that old and new rows together keep what the method guarantees. The centres stay.
+The new table needs the same columns. The file of -o has the columns row (from 0) and cluster, as that of `cluster`.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    written = {"-o": options.output} if options.output else {}
+    refuse_files(written, [("the table itself", options.table), ("the clustering", options.model)])
+    refuse_files({"--save": options.save} if options.save else {}, [("the table itself", options.table)])
+    from clusterlets.estimators import SavedClustering  # scikit-learn is slow to import
+
+    saved = SavedClustering.load(options.model)
+    if saved.feature_names is None:
+        raise ClusterletsError(f"{options.model} does not name its features; assign its rows in Python.")
+    X, labels_of_columns = user_table.read_rows(
+        options.table, [str(name) for name in saved.sensitive_names], saved.feature_names, options.separator
+    )
+    sensitive = pd.DataFrame(labels_of_columns)
+    rows = np.flatnonzero((sensitive != "").all(axis=1))
+    if not len(rows):
+        raise ClusterletsError(f"{options.table} has no row with a sensitive value, so there is nothing to assign.")
+    before = saved.counts.sum(axis=0)
+    labels, missed = saved.assign(X[rows], sensitive.iloc[rows], remember=True)
+    people = stream_for_people(options.output)
+    print(
+        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(before), 'cluster')} of {saved.method}",
+        file=people,
+    )
+    if len(rows) < len(X):
+        print(f"note: {len(X) - len(rows)} of {len(X)} rows lack a sensitive value and were left out", file=people)
+    print(f"\n{_listing(saved, before, labels)}\n", file=people)
+    print(
+        f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters of these rows keep it"
+        if missed
+        else "limits      kept by old and new rows together",
+        file=people,
+    )
+    if options.output:
+        write_table(options.output, pd.DataFrame({"row": rows, "cluster": labels}))
+        where = "standard output" if options.output == STANDARD_OUTPUT else options.output
+        print(f"\nclusters of the rows: {where}", file=people)
+    if options.save:
+        with writing(options.save):
+            saved.save(options.save)
+        print(f"clustering with these rows: {options.save}", file=people)
+    return 0
+
+
+def _listing(saved, before: np.ndarray, labels: np.ndarray) -> str:
+    sizes = saved.counts.sum(axis=0)
+    columns = {"cluster": range(len(sizes)), "before": before, "new": np.bincount(labels, minlength=len(sizes)), "size": sizes}
+    shares = {" + ".join(map(str, group)): counts / sizes for group, counts in zip(saved.groups, saved.counts, strict=True)}
+    frame = pd.DataFrame(columns | {name: [f"{share:.1%}" for share in values] for name, values in shares.items()})
+    return frame.to_string(index=False)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "clusterlets assign",
+        description="Assign new rows to the clusters of a saved clustering, so that old and new rows together keep its limits.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("model", type=nonempty, help="JSON file that `clusterlets cluster --save` wrote")
+    parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8 with the new rows and a header line")
+    parser.add_argument(
+        "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
+    )
+    parser.add_argument(
+        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
+    )
+    parser.add_argument("--save", type=nonempty, metavar="FILE", help="JSON file for the clustering with these rows counted")
+    return parser

@@ -1,0 +1,191 @@
+"""A fitted clustering that new rows can be assigned to, and its file: JSON, as nothing in it is code."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from clusterlets import methods
+from clusterlets.algorithms.geometry import distances_to_centres
+from clusterlets.algorithms.limit_assignment import assign_new
+from clusterlets.estimators.groups import encode
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input
+from clusterlets.storage import write_json
+
+_FORMAT = "clusterlets clustering 1"
+
+
+@dataclass
+class SavedClustering:
+    """What is needed to assign new rows, so that old and new rows together keep what the method guarantees.
+
+    Attributes
+    ----------
+    method : str
+        A name of :func:`clusterlets.methods.names`.
+    parameters : mapping
+        Of its fit, the limits among them.
+    centres : float array (k, d)
+        Of scaled features.
+    sensitive_names : list of S
+        What the sensitive columns are called.
+    groups : list of K tuples
+        The values of each group in the sensitive columns.
+    counts : int array (K, k)
+        Rows of each group in each cluster.
+    feature_names : list of d str, or None
+    mean, scale : float arrays (d,), or None
+        By which features are scaled: ``(x - mean) / scale``, or 0 where the scale is 0.
+    """
+
+    method: str
+    parameters: Mapping[str, Any]
+    centres: np.ndarray
+    sensitive_names: list
+    groups: list[tuple]
+    counts: np.ndarray
+    feature_names: list[str] | None = None
+    mean: np.ndarray | None = None
+    scale: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, estimator, *, feature_names: Sequence[str] | None = None, mean=None, scale=None) -> "SavedClustering":
+        """The clustering of a fitted estimator; InvalidInput for a method that guarantees nothing for new rows."""
+        method = estimator._method()
+        if method.assignment_rows is methods.Method.assignment_rows or method.name not in methods.names():
+            able = [name for name in methods.names() if methods.get(name).assignment_rows is not methods.Method.assignment_rows]
+            raise InvalidInput(
+                f"A clustering of {method.name} cannot be saved, as it says nothing of new rows; take {', '.join(able)}."
+            )
+        values = estimator.sensitive_classes_.tolist()
+        groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
+        counts = np.zeros((len(groups), len(estimator.cluster_centers_)), dtype=np.int64)
+        np.add.at(counts, (estimator._groups, estimator.labels_), 1)
+        names = getattr(estimator, "feature_names_in_", None) if feature_names is None else feature_names
+        return cls(
+            method.name,
+            estimator._plain_parameters(),
+            estimator.cluster_centers_,
+            list(estimator.sensitive_names_),
+            groups,
+            counts,
+            None if names is None else list(names),
+            mean,
+            scale,
+        )
+
+    def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, float]:
+        """Clusters (n,) of new rows, at the least squared distance to the centres, which stay.
+
+        Parameters
+        ----------
+        X : array-like or DataFrame (n, d)
+            In the units of the table of the fit.
+        sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
+            As in ``fit``, with the same columns; new values are allowed.
+        remember : bool
+            Whether later calls count these rows as old ones.
+
+        Returns
+        -------
+        labels : int array (n,)
+        missed : float
+            By how much the worst share misses its limit; 0 if old and new rows together keep all of them.
+
+        Notes
+        -----
+        O(n k d) time, and O(n k) for each step of the dual.
+        """
+        X = self._scaled(X)
+        codes, classes = encode(sensitive_features, len(X), least_groups=1)
+        new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
+        if new and len(new[0]) != len(self.sensitive_names):
+            raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")
+        groups = [*self.groups, *(values for values in new if values not in self.groups)]
+        counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
+        codes = np.array([groups.index(values) for values in new])[codes]
+        method = methods.get(self.method)()
+        method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
+        limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
+        assert limits is not None  # as `of` sees to
+        labels, missed = assign_new(distances_to_centres(X, self.centres, len(self.centres)), codes, counts, *limits)
+        if remember:
+            np.add.at(counts, (codes, labels), 1)
+            self.groups, self.counts = groups, counts
+        return labels, missed
+
+    def _scaled(self, X) -> np.ndarray:
+        if self.feature_names is not None and hasattr(X, "columns"):
+            missing = [name for name in self.feature_names if name not in X.columns]
+            if missing:
+                raise InvalidInput(f"X has no column {missing[0]!r}; the clustering has {', '.join(self.feature_names)}.")
+            X = X[self.feature_names]
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        if X.ndim != 2 or X.shape[1] != self.centres.shape[1]:
+            raise InvalidInput(f"X must have {self.centres.shape[1]} columns, as in fit.")
+        if not np.isfinite(X).all():
+            raise InvalidInput("X must hold finite numbers.")
+        if self.mean is None or self.scale is None:
+            return X
+        return np.divide(X - self.mean, self.scale, out=np.zeros_like(X), where=self.scale > 0)
+
+    def save(self, path: str) -> None:
+        """Write the clustering as JSON; InvalidInput for group values or parameters that JSON cannot hold."""
+        content = {name: _plain(value) for name, value in vars(self).items()}
+        write_json(path, {"format": _FORMAT, **content})
+
+    @classmethod
+    def load(cls, path: str) -> "SavedClustering":
+        """Read what :meth:`save` wrote; InvalidInput for any other file, OSError if it cannot be read."""
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
+                raise ValueError("its format is another one")
+            saved = cls(**content)
+            saved.groups = [tuple(values) for values in saved.groups]
+            saved.centres, saved.counts = np.array(saved.centres, dtype=np.float64), np.array(saved.counts, dtype=np.int64)
+            for name in ("mean", "scale"):
+                value = getattr(saved, name)
+                setattr(saved, name, None if value is None else np.array(value, dtype=np.float64))
+            saved._check()
+        except (TypeError, ValueError, KeyError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise InvalidInput(f"{path} is no clustering that `clusterlets cluster --save` wrote ({reason}).") from None
+        return saved
+
+    def _check(self) -> None:
+        k, d = self.centres.shape
+        if self.counts.shape != (len(self.groups), k) or (self.counts < 0).any() or not np.isfinite(self.centres).all():
+            raise ValueError("centres, groups and counts do not fit together")
+        if {len(values) for values in self.groups} != {len(self.sensitive_names)}:
+            raise ValueError("groups and sensitive columns do not fit together")
+        of_features = (self.feature_names, self.mean, self.scale)
+        if any(values is not None and len(values) != d for values in of_features):
+            raise ValueError("features and centres do not fit together")
+        if self.method not in methods.names() or methods.get(self.method).assignment_rows is methods.Method.assignment_rows:
+            raise ValueError(f"{self.method} says nothing of new rows")
+        method = methods.get(self.method)
+        with as_invalid_input():
+            methods.check_parameters(method, dict(self.parameters), self.method)
+        faults = method().faults(k, **self.parameters)
+        if faults:
+            raise ValueError("; ".join(faults))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON holds it; fractions as texts such as 1/50, which parameters take."""
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    if isinstance(value, Fraction):
+        return str(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | int | float):
+        return value
+    raise InvalidInput(f"{value!r} cannot be saved: groups and parameters must be texts, numbers or booleans.")

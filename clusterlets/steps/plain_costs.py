@@ -1,0 +1,18 @@
+"""The step that runs plain k-means from many starts, for the prices of fairness."""
+
+from clusterlets.algorithms import plain_costs
+from clusterlets.grid.artifacts import Prepared
+from clusterlets.steps import Input, Output
+from clusterlets.storage import save_json
+
+
+def cost_plainly(data: Input, dataset: str, k: int, output: Output) -> None:
+    """Write the least cost of plain k-means on a prepared dataset.
+
+    data: the prepared dataset (.npz)
+    dataset: its name
+    k: number of clusters
+    output: JSON
+    """
+    costs = plain_costs.plain_costs(Prepared.load(data).X, k)
+    save_json(output, {"dataset": dataset, "k": k, "starts": len(costs), "cost": float(costs.min())})

@@ -1,0 +1,214 @@
+"""New rows in fitted clusters: old and new rows together keep the guarantee, in memory and from a file."""
+
+import datetime
+import itertools
+import json
+import warnings
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clusterlets import FRAC, Coreset, FairFlow, FairLimit, FairLP, InvalidInput, MethodClustering, SavedClustering
+from clusterlets import __main__ as command_line
+
+RNG = np.random.default_rng(0)
+N, NEW, K = 300, 90, 3
+SEX = RNG.choice(["f", "m"], N + NEW, p=[0.4, 0.6])
+X = RNG.normal(size=(N + NEW, 2)) + np.where(SEX == "f", 1.0, 0.0)[:, None]
+
+DELTA = Fraction(1, 5)
+ESTIMATORS = {
+    "fair-limit": FairLimit(K, max_deviation=0.05, random_state=0),
+    "shares": FairLimit(K, shares={"f": (0.3, 0.5)}, random_state=0),
+    "ratio": FairLimit(K, min_ratio="4/5", random_state=0),
+    "fair-flow": FairFlow(K, delta=0.2, random_state=0),
+    "fair-lp": FairLP(K, delta=0.2, random_state=0),
+    "coreset": Coreset(K, delta=0.2, random_state=0),
+    "FRAC": FRAC(K, tau=0.2, random_state=0),
+}
+
+
+def fitted(name, n=N):
+    return ESTIMATORS[name].fit(X[:n], sensitive_features=SEX[:n])
+
+
+def keeps(name, labels, sex, share):
+    """Whether every cluster keeps the guarantee, with the share of women in the table of the fit."""
+    for cluster in range(K):
+        size, women = int((labels == cluster).sum()), int((sex[labels == cluster] == "f").sum())
+        off = abs(Fraction(women, size) - share)
+        ratio = Fraction(women, size - women) / (share / (1 - share))
+        kept = {
+            "fair-limit": off <= Fraction(5, 100),
+            "shares": Fraction(3, 10) <= Fraction(women, size) <= Fraction(1, 2),
+            "ratio": Fraction(4, 5) <= ratio <= Fraction(5, 4),
+            "FRAC": all(5 * count >= (sex == group).sum() for group, count in (("f", women), ("m", size - women))),
+        }
+        bounds = [
+            size * r * (1 - DELTA) - 1 < count < size * r / (1 - DELTA) + 1
+            for r, count in ((share, women), (1 - share, size - women))
+        ]
+        if not kept.get(name, all(bounds)):
+            return False
+    return True
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_old_and_new_rows_together_keep_the_guarantee(name):
+    model = fitted(name)
+    share = Fraction(int((SEX[:N] == "f").sum()), N)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new = model.assign(X[N:], sensitive_features=SEX[N:])
+    assert keeps(name, np.concatenate([model.labels_, new]), SEX, share)
+    nearest = model.predict(X[N:])
+    assert (new == nearest).mean() > 0.3 and not np.array_equal(
+        model.assign(X[N:][::-1], sensitive_features=SEX[N:][::-1]), new
+    )
+
+
+@pytest.mark.parametrize("name", ["fair-limit", "shares"])
+def test_few_new_rows_get_the_cheapest_labels_within_the_limits(name):
+    """Brute force over all labels of five rows."""
+    model, share = fitted(name), Fraction(int((SEX[:N] == "f").sum()), N)
+    rows, sex = X[N : N + 5], SEX[N : N + 5]
+    costs = ((rows[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
+    allowed = [
+        costs[np.arange(5), labels].sum()
+        for labels in map(list, itertools.product(range(K), repeat=5))
+        if keeps(name, np.concatenate([model.labels_, labels]), np.concatenate([SEX[:N], sex]), share)
+    ]
+    labels = model.assign(rows, sensitive_features=sex)
+    assert costs[np.arange(5), labels].sum() == pytest.approx(min(allowed), rel=0.02)
+
+
+def test_it_says_by_how_much_the_limits_are_missed_where_no_labels_keep_them():
+    model = fitted("fair-limit")
+    women = np.repeat("f", 200)
+    with pytest.warns(UserWarning, match=r"worst share misses its limit by 0\.\d+") as caught:
+        new = model.assign(np.tile(X[:1], (200, 1)), sensitive_features=women)
+    missed = float(str(caught[0].message).rpartition(" by ")[2].rstrip("."))
+    share, labels = np.mean(SEX[:N] == "f"), np.concatenate([model.labels_, new])
+    sex = np.concatenate([SEX[:N], women])
+    worst = max(abs(np.mean(sex[labels == cluster] == "f") - share) for cluster in range(K))
+    assert missed == pytest.approx(worst - 0.05, rel=0.05)
+
+
+def test_remembered_rows_count():
+    model = fitted("fair-limit")
+    before = model.saved().counts.copy()
+    model.assign(X[N:], sensitive_features=SEX[N:])
+    assert (model.saved().counts == before).all()
+    labels = model.assign(X[N:], sensitive_features=SEX[N:], remember=True)
+    assert (model.saved().counts.sum(axis=0) - before.sum(axis=0) == np.bincount(labels, minlength=K)).all()
+    assert (fitted("fair-limit").saved().counts == before).all()  # a fit starts anew
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_a_saved_clustering_assigns_the_same(name, tmp_path):
+    model = fitted(name)
+    file = str(tmp_path / "model.json")
+    model.saved().save(file)
+    loaded = SavedClustering.load(file)
+    labels, missed = loaded.assign(X[N:], SEX[N:])
+    assert missed == 0 and (labels == model.assign(X[N:], sensitive_features=SEX[N:])).all()
+
+
+def test_several_columns_and_numbers_as_groups_survive_the_file(tmp_path):
+    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + NEW) % 2 + 1990})
+    model = FairLimit(K, max_deviation={"sex": 0.05, "born": Fraction(1, 10)}, random_state=0)
+    model.fit(X[:N], sensitive_features=groups[:N])
+    file = str(tmp_path / "model.json")
+    model.saved().save(file)
+    labels, missed = SavedClustering.load(file).assign(X[N:], groups[N:])
+    assert missed == 0 and (labels == model.assign(X[N:], sensitive_features=groups[N:])).all()
+
+
+def test_what_cannot_be_saved_is_refused(tmp_path):
+    plain = MethodClustering("k-means", K, random_state=0).fit(X, sensitive_features=SEX)
+    with pytest.raises(InvalidInput, match="k-means cannot be saved, as it says nothing of new rows; take FRAC, "):
+        SavedClustering.of(plain)
+    dates = [datetime.date(2020 + (sex == "f"), 1, 1) for sex in SEX]
+    dated = FairLimit(K, max_deviation=0.05, random_state=0).fit(X, sensitive_features=dates)
+    with pytest.raises(InvalidInput, match="cannot be saved"):
+        dated.saved().save(str(tmp_path / "model.json"))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda content: content.pop("format"),
+        lambda content: content.update(counts=[[1, 2]]),
+        lambda content: content.update(method="k-means"),
+        lambda content: content.update(method="os.system"),
+        lambda content: content.update(parameters={"max_deviation": -1}),
+        lambda content: content.update(extra=1),
+        lambda content: content.update(centres=[["a", "b"]] * K),
+    ],
+)
+def test_a_file_of_another_kind_is_refused(tmp_path, spoil):
+    file = tmp_path / "model.json"
+    fitted("fair-limit").saved().save(str(file))
+    content = json.loads(file.read_text())
+    spoil(content)
+    file.write_text(json.dumps(content))
+    with pytest.raises(InvalidInput, match="is no clustering that `clusterlets cluster --save` wrote"):
+        SavedClustering.load(str(file))
+
+
+# ---- the commands ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """``old.csv`` and ``new.csv``, whose columns have another order."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame({"age": X[:, 0] * 10 + 40, "pay": X[:, 1], "person_id": np.arange(N + NEW), "sex": SEX})
+    frame[:N].to_csv("old.csv", index=False)
+    frame[N:][["sex", "pay", "age"]].to_csv("new.csv", index=False)
+    return frame
+
+
+def run(capsys, *arguments):
+    status = command_line.main(list(arguments))
+    return status, *capsys.readouterr()
+
+
+SAVE = ("cluster", "old.csv", "--sensitive", "sex", "--scaling", "standard", "--method", "fair-limit", "-k", "3")
+SAVE += ("--max_deviation", "0.05", "--save", "people.json", "-o", "old_labels.csv")
+
+
+def test_the_commands_save_and_assign(people, capsys):
+    assert run(capsys, *SAVE)[0] == 0
+    status, output, _ = run(capsys, "assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
+    assert status == 0 and "limits      kept by old and new rows together" in output
+    old, new = (pd.read_csv(name)["cluster"].to_numpy() for name in ("old_labels.csv", "labels.csv"))
+    assert keeps("fair-limit", np.concatenate([old, new]), SEX, Fraction(int((SEX[:N] == "f").sum()), N))
+    assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + NEW
+    one = people.iloc[:1]
+    one.to_csv("new.csv", index=False)  # a single row, of one group
+    status, output, _ = run(capsys, "assign", "people.json", "new.csv")
+    assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
+
+
+def test_what_the_commands_cannot_do_is_said(people, capsys):
+    options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max_deviation", "0.05")]
+    status, _, complaint = run(capsys, *options)
+    assert status == 1 and "--save has no effect with --method k-means" in complaint
+    assert run(capsys, *SAVE)[0] == 0
+    pd.read_csv("new.csv").drop(columns="pay").to_csv("new.csv", index=False)
+    status, _, complaint = run(capsys, "assign", "people.json", "new.csv")
+    assert status == 1 and "has no column 'pay'" in complaint
+    status, _, complaint = run(capsys, "assign", "old.csv", "new.csv")
+    assert status == 1 and "old.csv is no clustering" in complaint
+    status, _, complaint = run(capsys, "assign", "none.json", "new.csv")
+    assert status == 1 and "none.json" in complaint and "Traceback" not in complaint
+
+
+def test_the_labels_keep_identifiers(people, capsys):
+    assert run(capsys, *SAVE, "--id", "person_id")[0] == 0
+    labels = pd.read_csv("old_labels.csv")
+    assert list(labels) == ["row", "person_id", "cluster"] and (labels["person_id"] == people["person_id"][:N]).all()

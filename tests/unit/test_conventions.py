@@ -1,0 +1,66 @@
+"""scikit-learn's habits: transform, score, inertia_, names of outputs, weights, and errors that name a column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.pipeline import make_pipeline
+
+from clusterlets import (
+    FRAC,
+    ClusterletClustering,
+    FairLimit,
+    InvalidInput,
+    fairness_report,
+    largest_deviation_scorer,
+)
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.normal(size=(120, 3)), columns=["age", "pay", "hours"])
+SEX = RNG.choice(["f", "m"], 120)
+MODELS = [FairLimit(3, max_deviation=0.1, random_state=0), FRAC(3, random_state=0), ClusterletClustering(4, random_state=0)]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_transform_score_and_inertia_are_distances_to_the_centres(model):
+    model.fit(X, sensitive_features=SEX)
+    distances = cdist(X, model.cluster_centers_)
+    np.testing.assert_allclose(model.transform(X), distances)
+    assert model.score(X) == pytest.approx(-(distances.min(axis=1) ** 2).sum())
+    assert model.inertia_ == pytest.approx((distances[np.arange(120), model.labels_] ** 2).sum())
+    report = fairness_report(X, model.labels_, SEX, cohesion=False, silhouette=False)
+    assert model.inertia_ == pytest.approx(report["kmeans_cost"])
+    np.testing.assert_allclose(model.fit_transform(X, sensitive_features=SEX), distances)
+
+
+def test_outputs_have_names_and_can_be_frames():
+    model = FairLimit(3, max_deviation=0.1, random_state=0).set_output(transform="pandas")
+    frame = model.fit(X, sensitive_features=SEX).transform(X)
+    names = ["fairlimit0", "fairlimit1", "fairlimit2"]
+    assert list(frame) == names == list(model.get_feature_names_out()) and frame.index.equals(X.index)
+    pipeline = make_pipeline(FRAC(3, random_state=0)).fit(X, frac__sensitive_features=SEX)
+    assert pipeline.transform(X).shape == (120, 3)
+
+
+def test_weights_are_refused_unless_equal():
+    model = FairLimit(3, max_deviation=0.1, random_state=0)
+    with pytest.raises(InvalidInput, match="sample_weight: FairLimit cannot weight instances"):
+        model.fit(X, sensitive_features=SEX, sample_weight=np.arange(120))
+    labels = model.fit(X, sensitive_features=SEX, sample_weight=np.ones(120)).labels_
+    assert (labels == model.fit(X, sensitive_features=SEX).labels_).all()
+
+
+@pytest.mark.parametrize("as_table", [lambda frame: frame, lambda frame: frame.to_numpy(), lambda frame: frame.values.tolist()])
+def test_a_column_of_text_is_named(as_table):
+    table = as_table(X.assign(job="nurse"))
+    name = "'job'" if hasattr(table, "columns") else 3
+    with pytest.raises(InvalidInput, match=f"X: column {name} holds the text 'nurse'"):
+        FRAC(3).fit(table, sensitive_features=SEX)
+
+
+def test_the_scorer_of_the_largest_deviation():
+    model = FRAC(3, random_state=0).fit(X, sensitive_features=SEX)
+    expected = abs(pd.crosstab(model.labels_, SEX, normalize="index") - pd.Series(SEX).value_counts(normalize=True)).max(
+        axis=None
+    )
+    assert largest_deviation_scorer(model, X, sensitive_features=SEX) == pytest.approx(-expected)
