@@ -8,10 +8,11 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 
-import clusterlets
 import numpy as np
-from clusterlets import Clusterlet
 from clusterlets.extractors.matches.graph import BalancePbMatcher, DPbMatcher, GreedyBalanceMatcher, GreedyDPbMatcher
+
+import clusterlets
+from clusterlets import Clusterlet
 
 
 def matchers(hops: int, shares: np.ndarray) -> dict:

@@ -79,8 +79,9 @@ def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
     rows = []
     for claim in reported.claims()["claims"]:
         by_paper, by_text, by_code = (claims.judge(claim, numbers) for numbers in (paper, text, code))
-        grades = [_GRADES.get(finding.verdict) for finding in (by_paper, by_text, by_code)]
-        if None not in grades and grades[0] > _GRADES[FAILS]:
+        findings = (by_paper, by_text, by_code)
+        if all(finding.verdict in _GRADES for finding in findings) and by_paper.verdict != FAILS:
+            grades = [_GRADES[finding.verdict] for finding in findings]
             rows.append(
                 {
                     **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},

@@ -224,8 +224,9 @@ def _significance_sentence(results: Results) -> str:
     ranking = results.on_paper_data.rankings[0]
     if ranking.obstacle:
         return f"Whether the matchers differ by more than chance was not computed: {ranking.obstacle}"
+    pairs = paired.describe_pairs_apart(ranking, "pair of matchers")
     return (
-        f"Over {_datasets(len(ranking.complete), results.has_both)}, {paired.describe_pairs_apart(ranking, 'pair of matchers')}. "
+        f"Over {_datasets(len(ranking.complete), results.has_both)}, {pairs}. "
         f"Friedman's p {statistics.format_p(ranking.p_value)}, Nemenyi's critical difference "
         f"{ranking.critical_difference:.2f} ranks."
     )

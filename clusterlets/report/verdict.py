@@ -92,7 +92,8 @@ def _fairest(results: Results) -> Answer:
     first, *_ = ranking.mean_ranks.index
     return (
         "Fairest method",
-        f"{first}, by mean rank of the mean deviation: {ranking.mean_ranks.iloc[0]:.1f} of {counted(len(ranking.mean_ranks), 'method')} over "
+        f"{first}, by mean rank of the mean deviation: {ranking.mean_ranks.iloc[0]:.1f} of "
+        f"{counted(len(ranking.mean_ranks), 'method')} over "
         f"{counted(len(ranking.complete), 'dataset')}.",
     )
 

@@ -71,7 +71,7 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
 def by_sentence(assessed: pd.DataFrame) -> pd.DataFrame:
     """One row per sentence of the paper: its verdicts by the paper's own comparison (``paper``, ``ours``) and by ``stricter``.
 
-    A sentence with several rows holds if all of them hold, does not hold if none does even in part, and holds in part otherwise;
+    A sentence with several rows holds if all of them hold, does not hold if none does even in part, and else holds in part;
     inconclusive rows count only if there are no others. In the stricter comparison the rows against FRAC (fair) replace the
     sentence's other rows.
     """

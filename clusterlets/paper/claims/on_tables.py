@@ -47,8 +47,8 @@ def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -
 def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: float) -> Finding:
     """Whether each matcher's mean deviation has this relative spread (standard deviation over mean, in percent).
 
-    Undecided if a single dataset moves one of our percentages by more than the tolerance: the paper's datasets are not all here,
-    and any other one could do the same.
+    Undecided if a single dataset moves one of our percentages by more than the tolerance: the paper's datasets are not all
+    here, and any other one could do the same.
     """
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
@@ -166,7 +166,7 @@ def higher(
 
 
 def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale) -> Finding:
-    """Whether the first value is at least each of the ``factors`` times the second; undecided if the verdict depends on which."""
+    """Whether the first value is at least each of the ``factors`` times the second; undecided if they give other verdicts."""
     findings = [higher(numbers, first, second, quantity, scale, factor) for factor in factors]
     words = "; ".join(
         f"{factor:g} of it: {finding.statistic.partition(';')[0]}" for factor, finding in zip(factors, findings, strict=True)
