@@ -112,7 +112,7 @@ RESULTS = {
         "and the verdict by ours: holds, holds in part, does not hold, inconclusive. The same test gives both, and says "
         "whether random partitions, plain k-means and the undivided data would satisfy the claim in the place of Clusterlets. "
         "Where the paper compares with FRAC there are two rows, against FRAC (nearest), as the paper scored it, and FRAC "
-        "(fair), the algorithm as defined.",
+        "(fair), the algorithm as defined. Counts are of sentences, each once, with one of the two or the other.",
     ),
     "sensitivity": (
         "Sensitivity analysis",

@@ -33,7 +33,9 @@ RESULTS = [
     METHODS_TABLE,
     *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
-    *expand(f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity", "as_published", "at_given_fairness"], form=["csv", "md"]),
+    *expand(
+        f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity", "as_published", "at_given_fairness"], form=["csv", "md"]
+    ),
     *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),

@@ -24,8 +24,8 @@ FIGURES = [
     Declaration(
         name="figure1_critical_difference",
         title="Figure 1: critical differences of the matchers by mean deviation",
-        caption="Mean ranks of the matchers; blocks are datasets. 1, on the left, is best, and bands join matchers whose difference "
-        "is not significant (Nemenyi's test, level 0.05).",
+        caption="Mean ranks of the matchers; blocks are datasets. 1, on the left, is best, and bands join matchers whose "
+        "difference is not significant (Nemenyi's test, level 0.05).",
         reads=READS,
         sections=("report.html#figures",),
         position=10,
