@@ -16,7 +16,7 @@
 #   make extended   adds twenty further seeds and takes each open choice the other way; EXCLUDE too
 #   make as-published   adds the grid as the authors' published code runs it, beside what the paper's text says; EXCLUDE too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts the runs that equal our variants
-#   make field      runs every method on ten datasets and five further groups, about two hours; EXCLUDE too
+#   make field      runs every method on ten datasets and six further groups, about an hour; EXCLUDE too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
 #   make archive    packs a finished run (RESULTS=results/field: another one) as a Workflow Run RO-Crate, ready to deposit;
@@ -168,6 +168,7 @@ authors: $(READY)
 # A target's variable also holds for its prerequisites: "data" then fetches and prepares the datasets of this file.
 field: CONFIGFILE := --configfile workflow/configs/field.yaml
 field: data
+	@$(RUN) clusterlets datasets --config workflow/configs/field.yaml | tail -1
 	@$(SNAKEMAKE) $(CONFIGFILE) $(SETTINGS)
 	@cat results/field/summary.txt
 	@sed '/^## /,$$d' results/field/leaderboard.md
@@ -206,9 +207,10 @@ reference-published: $(READY)
 reference-field: $(READY)
 	@$(RUN) clusterlets verify --results results/field
 	@mkdir -p reference/field
-	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_points.csv methods.csv manifest.json) \
-	    reference/field/
+	@cp $(addprefix results/field/,leaderboard.csv leaderboard_overall.csv leaderboard_pairs.csv leaderboard_points.csv \
+	    methods.csv manifest.json) reference/field/
 	@cp results/field/leaderboard.md docs/field.md
+	@cp results/field/figures/reliability_against_price.png docs/figures/
 	@du -sh reference/field
 
 # uv installs a lock in seconds, pip takes a minute. uv itself is a locked wheel; if there is none for this machine, or it fails

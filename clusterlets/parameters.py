@@ -70,6 +70,16 @@ PARTS = Bound(
 RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
 
 
+def _excess_of_deviation(most: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
+    sizes = composition.sum(axis=1, keepdims=True)
+    off = np.abs(composition - sizes * group_counts / group_counts.sum())
+    return float((off - most * sizes).max())
+
+
+#: The share of a group in every cluster differs from that in the table by at most this.
+DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
+
+
 def _excess_of_size(least: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
     return float(least - composition.sum(axis=1).min())
 
@@ -100,6 +110,8 @@ class Parameter:
     grid : sequence
         Values that a configuration tries unless it names its own; without any, only the default is tried, and paths do
         not name the parameter.
+    ladder : sequence
+        At most eight values, in place of the grid, that a comparison of all methods tries.
     also : sequence
         Values that are allowed besides those of the range or the choices: ``"auto"`` or None.
     trades_fairness : bool
@@ -113,13 +125,15 @@ class Parameter:
     _: KW_ONLY
     meaning: str = ""
     grid: Sequence[Any] = ()
+    ladder: Sequence[Any] = ()
     also: Sequence[Any] = ()
     trades_fairness: bool = False
     bound: Bound | None = None
     default: Any = None
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "grid", tuple(one_form(value) for value in self.grid))
+        for name in ("grid", "ladder"):
+            object.__setattr__(self, name, tuple(one_form(value) for value in getattr(self, name)))
 
     @property
     def allowed(self) -> str:
@@ -211,6 +225,15 @@ DELTA = Real(
     bound=SHARES,
     meaning="Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every "
     "cluster, up to whole instances.",
+)
+MAX_DEVIATION = Real(
+    0,
+    1,
+    also=[None],
+    ladder=[0.01, 0.02, 0.05, 0.1],
+    bound=DEVIATION,
+    meaning="In place of delta: largest difference between a group's share in a cluster and in the table, up to whole "
+    "instances.",
 )
 MIN_CLUSTER_SIZE = Integer(
     1,

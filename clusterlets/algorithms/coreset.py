@@ -30,6 +30,7 @@ def coreset_clustering(
     size: int | None = None,
     n_init: int = 1,
     min_cluster_size: int = 1,
+    max_deviation: float | None = None,
 ) -> np.ndarray:
     """Cluster a coreset fairly, and then assign the table to its centres.
 
@@ -49,6 +50,8 @@ def coreset_clustering(
         Starts on the coreset.
     min_cluster_size : int
         Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
+    max_deviation : float, optional
+        Replaces ``delta``, as in the same function.
 
     Returns
     -------
@@ -72,10 +75,13 @@ def coreset_clustering(
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
-    bounds, slack = bounds_of(groups, delta)
+    bounds, slack = bounds_of(groups, delta, None, max_deviation)
     centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
     costs = distances_to_centres(X, centres, n_clusters)
-    return fair_assignment(costs, groups, delta, multipliers, min_cluster_size=min_cluster_size).labels
+    assignment = fair_assignment(
+        costs, groups, delta, multipliers, min_cluster_size=min_cluster_size, max_deviation=max_deviation
+    )
+    return assignment.labels
 
 
 def sample_coreset(

@@ -77,30 +77,52 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
     return np.full(2, least), np.full(2, 1 - least)
 
 
+def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest share of each group in a cluster, (K,) each: r - max_deviation and r + max_deviation, from 0 to 1."""
+    if not 0 <= max_deviation <= 1:
+        raise ClusterletsError(f"max_deviation must be from 0 to 1, not {max_deviation!r}.")
+    shares = np.bincount(groups) / len(groups)
+    return np.maximum(0.0, shares - max_deviation), np.minimum(1.0, shares + max_deviation)
+
+
 def whole_slack(n: int, delta: float) -> float:
     """Most instances by which whole counts miss their bounds: below one; where the bounds are the table's shares, 1 - 1 / n."""
     return 1.0 if delta else 1 - 1 / n
 
 
-def bounds_of(groups: np.ndarray, delta: float, balance: float | None = None) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """The bounds on shares by ``balance``, or else by ``delta``, and the instances by which they may be missed."""
-    if balance is None:
-        return share_bounds(groups, delta), whole_slack(len(groups), delta)
-    return balance_bounds(groups, balance), 0.0
+def bounds_of(
+    groups: np.ndarray, delta: float, balance: float | None = None, max_deviation: float | None = None
+) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+    """The bounds on shares by ``balance`` or ``max_deviation``, or else by ``delta``, and the instances by which they may be
+    missed.
+    """
+    if balance is not None:
+        return balance_bounds(groups, balance), 0.0
+    if max_deviation is not None:
+        return deviation_bounds(groups, max_deviation), whole_slack(len(groups), max_deviation)
+    return share_bounds(groups, delta), whole_slack(len(groups), delta)
 
 
 def rows_for_new(
-    composition: np.ndarray, new_totals: np.ndarray, delta: float, balance: float | None = None
+    composition: np.ndarray,
+    new_totals: np.ndarray,
+    delta: float,
+    balance: float | None = None,
+    max_deviation: float | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds on old and new rows together, up to whole instances, as
     :func:`clusterlets.algorithms.limits.assignment_rows` gives them. Groups that are new are not bounded."""
     totals = composition.sum(axis=1).tolist()
-    if balance is None:
-        shares = [Fraction(total, sum(totals)) for total in totals]
-        bounds = [(share * (1 - exact(delta)), min(Fraction(1), share / (1 - exact(delta)))) for share in shares]
-    else:
+    shares = [Fraction(total, sum(totals)) for total in totals]
+    zero, one = Fraction(0), Fraction(1)
+    if balance is not None:
         least = exact(balance) / (1 + exact(balance))
         bounds = [(least, 1 - least)] * len(totals)
+    elif max_deviation is not None:
+        off = exact(max_deviation)
+        bounds = [(max(zero, share - off), min(one, share + off)) for share in shares]
+    else:
+        bounds = [(share * (1 - exact(delta)), min(one, share / (1 - exact(delta)))) for share in shares]
     known = {group: bounds[group] for group, total in enumerate(totals) if total}
     levels = np.arange(len(totals))[:, None]
     return assignment_rows(share_limits(0, known), levels, composition, new_totals, whole=True)
@@ -113,6 +135,7 @@ def fair_assignment(
     multipliers: np.ndarray | None = None,
     balance: float | None = None,
     min_cluster_size: int = 1,
+    max_deviation: float | None = None,
 ) -> FairAssignment:
     """Assign every instance, no cluster empty, at nearly the least cost.
 
@@ -132,6 +155,8 @@ def fair_assignment(
     min_cluster_size : int
         Least instances of a cluster. From 1 / limit on, ``delta`` = 0 keeps every share within the limit of the table's, as
         counts are less than one instance off.
+    max_deviation : float, optional
+        In place of ``delta``: largest difference of a group's share in a cluster and in the table, up to whole instances.
 
     Returns
     -------
@@ -159,7 +184,7 @@ def fair_assignment(
         raise ClusterletsError("Costs must be finite and not negative.")
     if groups.min() < 0 or not np.bincount(groups).all():
         raise ClusterletsError("Groups must be codes 0..K-1, each of which occurs.")
-    (low, high), slack = bounds_of(groups, delta, balance)
+    (low, high), slack = bounds_of(groups, delta, balance, max_deviation)
     if k * min_cluster_size > n:
         raise NoClusteringError(
             "infeasible",

@@ -56,6 +56,7 @@ def fair_flow(
     tol: float = 1e-4,
     balance: float | None = None,
     min_cluster_size: int = 1,
+    max_deviation: float | None = None,
 ) -> FairFlowResult:
     """Fair k-means under bounded representation, or under a bound on the balance of two groups.
 
@@ -81,6 +82,8 @@ def fair_flow(
         to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
     min_cluster_size : int
         Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
+    max_deviation : float, optional
+        Replaces ``delta``: largest difference of a group's share in a cluster and in the table, up to whole instances.
 
     Returns
     -------
@@ -100,12 +103,12 @@ def fair_flow(
     groups = codes_that_occur(groups)
     if max_iter < 1 or n_init < 1:
         raise ClusterletsError(f"max_iter = {max_iter} and n_init = {n_init}: both must be at least 1.")
-    centres, multipliers = _first_centres(X, groups, n_clusters, random_state, (delta, balance), n_init)
+    centres, multipliers = _first_centres(X, groups, n_clusters, random_state, (delta, balance, max_deviation), n_init)
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:
         rounds += 1
         costs = distances_to_centres(X, centres, n_clusters)
-        assignment = fair_assignment(costs, groups, delta, multipliers, balance, min_cluster_size)
+        assignment = fair_assignment(costs, groups, delta, multipliers, balance, min_cluster_size, max_deviation)
         multipliers = assignment.multipliers
         centres, spread = moments_by_label(X, assignment.labels, n_clusters)
         inertia = float(spread.sum())

@@ -9,7 +9,13 @@ from clusterlets.algorithms.kmeans import kmeans
 
 
 def fair_lp(
-    X, groups, n_clusters: int, random_state: np.random.Generator, delta: float = 0.0, min_cluster_size: int = 1
+    X,
+    groups,
+    n_clusters: int,
+    random_state: np.random.Generator,
+    delta: float = 0.0,
+    min_cluster_size: int = 1,
+    max_deviation: float | None = None,
 ) -> FairAssignment:
     """The cheapest assignment to the centres of plain k-means within bounds on the shares of the groups.
 
@@ -25,6 +31,8 @@ def fair_lp(
         As in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
     min_cluster_size : int
         Least instances of a cluster.
+    max_deviation : float, optional
+        Replaces ``delta``, as in the same function.
 
     Returns
     -------
@@ -45,4 +53,5 @@ def fair_lp(
     X, groups = checked_instances(X, groups, "fair-lp", n_clusters)
     centres = kmeans(X, n_clusters, random_state).centres
     costs = distances_to_centres(X, centres, n_clusters)
-    return fair_assignment(costs, codes_that_occur(groups), delta, min_cluster_size=min_cluster_size)
+    groups = codes_that_occur(groups)
+    return fair_assignment(costs, groups, delta, min_cluster_size=min_cluster_size, max_deviation=max_deviation)

@@ -1,111 +1,120 @@
-"""Which method has the lowest cost under a limit on unfairness, on seeds that were not used to choose parameters.
+"""How reliably each method keeps a limit on unfairness, and what it costs where it does.
 
-A block is a dataset with a k. The first half of the seeds chooses: under each limit on the largest deviation, every method
-gets the configuration with the lowest median cost among those whose median deviation keeps the limit. The other half scores
-it. A run without a result ranks last in unfairness and in price, and one without a cost (overlapping clusters) in price, so a
-configuration that fails on half of the seeds is never chosen. Every method chooses from at most :data:`TRIED`
-configurations.
+A block is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and the largest deviation
+of each is within the limit. The first half of the seeds chooses: under each limit, every method gets the configuration whose
+runs keep the limit most often, and of these the one with the least median price. The other half scores it: the configuration
+keeps the limit if all its runs do.
 
-The price of a run is its k-means cost divided by the smallest that any run reached with k clusters. For a run with more than
-k clusters it is the smallest with as many, so neither fewer nor more clusters than requested make a run look cheaper.
+Two numbers for each method, never mixed into one: **reliability**, the share of the blocks in which it keeps the limit, and
+**price**, where it does. Neither depends on which other methods take part, so adding or leaving out one never changes the order
+of two others. Blocks of one table are alike, so intervals come from drawing whole tables anew (bootstrap).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
+from clusterlets.algorithms.elementary import exp, log
 from clusterlets.analysis import selection
 
-#: Limits on the largest deviation of a cluster; the last one is no limit.
-LIMITS = (0.01, 0.02, 0.05, 0.1, np.inf)
-#: Configurations that a method may choose from in a block; if the grid has more, they are spread evenly over it.
+#: Limits on the largest deviation of a cluster.
+LIMITS = (0.01, 0.02, 0.05, 0.1)
+#: A deviation is a difference of two shares, n/m - N/M, and a limit is a decimal p/100 or p/1000: if they differ, then by at
+#: least 1 / (1000 m M), which is above this up to 100,000 rows, while floats are off by less than 1e-15. So a comparison with
+#: this tolerance is that of the whole numbers.
+TOLERANCE = 1e-13
+#: Draws of tables, and the share of them inside an interval.
+DRAWS, COVERAGE = 2000, 0.95
+#: Configurations that `tune` may choose from; if a grid has more, they are spread evenly over it.
 TRIED = 3
-#: Factors of the lowest cost at which the performance profile is evaluated (Dolan and More, 2002).
-FACTORS = (1.0, 1.05, 1.1, 1.25, 1.5, 2.0, 3.0)
-#: Prices from here on, like a ``delta_min`` of 1, cover no area of the hypervolume.
-DEAREST = 2.0
+
+METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
+#: What takes part as what. Only methods are ordered: an output without a claim and a control are shown beside them, and the
+#: matchers of Clusterlets choose their own number of clusters, so that they have blocks of their own.
+KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
+KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
 BLOCK = ["dataset", "k"]
-CONFIGURATION = [*BLOCK, "method", "parameters"]
-RANKED, MISSED, NOT_CHOSEN, NO_RESULT = "ranked", "misses the limit", "none keeps the limit", "no result"
+POINTS = [
+    *(*BLOCK, "method", "kind", "parameters", "seed", "chooses", "status"),
+    *("n_clusters", "smallest", "deviation_max", "price", "starts"),
+]
 COLUMNS = [
-    *("dataset", "k", "limit", "rank", "method", "parameters", "outcome", "price", "price_low", "price_high"),
-    *("deviation_max", "delta_min", "weighted_deviation", "n_clusters", "within", "ok", "seeds", "on_front", "tried"),
-    *("runs", "runs_ok", "statuses"),
+    *("limit", *BLOCK, "method", "kind", "outcome", "parameters", "price", "price_low", "price_high"),
+    *("kept", "runs", "starts", "deviation_max", "smallest", "tried", "statuses"),
 ]
 OVERALL = [
-    *("limit", "method", "mean_rank", "blocks", "ranked", "first"),
-    *(f"within_{factor:g}" for factor in FACTORS),
-    "hypervolume",
+    *("limit", "place", "method", "kind", "blocks", "kept", "reliability", "reliability_low", "reliability_high"),
+    *("price", "price_low", "price_high", "price_90", "price_worst", "within"),
 ]
-POINTS = [*CONFIGURATION, "delta_min", "price", "on_front"]
+PAIRS = [
+    *("limit", "method", "other", "blocks", "wins", "losses", "ties", "ratio", "ratio_low", "ratio_high"),
+    *("reliability_difference", "difference_low", "difference_high", "told_apart"),
+]
 
-_SCORES = ["price", "deviation_max", "delta_min", "weighted_deviation"]
-_DECIMALS = 12  # so that the last bits of a sum decide between no two configurations
-_SHOWN = 6  # decimals in the files
-
-
-def participating_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that take part: at most :data:`TRIED` configurations of every method, the first and the last of its grid
-    and those evenly spaced between them, in the grid's order. ``method`` is the name of the matcher if there is one.
-    """
-    runs = runs.assign(method=selection.names(runs), parameters=runs["parameters"].fillna(""))
-    grids = runs.groupby("method", sort=False)["parameters"].unique()
-    participating = {(method, grid[place]) for method, grid in grids.items() for place in spread_positions(len(grid))}
-    participates = [pair in participating for pair in zip(runs["method"], runs["parameters"], strict=True)]
-    return runs[np.array(participates, dtype=bool)].reset_index(drop=True)
+_PRECISION = 9  # decimals of a price in the points: all else follows from these
+_SHOWN = 6
+_PROVER = "fair-limit"  # its status infeasible is a proof
 
 
-def spread_positions(size: int) -> list[int]:
-    """Positions of the configurations that take part, out of ``size``."""
-    return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
+# ---- the runs --------------------------------------------------------------------------------------------------------
 
 
-def configurations(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
-    """Every configuration: medians on the choosing seeds, and on the scoring seeds.
+def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, int]) -> pd.DataFrame:
+    """Every run, with what the leaderboard needs of it: ``results/leaderboard_points.csv``.
 
     Parameters
     ----------
     runs : DataFrame
-        Runs of :func:`participating_runs`, whatever their status, of two seeds or more.
-    limits : sequence of float
-        On the largest deviation of a cluster.
+        As in ``runs.csv``, whatever the status.
+    kinds : mapping
+        One of :data:`KINDS` for each method, by its name in ``runs.csv``; the others are methods.
+    starts : mapping
+        Starts of each method, of which a run is the best; 1 for the others.
 
     Returns
     -------
     DataFrame
-        One row for each dataset, k, method and parameters, in the order of the runs: ``chosen_by_<score>`` from the first
-        half of the seeds; from the others the medians, the lowest and the highest price, ``seeds``, how many of them are
-        ``ok``, and for each limit the share of them ``within`` it. ``inf`` stands for no result.
+        With :data:`POINTS`; ``deviation_max`` is that of each sensitive column by itself (``column_deviation``), ``k`` the
+        requested number of clusters, of a matcher the number of clusterlets of each group.
+        Empty with fewer than two seeds, as there would be nothing to choose by.
     """
-    failed = runs["status"] != "ok"
-    scores = runs.assign(price=prices(runs))[_SCORES].mask(failed, np.inf).fillna({"price": np.inf})
-    scored = runs[[*CONFIGURATION, "n_clusters"]].assign(ok=~failed, **scores)
-    scored["finite"] = scored["price"].where(np.isfinite(scored["price"]))
-    for limit in limits:
-        scored[_within(limit)] = scored["finite"].notna() & (scored["deviation_max"] <= limit)
-    chooses = is_choosing_seed(runs["seed"])
-    choosing_seeds, scoring_seeds = (scored[part].groupby(CONFIGURATION, sort=False) for part in (chooses, ~chooses))
-    medians_of_scores = scoring_seeds[[*_SCORES, "n_clusters"]].median()
-    ends = {"price_low": scoring_seeds["finite"].min(), "price_high": scoring_seeds["finite"].max()}
-    medians_of_scores = medians_of_scores.assign(**ends, seeds=scoring_seeds.size(), ok=scoring_seeds["ok"].sum())
-    medians_of_scores = medians_of_scores.join(scoring_seeds[[_within(limit) for limit in limits]].mean())
-    medians_of_choice = choosing_seeds[["price", "deviation_max"]].median().add_prefix("chosen_by_")
-    return medians_of_choice.join(medians_of_scores, how="inner").round(_DECIMALS).reset_index()
+    if runs["seed"].nunique() < 2:
+        return pd.DataFrame(columns=POINTS)
+    name = runs["matcher"].where(runs["matcher"].notna(), runs["method"])
+    frame = runs.assign(
+        method=selection.names(runs),
+        kind=name.map(kinds).fillna(METHOD),
+        starts=name.map(starts).fillna(1).astype(int),
+        parameters=runs["parameters"].fillna(""),
+        chooses=is_choosing_seed(runs["seed"]),
+        deviation_max=runs["column_deviation"],
+        price=runs["price_of_fairness"].round(_PRECISION),
+        **{column: runs[column].astype("Int64") for column in ("k", "seed", "n_clusters", "smallest")},
+    )
+    return frame[POINTS].reset_index(drop=True)
 
 
-def prices(runs: pd.DataFrame) -> pd.Series:
-    """The price of each run, from 1 up: ``price_of_fairness`` for k clusters or more; for fewer, the cost divided by the lowest
-    of any run of the dataset with k. NaN if a run has no cost, or no run has k clusters.
+def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
+    """The kind of each output, from the ``grids`` of the resolved configuration: of a method's outputs, the first one claims
+    fairness.
     """
-    lowest_with_k = runs[runs["n_clusters"] == runs["k"]].groupby(BLOCK)["kmeans_cost"].min()
-    lowest = runs[BLOCK].join(lowest_with_k.where(lowest_with_k > 0), on=BLOCK)["kmeans_cost"]
-    return runs["price_of_fairness"].where(runs["n_clusters"] >= runs["k"], runs["kmeans_cost"] / lowest)
+    kinds: dict[str, str] = {}
+    for grid in grids.values():
+        kind = CLUSTERLETS if grid["needs"] else CONTROL if grid["role"] == "baseline" else METHOD
+        kinds |= {name: OUTPUT if place else kind for place, name in enumerate(grid["names"])}
+    return kinds
 
 
-def _within(limit: float) -> str:
-    return f"within_{limit:g}"
+def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
+    """The starts of each output, of which a run is the best, from the same ``grids``."""
+    starts: dict[str, int] = {}
+    for grid in grids.values():
+        own = grid["parameters"].get("n_init", [1])[0]
+        starts |= dict.fromkeys(grid["names"], own * grid["starts"])
+    return starts
 
 
 def is_choosing_seed(seeds: pd.Series) -> pd.Series:
@@ -114,81 +123,9 @@ def is_choosing_seed(seeds: pd.Series) -> pd.Series:
     return seeds.isin(values[: len(values) // 2])
 
 
-def leaderboard(runs: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
-    """The best configuration of each method, in each block and under each limit: ``results/leaderboard.csv``.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        Every run, whatever its status. With fewer than two seeds or two methods there is nothing to choose or to rank, and
-        the result is empty.
-    limits : sequence of float
-        On the largest deviation of a cluster.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`COLUMNS`. ``rank`` is 1 for the lowest price among the methods whose median deviation keeps the limit on
-        the scoring seeds too; for a method without a rank, ``outcome`` gives the reason.
-    """
-    runs = participating_runs(runs)
-    if runs["seed"].nunique() < 2 or runs["method"].nunique() < 2:
-        return pd.DataFrame(columns=COLUMNS)
-    candidates = configurations(runs, limits)
-    candidates = candidates.merge(_points(candidates)[[*CONFIGURATION, "on_front"]], how="left", on=CONFIGURATION)
-    methods = _count_runs(runs).join(candidates.groupby([*BLOCK, "method"]).size().rename("tried")).reset_index()
-    board = pd.concat([_choose_under(limit, candidates, methods) for limit in limits], ignore_index=True)
-    dataset_order = {name: position for position, name in enumerate(runs["dataset"].unique())}
-    order = ["place", "k", "limit", "rank", "price", "method"]
-    board = board.assign(place=board["dataset"].map(dataset_order)).sort_values(order, kind="stable")
-    board = board.astype({"k": int} | dict.fromkeys(["rank", "ok", "seeds"], "Int64"))
-    return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
-
-
-def _count_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """For each method in each block: number of runs, of runs that are ok, and statuses of the others."""
-    by_method = runs.groupby([*BLOCK, "method"], sort=False)
-    statuses = by_method["status"].agg(lambda column: _statuses(column[column != "ok"]))
-    ok = (runs["status"] == "ok").groupby([runs[name] for name in (*BLOCK, "method")], sort=False).sum()
-    return pd.DataFrame({"runs": by_method.size(), "runs_ok": ok, "statuses": statuses})
-
-
-def _statuses(column: pd.Series) -> str:
-    counts = column.value_counts().sort_index()
-    return "; ".join(f"{status} {count}" for status, count in counts.items())
-
-
-def _choose_under(limit: float, candidates: pd.DataFrame, methods: pd.DataFrame) -> pd.DataFrame:
-    """What each method chooses under one limit, and its rank on the scoring seeds."""
-    eligible = candidates[(candidates["chosen_by_deviation_max"] <= limit) & np.isfinite(candidates["chosen_by_price"])]
-    order = ["chosen_by_price", "chosen_by_deviation_max"]
-    best = eligible.sort_values(order, kind="stable").drop_duplicates([*BLOCK, "method"])  # ties: the grid's order
-    rows = methods.merge(best, how="left", on=[*BLOCK, "method"])
-    keeps = (rows["deviation_max"] <= limit) & np.isfinite(rows["price"])
-    outcome = [(keeps, RANKED), (rows["parameters"].notna(), MISSED), (rows["runs_ok"] > 0, NOT_CHOSEN)]
-    rows["outcome"] = np.select([condition for condition, _ in outcome], [word for _, word in outcome], NO_RESULT)
-    rows["rank"] = rows["price"].where(keeps).groupby([rows[name] for name in BLOCK]).rank(method="min")
-    return rows.replace(np.inf, np.nan).assign(limit=limit, within=rows[_within(limit)])
-
-
-def points(runs: pd.DataFrame) -> pd.DataFrame:
-    """Configurations as points of their block, by the scoring seeds: ``results/leaderboard_points.csv``.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`POINTS`, for configurations with a median price; ``on_front`` if no other one of the block is at most as
-        unfair and as expensive, and better in one of the two.
-    """
-    runs = participating_runs(runs)
-    return _points(configurations(runs)) if runs["seed"].nunique() > 1 else pd.DataFrame(columns=POINTS)
-
-
-def _points(candidates: pd.DataFrame) -> pd.DataFrame:
-    priced = candidates[np.isfinite(candidates["price"])]
-    fronts = [is_on_front(block[["delta_min", "price"]]) for _, block in priced.groupby(BLOCK, sort=False)]
-    on_front = pd.concat(fronts) if fronts else pd.Series(dtype=bool)
-    return priced.assign(on_front=on_front)[POINTS].astype({"k": int}).round(_SHOWN).reset_index(drop=True)
+def spread_positions(size: int) -> list[int]:
+    """At most :data:`TRIED` positions out of ``size``: the first, the last, and those evenly spaced between them."""
+    return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:
@@ -198,70 +135,255 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
     return pd.Series(~beats.any(axis=0), index=scores.index)
 
 
+# ---- blocks ----------------------------------------------------------------------------------------------------------
+
+
+def leaderboard(runs_of_points: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
+    """What each method chooses in each block under each limit, and whether it keeps it: ``results/leaderboard.csv``.
+
+    Parameters
+    ----------
+    runs_of_points : DataFrame
+        Of :func:`points`.
+    limits : sequence of float
+        On the largest deviation of a cluster.
+
+    Returns
+    -------
+    DataFrame
+        With :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible under a limit is left out there. A matcher of
+        Clusterlets has the blocks whose k some of its runs yield, on both halves of the seeds. ``price`` is the median over the
+        scoring runs, ``kept`` the number of these ``runs`` that keep the limit.
+    """
+    if runs_of_points.empty:
+        return pd.DataFrame(columns=COLUMNS)
+    runs_of_points = runs_of_points.fillna({"parameters": ""})  # as a file is read back
+    runs = _in_blocks(runs_of_points)
+    boards = [_board_under(limit, runs, _infeasible_blocks(runs_of_points, limit)) for limit in limits]
+    boards = [board for board in boards if len(board)]
+    if not boards:
+        return pd.DataFrame(columns=COLUMNS)
+    board = pd.concat(boards, ignore_index=True)
+    order = {name: place for place, name in enumerate(runs_of_points["dataset"].unique())}
+    board = board.assign(place=board["dataset"].map(order), kind_place=board["kind"].map(KINDS.index))
+    board = board.sort_values(["limit", "place", "k", "kind_place", "method"], kind="stable")
+    return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
+
+
+def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
+    """The runs by the k of their block: the requested one, and of a matcher the number of clusters that the run yields."""
+    joins = runs["kind"] == CLUSTERLETS
+    matched = runs[joins & runs["n_clusters"].isin(runs["k"].unique())]
+    clusterlets = ("clusterlets=" + matched["k"].astype(str) + "," + matched["parameters"]).str.removesuffix(",")
+    matched = matched.assign(parameters=clusterlets, k=matched["n_clusters"])
+    return pd.concat([runs[~joins], matched], ignore_index=True)
+
+
+def _infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
+    """Blocks in which no clustering keeps the limit, as it is proved that none keeps this or a larger one."""
+    proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
+    proved = proofs["parameters"].str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
+    return pd.MultiIndex.from_frame(proofs.loc[proved >= limit, BLOCK])
+
+
+def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
+    runs = runs[~pd.MultiIndex.from_frame(runs[BLOCK]).isin(infeasible)]
+    is_priced = (runs["status"] == "ok") & runs["price"].notna()  # overlapping clusters have no price
+    exact = (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool)
+    runs = runs.assign(keeps=is_priced & exact & (runs["deviation_max"] <= limit + TOLERANCE))
+    runs["kept_price"] = runs["price"].where(runs["keeps"])
+    per_method = [*BLOCK, "method"]
+    groups = {chooses: part.groupby([*per_method, "parameters"], sort=False) for chooses, part in runs.groupby("chooses")}
+    if set(groups) != {True, False}:
+        return pd.DataFrame(columns=COLUMNS)
+    chosen_by = groups[True].agg(share=("keeps", "mean"), least=("kept_price", "median"))
+    scored = groups[False].agg(
+        price=("price", "median"),
+        price_low=("price", "min"),
+        price_high=("price", "max"),
+        kept=("keeps", "sum"),
+        runs=("keeps", "size"),
+        deviation_max=("deviation_max", "max"),
+        smallest=("smallest", "min"),
+    )
+    candidates = chosen_by.join(scored, how="inner").reset_index()
+    keeping = candidates[candidates["share"] > 0].sort_values(["share", "least"], ascending=[False, True], kind="stable")
+    best = keeping.drop_duplicates(per_method)  # ties: the grid's order
+    methods = runs.groupby(per_method, sort=False).agg(
+        kind=("kind", "first"),
+        starts=("starts", "first"),
+        statuses=("status", lambda column: _counts(column[column != "ok"])),
+        any_ok=("status", lambda column: bool((column == "ok").any())),
+    )
+    covered = candidates.groupby(per_method).size().rename("tried")
+    rows = methods.join(covered, how="inner").reset_index()
+    rows = rows.merge(best.drop(columns=["share", "least"]), how="left", on=per_method)
+    is_chosen = rows["parameters"].notna()
+    outcome = [(is_chosen & (rows["kept"] == rows["runs"]), KEEPS), (is_chosen, MISSES), (rows["any_ok"], NOT_CHOSEN)]
+    rows["outcome"] = np.select([condition for condition, _ in outcome], [word for _, word in outcome], NO_RESULT)
+    return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
+
+
+def _counts(statuses: pd.Series) -> str:
+    return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())
+
+
 # ---- over all blocks -------------------------------------------------------------------------------------------------
 
 
-def overall(board: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
-    """Every method over all blocks, under each limit: ``results/leaderboard_overall.csv``.
+def overall(board: pd.DataFrame) -> pd.DataFrame:
+    """Every method over its blocks, under each limit: ``results/leaderboard_overall.csv``.
 
     Parameters
     ----------
     board : DataFrame
         Of :func:`leaderboard`.
-    points : DataFrame
-        Of :func:`points`.
 
     Returns
     -------
     DataFrame
-        limit, method, mean_rank (a method without a rank gets the mean of the remaining places), blocks (in which any method
-        has a rank), ranked (how many of them rank the method), first (in how many it is best or ties for best), within_x
-        (the share of the blocks in which its price is at most x times the lowest one: the performance profile), hypervolume
-        (the area that its points dominate, divided by the area that all points dominate, averaged over the blocks).
+        With :data:`OVERALL`: by kind, then by reliability, then by median price. ``place`` is that of a method, from 1;
+        ``price`` is the median over the ``kept`` of its ``blocks`` in which it keeps the limit, ``price_90`` the least price
+        that nine tenths of these do not exceed, ``within`` the share of the scoring runs of chosen
+        configurations that keep the limit. ``_low`` and
+        ``_high`` are the ends of a bootstrap interval over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
-    rows = pd.concat([_summarise_methods(limit, part) for limit, part in board.groupby("limit")])
-    rows["hypervolume"] = rows["method"].map(_hypervolumes(points)).fillna(0.0)
-    rows = rows.sort_values(["limit", "mean_rank", "method"], kind="stable").round(_SHOWN)
-    return rows[OVERALL].reset_index(drop=True)
+    rows = []
+    for (limit, method), blocks in board.groupby(["limit", "method"], sort=False):
+        kept = blocks[blocks["outcome"] == KEEPS]
+        prices, tables = kept["price"].to_numpy(float), _tables(board)
+        weights, all_weights = _draw_weights(tables, _table_of(kept)), _draw_weights(tables, _table_of(blocks))
+        reliabilities = _share(weights.sum(axis=1), all_weights.sum(axis=1))
+        once = np.ones((1, len(kept)))
+        rows.append(
+            {
+                **{"limit": limit, "method": method, "kind": blocks["kind"].iloc[0], "blocks": len(blocks), "kept": len(kept)},
+                "reliability": len(kept) / len(blocks),
+                **_interval("reliability", reliabilities),
+                "price": _weighted_median(prices, once)[0],
+                **_interval("price", _weighted_median(prices, weights)),
+                "price_90": _weighted_quantile(prices, once, 0.9)[0],
+                "price_worst": prices.max() if len(kept) else np.nan,
+                "within": float(_share(blocks["kept"].sum(), blocks["runs"].sum())),
+            }
+        )
+    frame = pd.DataFrame(rows).round(_SHOWN)
+    frame["order"] = frame["kind"].map(KINDS.index)
+    order = ["limit", "order", "reliability", "price", "method"]
+    frame = frame.sort_values(order, ascending=[True, True, False, True, True], kind="stable")
+    is_method = frame["kind"] == METHOD
+    frame["place"] = is_method.groupby(frame["limit"]).cumsum().where(is_method).astype("Int64")
+    return frame[OVERALL].reset_index(drop=True)
 
 
-def _summarise_methods(limit: float, board: pd.DataFrame) -> pd.DataFrame:
-    ranks = board.pivot(index=BLOCK, columns="method", values="rank")
-    has_ranks = ranks.notna().any(axis=1)
-    ratios, ranks = price_ratios(board), ranks[has_ranks]
-    mean_of_free_places = (ranks.notna().sum(axis=1) + 1 + ranks.shape[1]) / 2
-    places = ranks.astype(float).rank(axis=1).apply(lambda column: column.fillna(mean_of_free_places))
-    rows = pd.DataFrame({"limit": limit, "method": ranks.columns, "mean_rank": places.mean().to_numpy()})
-    rows = rows.assign(blocks=len(ranks), ranked=ranks.notna().sum().to_numpy(), first=(ranks == 1).sum().to_numpy())
-    profile = {f"within_{factor:g}": (ratios <= factor).mean().to_numpy() for factor in FACTORS}
-    return rows.assign(**profile)
+def pairs(board: pd.DataFrame) -> pd.DataFrame:
+    """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``.
 
+    Parameters
+    ----------
+    board : DataFrame
+        Of :func:`leaderboard`.
 
-def price_ratios(board: pd.DataFrame) -> pd.DataFrame:
-    """Under one limit: each ranked method's price over the lowest one, (blocks, methods); blocks without a ranked method are
-    left out, and NaN stands for a method without a rank.
+    Returns
+    -------
+    DataFrame
+        With :data:`PAIRS`. ``wins``, ``losses`` and ``ties`` count the ``blocks`` in which both keep the limit and the method
+        costs less, more and as much; ``ratio`` is its cost over that of the other, the geometric mean over these blocks, and
+        ``reliability_difference`` is over the blocks of both. ``told_apart`` names what differs: ``price`` if the interval of
+        the ratio leaves out 1, ``reliability`` if that of the difference leaves out 0, both, or nothing.
     """
-    prices = board.assign(price=board["price"].where(board["rank"].notna()))
-    prices = prices.pivot(index=BLOCK, columns="method", values="price").dropna(how="all")
-    return prices.div(prices.min(axis=1), axis=0).round(_DECIMALS)
+    rows = []
+    for limit, blocks in board.groupby("limit"):
+        tables = _tables(board)
+        outcomes = {method: part.set_index(BLOCK) for method, part in blocks.groupby("method")}
+        kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
+        names = sorted(outcomes, key=lambda name: (KINDS.index(kinds[name]), name))
+        rows += [
+            {"limit": limit, "method": one, "other": other, **_compare(outcomes[one], outcomes[other], tables)}
+            for one, other in combinations(names, 2)
+        ]
+    return pd.DataFrame(rows, columns=PAIRS).round(_SHOWN)
 
 
-def _hypervolumes(points: pd.DataFrame) -> pd.Series:
-    """A method's area divided by that of all methods, averaged over the blocks; blocks without any area are left out."""
-    if points.empty:
-        return pd.Series(dtype=float)
-    areas = points.groupby([*BLOCK, "method"], sort=False)[["delta_min", "price"]].apply(_area).unstack(fill_value=0.0)
-    block_areas = points.groupby(BLOCK, sort=False)[["delta_min", "price"]].apply(_area).reindex(areas.index)
-    return areas[block_areas > 0].div(block_areas[block_areas > 0], axis=0).mean()
+def _compare(one: pd.DataFrame, other: pd.DataFrame, tables: Sequence[str]) -> dict:
+    shared = one.index.intersection(other.index, sort=False)
+    one, other = one.loc[shared], other.loc[shared]
+    kept_one, kept_other = (part["outcome"].to_numpy() == KEEPS for part in (one, other))
+    table_of, both = _table_of(one.reset_index()), kept_one & kept_other
+    prices, other_prices = (part["price"].to_numpy(float)[both] for part in (one, other))
+    logs = log(prices) - log(other_prices)
+    weights = _draw_weights(tables, table_of)
+    ratios = exp(_share(_total(weights[:, both] * logs), weights[:, both].sum(axis=1)))
+    gain = kept_one.astype(int) - kept_other
+    differences = _share(_total(weights * gain), weights.sum(axis=1))
+    ratio, difference = _interval("ratio", ratios), _interval("difference", differences)
+    apart = {
+        "reliability": difference["difference_low"] > 0 or difference["difference_high"] < 0,
+        "price": ratio["ratio_low"] > 1 or ratio["ratio_high"] < 1,
+    }
+    return {
+        **{"blocks": int(both.sum()), "wins": int((prices < other_prices).sum()), "losses": int((prices > other_prices).sum())},
+        "ties": int((prices == other_prices).sum()),
+        "ratio": float(exp(_share(_total(logs), len(logs)))),
+        **ratio,
+        "reliability_difference": float(_share(gain.sum(), len(gain))),
+        **difference,
+        "told_apart": " and ".join(name for name, is_apart in apart.items() if is_apart),
+    }
 
 
-def _area(block: pd.DataFrame) -> float:
-    """Area, up to a ``delta_min`` of 1 and a price of :data:`DEAREST`, in which some point is better in both."""
-    area, price = 0.0, DEAREST
-    for delta, point_price in block.sort_values(["delta_min", "price"], kind="stable").to_numpy():
-        if point_price < price and delta < 1:
-            area += (1 - delta) * (price - point_price)
-            price = point_price
-    return area
+# ---- draws of tables -------------------------------------------------------------------------------------------------
+
+
+def _tables(board: pd.DataFrame) -> list[str]:
+    return list(dict.fromkeys(_table_of(board)))
+
+
+def _table_of(blocks: pd.DataFrame) -> pd.Series:
+    """The table of each block, which it shares with other k and other groups: ``adult`` of ``adult.sex``."""
+    return blocks["dataset"].map(lambda dataset: dataset.partition(".")[0])
+
+
+def _draw_weights(tables: Sequence[str], table_of: pd.Series) -> np.ndarray:
+    """How often each draw of as many tables, with replacement, takes each block: (draws, blocks), the same draws for all."""
+    drawn = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables)))
+    times = (drawn[:, :, None] == np.arange(len(tables))).sum(axis=1)
+    return times[:, [tables.index(table) for table in table_of]].astype(float)
+
+
+def _total(values: np.ndarray) -> np.ndarray:
+    """Sums along the last axis, in index order."""
+    return np.cumsum(values, axis=-1)[..., -1] if values.shape[-1] else np.zeros(values.shape[:-1])
+
+
+def _share(part, whole) -> np.ndarray:
+    """``part / whole``; NaN where the whole is 0."""
+    part, whole = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
+    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole > 0)
+
+
+def _interval(name: str, values: np.ndarray) -> dict[str, float]:
+    """The ends of the interval that holds :data:`COVERAGE` of the draws with a value."""
+    values = values[~np.isnan(values)]
+    weights, outside = np.ones((1, len(values))), (1 - COVERAGE) / 2
+    ends = [_weighted_quantile(values, weights, share)[0] for share in (outside, 1 - outside)]
+    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+
+
+def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, above: bool = False) -> np.ndarray:
+    """For each row of weights (m, n), the least value (n,) up to which ``share`` of the weight lies; with ``above``, more."""
+    if not len(values):
+        return np.full(len(weights), np.nan)
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[:, order], axis=1)
+    needed = share * below[:, -1:]
+    # Shares such as .9 are not exact in binary, but weights are whole.
+    reached = below > needed + 1e-9 if above else below >= needed - 1e-9
+    return np.where(below[:, -1] > 0, values[order][reached.argmax(axis=1)], np.nan)
+
+
+def _weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """For each row of weights (m, n), the median of values (n,), each counted as often as its weight says."""
+    return (_weighted_quantile(values, weights, 0.5) + _weighted_quantile(values, weights, 0.5, above=True)) / 2

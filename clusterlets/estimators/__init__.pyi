@@ -189,6 +189,9 @@ class Coreset(NamedMethod):
     min_cluster_size : int, default=1
         Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
         the table's. A whole number from 1 to 1,000,000,000.
+    max_deviation : float or None, default=None
+        In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
+        instances. A number from 0 to 1 or null.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -234,6 +237,7 @@ class Coreset(NamedMethod):
         size: int | Literal["auto"] = "auto",
         n_init: int = 1,
         min_cluster_size: int = 1,
+        max_deviation: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -390,6 +394,9 @@ class FairFlow(NamedMethod):
     min_cluster_size : int, default=1
         Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
         the table's. A whole number from 1 to 1,000,000,000.
+    max_deviation : float or None, default=None
+        In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
+        instances. A number from 0 to 1 or null.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -437,6 +444,7 @@ class FairFlow(NamedMethod):
         tol: float = 0.0001,
         balance: float | None = None,
         min_cluster_size: int = 1,
+        max_deviation: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
@@ -512,6 +520,9 @@ class FairLP(NamedMethod):
     min_cluster_size : int, default=1
         Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
         the table's. A whole number from 1 to 1,000,000,000.
+    max_deviation : float or None, default=None
+        In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
+        instances. A number from 0 to 1 or null.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -556,6 +567,7 @@ class FairLP(NamedMethod):
         *,
         delta: float = 0.0,
         min_cluster_size: int = 1,
+        max_deviation: float | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 

@@ -208,13 +208,15 @@ def fairness_report(
         with as_invalid_input():
             sums = _distance_sums(X, labels, membership, source)
             diameter = geometry.diameter(X)
-    scores: dict[str, Any] = evaluate(SCORES, Pieces(membership, counts, centroids, inertia, sums, diameter, deviation))
+    groups_of_codes = _values(classes)
+    columns = list(zip(*groups_of_codes, strict=True)) if isinstance(groups_of_codes[0], tuple) else []
+    pieces = Pieces(membership, counts, centroids, inertia, sums, diameter, deviation, columns)
+    scores: dict[str, Any] = evaluate(SCORES, pieces)
     if cohesion and sums.ndim == 2:
         scores["cohesion_error"] = 0.0
     centres = cluster_centres(membership, counts.sum(axis=1), centroids)
     nearest = labels_of_pieces(X, labels, membership, centres)
     labelled = Instances(X, groups, nearest, centres, *_silhouettes(X, nearest, source if silhouette else None))
-    groups_of_codes = _values(classes)
     silhouettes = {groups_of_codes[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
     scores |= evaluate(SCORES, labelled) | {"silhouette_of_groups": silhouettes}
     scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost))

@@ -191,10 +191,12 @@ def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
     return random_stream(base_seed, dataset, 0, 0, SAMPLE)
 
 
-def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int) -> np.random.Generator:
-    """The generator of one step of one repetition; ``step`` is the number of a shared step, or of a method.
+def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int, start: int = 0) -> np.random.Generator:
+    """The generator of one step of one repetition; ``step`` is the number of a shared step, or of a method. A further start of
+    the same run has a generator of its own.
 
     It does not depend on the parameters, so that all matchers get the same clusterlets. It uses ``zlib.crc32``, because
     ``hash`` differs from one Python process to the next.
     """
-    return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step]))
+    further = [start] if start else []
+    return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step, *further]))

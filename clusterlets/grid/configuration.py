@@ -340,8 +340,13 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
             f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
         ]
         shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
-        defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in method.grid().items()}
+        values_tried = method.ladder() if config["ladders"] else method.grid()
+        defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
         parameters = {**defaults, **entry.get("parameters", {})}
+        starts = config["starts"] if method.is_random and not method.needs else None
+        if starts and "n_init" in method.parameters:  # its own way to start several times
+            parameters.setdefault("n_init", [starts])
+            starts = None
         source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
         description = {
             "names": method.names_in_results(),
@@ -350,7 +355,7 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
             "citation": method.citation,
         }
         requirements = {"needs": list(method.needs), "settings": dict(method.settings)}
-        grids[name] = {**source, **description, **requirements, "parameters": parameters}
+        grids[name] = {**source, **description, **requirements, "starts": starts or 1, "parameters": parameters}
     return grids, faults
 
 

@@ -97,7 +97,7 @@ def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, li
     n_seeds = len(seeds_of(cell.seeds))
     sums = max(1, len(method.outputs)) * _sums(rows, cell.k)
     seconds = min(method().seconds(rows, features, cell.k), limits["seconds"] or math.inf)
-    return (n_seeds if method.is_random else 1) * seconds + n_seeds * sums
+    return (n_seeds if method.is_random else 1) * grid["starts"] * seconds + n_seeds * sums
 
 
 def _sums(rows: int, parts: int) -> float:

@@ -98,6 +98,10 @@ class Plan:
         """The parameters of a cell's method, as JSON."""
         return json.dumps(self.cell(wildcards).parameters)
 
+    def starts(self, wildcards: Any) -> int:
+        """The starts of each run of a method."""
+        return self.config["grids"][wildcards.method]["starts"]
+
     def method_entry(self, wildcards: Any) -> str:
         """Where a cell's method comes from, as JSON."""
         return json.dumps(self.entries[wildcards.method])

@@ -1,6 +1,6 @@
 """The rows of a cell of the grid: the scores of every run of its method."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any
@@ -54,13 +54,14 @@ def score_all(
     outcomes: Iterable[Outcome],
     diameter: float,
     deviation: str,
+    columns: Sequence[Sequence] = (),
 ) -> Iterator[dict]:
-    """A row for each outcome."""
+    """A row for each outcome; ``columns`` are those of :class:`clusterlets.metrics.pieces.Pieces`."""
     for run in outcomes:
         row = {"dataset": dataset, **run_columns(method, run.name, k, parameters)}
         row |= {"seed": run.seed, "status": run.status, "note": run.note, **run.columns}
         if run.arrays:
-            row |= evaluate(SCORES, Pieces(**run.arrays, diameter=diameter, deviation=deviation))
+            row |= evaluate(SCORES, Pieces(**run.arrays, diameter=diameter, deviation=deviation, columns=columns))
         yield row
 
 

@@ -29,6 +29,7 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.errors import ClusterletsError, MethodError
 from clusterlets.parameters import (
     DELTA,
+    MAX_DEVIATION,
     MIN_CLUSTER_SIZE,
     PARTS,
     RATIO,
@@ -44,6 +45,7 @@ from clusterlets.parameters import (
 
 __all__ = [
     "DELTA",
+    "MAX_DEVIATION",
     "MIN_CLUSTER_SIZE",
     "PARTS",
     "RATIO",
@@ -66,6 +68,7 @@ __all__ = [
     "is_from_file",
     "meaning",
     "names",
+    "objective",
     "parameters_of",
 ]
 
@@ -128,7 +131,9 @@ class Method:
     Notes
     -----
     What ``fit`` sets on ``self`` by a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
-    A text ``self.note_`` says what a reader of the result should know: the note of the run, and a warning of the estimator.
+    A number ``self.objective_`` is what the fit minimised: of several starts the workflow keeps the least, without it the
+    one with the least sum of squared errors. A text ``self.note_`` says what a reader of the result should know: the note of
+    the run, and a warning of the estimator.
     The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
     """
 
@@ -251,6 +256,11 @@ class Method:
         return {name: list(parameter.grid) for name, parameter in cls.parameters.items() if parameter.grid}
 
     @classmethod
+    def ladder(cls) -> dict[str, list]:
+        """The values that a comparison of all methods tries: the ladder, or else the grid."""
+        return {name: list(parameter.ladder) for name, parameter in cls.parameters.items() if parameter.ladder} or cls.grid()
+
+    @classmethod
     def names_in_results(cls) -> list[str]:
         """What the column ``method`` of the results calls each of its outputs."""
         return [f"{cls.name} ({output})" for output in cls.outputs] or [cls.name]
@@ -331,6 +341,20 @@ def fit(
     return fitted, clusterings(
         method, fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters), len(X)
     )
+
+
+def objective(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarray]) -> float:
+    """What a fit minimised: its ``objective_``, or else the sum of squared errors of its first output, which is infinite where
+    clusters overlap. O(n d).
+    """
+    value = getattr(fitted, "objective_", None)
+    if value is not None:
+        return float(value)
+    labels = next(iter(clusterings.values()))
+    if labels.ndim == 2:
+        return inf
+    moments_by_label = importlib.import_module("clusterlets.algorithms.geometry").moments_by_label  # it loads Numba
+    return float(moments_by_label(X, labels, int(labels.max()) + 1)[1].sum())
 
 
 def _read_only(array: np.ndarray) -> np.ndarray:

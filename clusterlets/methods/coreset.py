@@ -1,6 +1,6 @@
 """coreset: fair k-means on a small weighted sample of each group, extended to all instances."""
 
-from clusterlets.methods import DELTA, MIN_CLUSTER_SIZE, Integer, Method
+from clusterlets.methods import DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Integer, Method
 
 
 class Coreset(Method):
@@ -23,20 +23,32 @@ class Coreset(Method):
         ),
         "n_init": Integer(1, 10_000, meaning="Starts on the sample."),
         "min_cluster_size": MIN_CLUSTER_SIZE,
+        "max_deviation": MAX_DEVIATION,
     }
     libraries = ("numpy", "numba", "llvmlite")
 
-    def fit(self, X, groups, n_clusters, random_state, delta=0.0, size="auto", n_init=1, min_cluster_size=1):
+    def fit(
+        self,
+        X,
+        groups,
+        n_clusters,
+        random_state,
+        delta=0.0,
+        size="auto",
+        n_init=1,
+        min_cluster_size=1,
+        max_deviation=None,
+    ):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.coreset import coreset_clustering
 
         size = None if size == "auto" else size
-        return coreset_clustering(X, groups, n_clusters, random_state, delta, size, n_init, min_cluster_size)
+        return coreset_clustering(X, groups, n_clusters, random_state, delta, size, n_init, min_cluster_size, max_deviation)
 
-    def assignment_rows(self, composition, new_totals, delta=0.0, **_):
+    def assignment_rows(self, composition, new_totals, delta=0.0, max_deviation=None, **_):
         from clusterlets.algorithms.fair_assignment import rows_for_new
 
-        return rows_for_new(composition, new_totals, delta)
+        return rows_for_new(composition, new_totals, delta, max_deviation=max_deviation)
 
     def seconds(self, rows, features, n_clusters):
         return 0.05 + rows * (7.5e-6 + 5e-7 * n_clusters)

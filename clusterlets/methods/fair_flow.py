@@ -1,6 +1,6 @@
 """fair-flow: k-means whose rounds assign every instance within bounds on the shares of the groups."""
 
-from clusterlets.methods import DELTA, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
+from clusterlets.methods import DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
 
 
 class FairFlow(Method):
@@ -35,6 +35,7 @@ class FairFlow(Method):
             "each of the other, up to whole instances. At most the table's own balance.",
         ),
         "min_cluster_size": MIN_CLUSTER_SIZE,
+        "max_deviation": MAX_DEVIATION,
     }
     libraries = ("numpy", "numba", "llvmlite")
     kernels = (
@@ -43,17 +44,31 @@ class FairFlow(Method):
     )
 
     def fit(
-        self, X, groups, n_clusters, random_state, delta=0.0, n_init=4, max_iter=100, tol=1e-4, balance=None, min_cluster_size=1
+        self,
+        X,
+        groups,
+        n_clusters,
+        random_state,
+        delta=0.0,
+        n_init=4,
+        max_iter=100,
+        tol=1e-4,
+        balance=None,
+        min_cluster_size=1,
+        max_deviation=None,
     ):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_flow import fair_flow
 
-        return fair_flow(X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, balance, min_cluster_size).labels
+        result = fair_flow(
+            X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, balance, min_cluster_size, max_deviation
+        )
+        return result.labels
 
-    def assignment_rows(self, composition, new_totals, delta=0.0, balance=None, **_):
+    def assignment_rows(self, composition, new_totals, delta=0.0, balance=None, max_deviation=None, **_):
         from clusterlets.algorithms.fair_assignment import rows_for_new
 
-        return rows_for_new(composition, new_totals, delta, balance)
+        return rows_for_new(composition, new_totals, delta, balance, max_deviation)
 
     def seconds(self, rows, features, n_clusters):
         return 0.1 + rows * (5e-6 + 2.6e-6 * n_clusters)

@@ -25,7 +25,9 @@ class FairLloyd(Method):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_lloyd import fair_lloyd
 
-        return fair_lloyd(X, groups, n_clusters, random_state, max_iter, tol).labels
+        result = fair_lloyd(X, groups, n_clusters, random_state, max_iter, tol)
+        self.objective_ = result.social_cost
+        return result.labels
 
     def seconds(self, rows, features, n_clusters):
         return 2.3e-6 * rows

@@ -21,6 +21,7 @@ class FairKM(Method):
             1_000_000_000,
             also=["authors"],
             grid=[0.3, 3, 30, 300, 3000, "authors"],
+            ladder=[30, 300, 3000, 30000],
             trades_fairness=True,
             meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means; or the authors' own, "
             "(n / n_clusters)^2.",
@@ -33,7 +34,9 @@ class FairKM(Method):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fairkm import fairkm
 
-        return fairkm(X, groups, n_clusters, random_state, penalty, max_iter).labels
+        result = fairkm(X, groups, n_clusters, random_state, penalty, max_iter)
+        self.objective_ = result.objective
+        return result.labels
 
     def seconds(self, rows, features, n_clusters):
         return rows * (6e-7 + 2e-7 * n_clusters)

@@ -41,6 +41,7 @@ class FRAC(Method):
             0,
             1,
             also=["balanced"],
+            ladder=[0.01, 0.02, 0.04, "balanced"],
             bound=PARTS,
             meaning="Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced "
             "stands.",

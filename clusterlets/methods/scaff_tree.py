@@ -27,6 +27,7 @@ class ScaffTree(Method):
             0,
             1,
             grid=[0, 0.25, 0.5, 0.75, 0.9],
+            ladder=[0.25, 0.5, 0.75, 0.9],
             trades_fairness=True,
             meaning="Weight of the groups, from 0, the labels of k-means alone, to 1.",
         ),

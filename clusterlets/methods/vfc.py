@@ -20,6 +20,7 @@ class VFC(Method):
             0,
             1_000_000_000,
             grid=[0, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+            ladder=[0.5, 1, 3, 10],
             trades_fairness=True,
             meaning="Weight of the penalty, as a fraction of the sum of squared errors of plain k-means.",
         ),
@@ -33,7 +34,7 @@ class VFC(Method):
         from clusterlets.algorithms.vfc import vfc
 
         result = vfc(X, groups, n_clusters, random_state, fairness_weight, lipschitz, max_iter)
-        self.converged_, self.note_ = not result.warning, result.warning
+        self.converged_, self.note_, self.objective_ = not result.warning, result.warning, result.objective
         return result.labels
 
     def seconds(self, rows, features, n_clusters):

@@ -1,5 +1,7 @@
 """Scores of the composition of clusters: from the instances of each group in each cluster, for any number of groups."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from clusterlets.algorithms.elementary import kullback_leibler, log
@@ -35,6 +37,33 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
     if kind == "kl":
         return kullback_leibler(shares, expected)
     raise ValueError(f"unknown kind of deviation: {kind!r}; one of {', '.join(DEVIATIONS)}")
+
+
+def deviation_of_columns(
+    composition: np.ndarray, group_counts: np.ndarray, columns: Sequence[Sequence], kind: str = "absolute"
+) -> float:
+    """Largest deviation of a cluster in any of the sensitive columns, each by its own values.
+
+    Parameters
+    ----------
+    composition : int array (C, K)
+    group_counts : int array (K,)
+    columns : sequence of S sequences (K,)
+        The value of each group in each column; without any, the groups are the values of a single one.
+    kind : {"absolute", "relative", "kl"}
+
+    Returns
+    -------
+    float
+        As :func:`deviation_per_cluster` has it.
+    """
+    largest = 0.0
+    for values in columns or [range(len(group_counts))]:
+        members = [[value == level for value in values] for level in dict.fromkeys(values)]
+        of_column = np.stack([composition[:, member].sum(axis=1) for member in members], axis=1)
+        counts = np.array([group_counts[member].sum() for member in members])
+        largest = max(largest, float(deviation_per_cluster(of_column, counts, kind).max()))
+    return largest
 
 
 def balance(composition: np.ndarray) -> float:

@@ -4,6 +4,7 @@ A clustering is a boolean membership matrix (C, N): cluster c holds piece j. Pie
 the clusters themselves. An instance may be in several clusters.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -34,6 +35,8 @@ class Pieces:
         Largest distance in the dataset.
     deviation : str
         What the columns ``deviation_*`` measure: one of :data:`clusterlets.metrics.composition.DEVIATIONS`.
+    columns : sequence of S sequences (K,)
+        The value of each group in each sensitive column; empty for a single one.
     """
 
     membership: np.ndarray
@@ -43,6 +46,7 @@ class Pieces:
     sums: np.ndarray
     diameter: float
     deviation: str = "absolute"
+    columns: Sequence[Sequence] = ()
 
     @cached_property
     def sizes(self) -> np.ndarray:

@@ -6,7 +6,14 @@ It defines the columns of ``runs.csv``, ``fairness_report``, the glossary of the
 from math import inf, nan
 
 from clusterlets.metrics import instances
-from clusterlets.metrics.composition import additive_violation, balance, delta_min, vfc_error, weighted_deviation
+from clusterlets.metrics.composition import (
+    additive_violation,
+    balance,
+    delta_min,
+    deviation_of_columns,
+    vfc_error,
+    weighted_deviation,
+)
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silhouette, kmeans_cost, overlap
 from clusterlets.metrics.prices import PlainCost, price_of_fairness
 from clusterlets.metrics.score import Score
@@ -148,6 +155,16 @@ OF_PAPER = (
 
 #: Further scores, by which methods are compared.
 FURTHER = (
+    Score(
+        "column_deviation",
+        computed_from=Pieces,
+        function=lambda pieces: deviation_of_columns(pieces.composition, pieces.group_counts, pieces.columns, pieces.deviation),
+        unit=_SHARES,
+        range=(0, 1),
+        better="lower",
+        meaning="largest deviation of a cluster in any sensitive column, each by its own values; deviation_max if there is one "
+        "column, while with several that is of their combinations. The leaderboard's limits are on it",
+    ),
     Score(
         "delta_min",
         computed_from=Pieces,

@@ -151,7 +151,11 @@ RESULTS = {
         "The first half of the seeds chooses each method's parameters, the other half scores them.",
     ),
     "leaderboard_overall": (_LEADERBOARD, "Every method under each limit on the largest deviation, over all blocks."),
-    "leaderboard_points": (_LEADERBOARD, "Price and unfairness of every configuration in every block."),
+    "leaderboard_pairs": (_LEADERBOARD, "Every pair of methods: who costs less, and by how much, where both keep the limit."),
+    "leaderboard_points": (
+        _LEADERBOARD,
+        "Every run with its seed, deviation and price: all of the leaderboard follows from it.",
+    ),
     "clusterings/composition": ("Figures", "The groups of every cluster in the best clusterings, as the figure shows them."),
     "clusterings/projection": ("Figures", "Rows of one dataset with their clusters and coordinates, as the figure shows them."),
     "accounts/steps": (

@@ -11,8 +11,8 @@ from clusterlets.report.standings import Standings
 from clusterlets.report.templating import render_template
 
 _COLUMNS = [
-    *("dataset", "k", "rank", "method", "parameters", "price", "price_low", "price_high", "deviation_max", "delta_min"),
-    *("weighted_deviation", "n_clusters", "within", "on_front", "outcome", "tried", "runs", "runs_ok", "statuses"),
+    *("dataset", "k", "method", "kind", "outcome", "parameters", "price", "price_low", "price_high", "kept", "runs", "starts"),
+    *("deviation_max", "smallest", "tried", "statuses"),
 ]
 
 
@@ -41,8 +41,14 @@ def render(leaderboard: Standings, extras: Extras, settings: Mapping, configfile
 
 
 def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
-    """Title, all methods over all blocks, and the methods of each block with the files that repeat a row."""
+    """Title, all methods over all blocks, the pairs, and the methods of each block with the files that repeat a row."""
     rows = leaderboard.board[leaderboard.board["limit"] == limit]
     with_files = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
     title = standings.describe_limit(limit).capitalize()
-    return {"title": title, "overall": view(leaderboard.methods_under(limit).drop(columns="limit")), "blocks": view(with_files)}
+    return {
+        "title": title,
+        "is_shown": limit == standings.SHOWN_LIMIT,
+        "overall": {heading: view(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
+        "pairs": view(standings.all_pairs(leaderboard, limit)),
+        "blocks": view(with_files),
+    }

@@ -154,7 +154,8 @@ def _describe_title(results: Results) -> str:
 
 
 def _standings_table(leaderboard: Standings) -> View | None:
-    return None if leaderboard.is_empty else view(standings.all_methods(leaderboard.methods_under(standings.SHOWN_LIMIT)))
+    tables = list(standings.all_methods(leaderboard, standings.SHOWN_LIMIT).values())
+    return view(tables[0]) if tables else None
 
 
 def _view_unless_empty(frame: pd.DataFrame) -> View | None:

@@ -1,46 +1,58 @@
-"""The leaderboard in words: findings, each with the file it rests on, a glossary, and the page as Markdown."""
+"""The leaderboard in words and tables: which methods keep a limit, and what that costs."""
 
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from textwrap import TextWrapper
 
-import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
-from clusterlets.analysis.leaderboard import BLOCK
+from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, KEEPS, METHOD
 from clusterlets.grid.cells import Cell, parse_parameters, seed_blocks
 from clusterlets.metrics.table import score
 from clusterlets.text import counted, markdown_table
 
-_BOARD, _OVERALL, _POINTS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv"
+_BOARD, _OVERALL, _PAIRS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_pairs.csv"
+#: The files of a leaderboard, in the order of :class:`Standings`.
+FILES = (_BOARD, _OVERALL, _PAIRS)
 SHOWN_LIMIT = 0.05  # on the largest deviation; all methods are shown under this one
-EMPTY = "There is no leaderboard: it takes two methods and two seeds with results, and runs of k-means to compare costs with."
+EMPTY = "There is no leaderboard: it takes two seeds."
+PICTURE = "reliability_against_price"
 
 GLOSSARY = {
-    "block": "a dataset with one of its sensitive features, and a k",
+    "price": score("price_of_fairness").explanation,
+    "largest deviation": "the largest difference, over all clusters and sensitive groups, between a group's share in the "
+    "cluster and in the table",
+    "limit": "on the largest deviation",
+    "block": "a table with its sensitive groups, and a k; not one for which `fair-limit` proves that no clustering keeps the "
+    "limit",
+    "keeps the limit": "a run does if it has exactly k clusters and the largest deviation is within the limit, in whole "
+    "numbers; a method in a block if all runs of its chosen parameters do on the scoring seeds",
     "seeds": "the first half chooses each method's parameters, the other half scores them; every number here is of the other "
     "half",
-    "limit": "on the largest deviation: the largest difference, over all clusters and sensitive groups, between a "
-    "group's share in the cluster and in the dataset",
-    "price": "squared error divided by the smallest that any run reached with k clusters, or, for a clustering of more than k "
-    "clusters, with as many; the median over the seeds that score",
-    "price_low, price_high": "the least and the largest price over these seeds",
-    "rank": "1 is the least price among the methods whose median deviation keeps the limit on the seeds that score",
-    "outcome": "`ranked`; `misses the limit`: it kept the limit on the seeds that choose, and not on those that score, or has "
-    "no cost there; `none keeps the limit`: no configuration keeps it on the seeds that choose; `no result`: no run is ok",
-    "within": "share of the scoring seeds on which the clustering keeps the limit",
-    **{name: score(name).explanation for name in ("delta_min", "weighted_deviation")},
-    "n_clusters": "median number of clusters; methods of Clusterlets choose it themselves",
-    "on_front": "no other configuration of the block has both a lower delta_min and a lower price",
-    "tried": f"configurations that a method chooses from: at most {leaderboard.TRIED}, spread over its grid; 1 where it has no "
-    "parameters",
-    "mean rank": "over the blocks in which any method keeps the limit; methods that miss it share the places that are left",
-    "within 1.1": "share of these blocks in which the method keeps the limit and costs at most 1.1 times the least price",
-    "hypervolume": f"area that a method's points dominate (delta_min up to 1, price up to {leaderboard.DEAREST:g}), over the "
-    "area that all points dominate; mean over the blocks",
-    "seconds, memory_mb": "median seconds of a fit and the largest memory of its process; of a matcher of the matching alone",
+    "reliability": "share of the blocks in which the method keeps the limit",
+    "price, 90th percentile, worst": "over the blocks in which the method keeps the limit: the median, the price that nine "
+    "tenths do not exceed, and the largest",
+    "interval": "in brackets: 95 % of 2,000 draws of whole tables with replacement. Blocks of one table are alike, so they do "
+    "not count as independent",
+    "wins, losses, ties": "of the blocks in which both methods keep the limit, those in which the first costs less, more, as "
+    "much",
+    "ratio": "the first method's cost over that of the other in these blocks, geometric mean",
+    "told apart": "what differs by more than chance: `price` if the interval of the ratio leaves out 1, `reliability` if that "
+    "of the difference leaves out 0",
+    "matchers of Clusterlets": "they choose their own number of clusters, so each block is compared with those of their runs "
+    "that yield k clusters; the other blocks do not count for them",
+    "controls": "methods that ignore the groups",
+    "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
+    "starts": "a run is the best of so many starts, by the method's own objective",
+}
+
+_HEADINGS = {
+    METHOD: "Methods",
+    CLUSTERLETS: "Matchers of Clusterlets",
+    leaderboard.OUTPUT: "Outputs without a claim",
+    leaderboard.CONTROL: "Controls",
 }
 
 
@@ -50,140 +62,124 @@ class Standings:
 
     board: pd.DataFrame
     overall: pd.DataFrame
-    points: pd.DataFrame
+    pairs: pd.DataFrame
 
     @classmethod
     def none(cls) -> "Standings":
         """The standings of runs that have no leaderboard."""
-        return cls(pd.DataFrame(columns=["seeds", "limit"]), pd.DataFrame(columns=["limit"]), pd.DataFrame())
+        frames = (pd.DataFrame(columns=names) for names in (leaderboard.COLUMNS, leaderboard.OVERALL, leaderboard.PAIRS))
+        return cls(*frames)
 
     @property
     def is_empty(self) -> bool:
-        """Whether no method has a configuration with a cost."""
-        return bool(self.board["seeds"].isna().all())
+        """Whether no method has a block."""
+        return self.board.empty
 
     @property
     def limits(self) -> list[float]:
         return sorted(self.board["limit"].unique())
 
-    def methods_under(self, limit: float) -> pd.DataFrame:
-        """Every method over all blocks under one limit, the best first."""
-        return self.overall[self.overall["limit"] == limit]
+    def under(self, limit: float, kind: str = "") -> pd.DataFrame:
+        """Every method over all blocks under one limit, or those of a kind, in the leaderboard's order."""
+        rows = self.overall[self.overall["limit"] == limit]
+        return rows[rows["kind"] == kind] if kind else rows
+
+    def pairs_under(self, limit: float) -> pd.DataFrame:
+        """Every pair of methods under one limit, matchers and controls left out, in the leaderboard's order."""
+        order = list(self.under(limit, METHOD)["method"])
+        rows = self.pairs[self.pairs["limit"] == limit]
+        rows = rows[rows["method"].isin(order) & rows["other"].isin(order)]
+        places = [rows[column].map(order.index) for column in ("method", "other")]
+        flipped = rows.where(places[0] < places[1], _flipped(rows))
+        return flipped.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
+
+
+def _flipped(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The same pairs seen from the other method."""
+    names = {"method": "other", "other": "method", "wins": "losses", "losses": "wins"}
+    names |= {"ratio_low": "ratio_high", "ratio_high": "ratio_low"}
+    names |= {"difference_low": "difference_high", "difference_high": "difference_low"}
+    flipped = pairs.rename(columns=names)[list(pairs.columns)]
+    ratios, differences = ["ratio", "ratio_low", "ratio_high"], ["reliability_difference", "difference_low", "difference_high"]
+    return flipped.assign(**{name: 1 / flipped[name] for name in ratios}, **{name: -flipped[name] for name in differences})
 
 
 def summary(standings: Standings) -> list[str]:
-    """What was compared, and which method leads under :data:`SHOWN_LIMIT`; the report links to the rest."""
+    """What was compared, and how the methods stand under :data:`SHOWN_LIMIT`; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
-    return [_scope(standings.board), _leaders(standings.methods_under(SHOWN_LIMIT), SHOWN_LIMIT)]
+    return [_scope(standings), *([_leaders(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else [])]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
-    """Sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
+    """A few sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
-    sentences = [(_scope(standings.board), _BOARD)]
-    sentences += [(_leaders(standings.methods_under(limit), limit), _OVERALL) for limit in standings.limits]
-    sentences.append((_areas(standings.overall), _OVERALL))
-    sentences += [(sentence, _OVERALL) for sentence in _matchers(standings)]
-    sentences.append((_front_finding(standings.points), _POINTS))
-    sentences += [(sentence, _BOARD) for sentence in (_misses(standings.board), *_without_results(standings.board))]
-    return sentences
+    sentences = [(_scope(standings), _BOARD)]
+    sentences += [(_leaders(standings, limit), _OVERALL) for limit in standings.limits]
+    sentences += [(_matcher(standings, limit), _OVERALL) for limit in standings.limits if limit == SHOWN_LIMIT]
+    return [(sentence, file) for sentence, file in sentences if sentence]
 
 
 def describe_limit(limit: float) -> str:
-    """``at a largest deviation of at most 0.05``, or without a limit."""
-    return f"at a largest deviation of at most {limit:g}" if np.isfinite(limit) else "without a limit"
+    """``at a largest deviation of at most 0.05``."""
+    return f"at a largest deviation of at most {limit:g}"
 
 
-def _scope(board: pd.DataFrame) -> str:
-    rows = board[board["limit"] == board["limit"].max()]
-    blocks = len(rows[BLOCK].drop_duplicates())
-    seeds = int(board["seeds"].max())
+def _scope(standings: Standings) -> str:
+    board = standings.board[standings.board["kind"] != CLUSTERLETS]
+    board = standings.board if board.empty else board
+    names = ", ".join(f"{k:g}" for k in sorted(board["k"].unique()))
+    tables = board["dataset"].map(lambda dataset: dataset.partition(".")[0]).nunique()
+    groups = board["dataset"].nunique()
+    sensitive = f" with {groups} choices of sensitive groups" if groups > tables else ""
+    runs = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
-        f"{rows['method'].nunique()} methods were compared in {counted(blocks, 'block')}: "
-        f"{counted(rows['dataset'].nunique(), 'dataset')} with k {', '.join(f'{k:g}' for k in sorted(rows['k'].unique()))}, "
-        f"each configuration scored on {counted(seeds, 'seed')} that its choice has not seen."
+        f"{standings.board['method'].nunique()} methods were compared on {counted(tables, 'table')}{sensitive}, "
+        f"with k {names}; {counted(runs, 'seed')} that chose no parameters gave the scores."
     )
 
 
-def _leaders(overall: pd.DataFrame, limit: float) -> str:
-    first, *others = overall.to_dict("records")
-    ranked_in = f"keeps the limit in {first['ranked']} and " if np.isfinite(limit) else ""
-    runners_up = "; ".join(f"{row['method']} {row['mean_rank']:.2f}" for row in others[:3])
-    return (
-        f"{describe_limit(limit).capitalize()}, {first['method']} has the best mean rank, {first['mean_rank']:.2f} of "
-        f"{len(overall)} methods, and the least price in {first['first']} of {counted(first['blocks'], 'block')}; "
-        f"it {ranked_in}costs at most 1.1 times the least price in {_percent(first['within_1.1'])} of "
-        f"the blocks. Then come {runners_up}."
+def _leaders(standings: Standings, limit: float) -> str:
+    rows = standings.under(limit, METHOD)
+    if rows.empty or not rows["kept"].max():
+        return f"{describe_limit(limit).capitalize()}, no method keeps the limit in any block."
+    first, *others = rows.to_dict("records")
+    then = [f"{row['method']} {_percent(row['reliability'])}, {row['price']:.2f}" for row in others[:3] if row["kept"]]
+    text = (
+        f"{describe_limit(limit).capitalize()}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} "
+        f"of {counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}."
     )
+    text += f" Then come {'; '.join(then)}." if then else ""
+    pairs = standings.pairs_under(limit)
+    alike = list(pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"].fillna("") == ""), "other"])
+    return text + (f" It is not told apart from {', '.join(alike)}." if alike else "")
 
 
 def _percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def _areas(overall: pd.DataFrame) -> str:
-    rows = overall[overall["limit"] == overall["limit"].max()].sort_values(["hypervolume", "method"], ascending=[False, True])
-    leaders = ", ".join(f"{row['method']} {row['hypervolume']:.3f}" for row in rows.head(4).to_dict("records"))
-    return f"Over all trade-offs of price and delta_min the largest relative hypervolumes are those of {leaders}."
+def leading_matcher(standings: Standings, limit: float) -> Mapping | None:
+    """The row over all blocks of the first matcher of Clusterlets; None if there is none."""
+    rows = standings.under(limit, CLUSTERLETS).to_dict("records")
+    return rows[0] if rows else None
 
 
-@dataclass(frozen=True)
-class Matcher:
-    """The best matcher of Clusterlets under a limit: its name, its place among all methods, and its row over all blocks."""
-
-    name: str
-    place: int
-    row: pd.Series
-
-
-def leading_matcher(standings: Standings, limit: float) -> Matcher | None:
-    """The matcher with the best mean rank; None if there is none, or no other method to compare it with."""
-    order = standings.methods_under(limit).reset_index(drop=True)
-    matchers = order[order["method"].isin(selection.PAPER_NAMES.values())]
-    if matchers.empty or len(matchers) == len(order):
-        return None
-    return Matcher(matchers.iloc[0]["method"], matchers.index[0] + 1, matchers.iloc[0])
-
-
-def _matchers(standings: Standings) -> list[str]:
-    """Where the best matcher of Clusterlets stands under each limit."""
-    sentences = []
-    for limit in standings.limits:
-        matcher = leading_matcher(standings, limit)
-        if matcher is not None:
-            row, n_methods = matcher.row, len(standings.methods_under(limit))
-            sentences.append(
-                f"{describe_limit(limit).capitalize()}, the best matcher of Clusterlets is {matcher.name}, in place "
-                f"{matcher.place} of {n_methods}: mean rank {row['mean_rank']:.2f}, ranked in {row['ranked']} of "
-                f"{counted(row['blocks'], 'block')}, the least price in {row['first']}."
-            )
-    return sentences
-
-
-def _front_finding(points: pd.DataFrame) -> str:
-    counts = points[points["on_front"].astype(bool)].groupby("method")[BLOCK].apply(lambda part: len(part.drop_duplicates()))
-    counts = counts.sort_index().sort_values(ascending=False, kind="stable")
-    listed = ", ".join(f"{method} in {number}" for method, number in counts.head(4).items())
-    return f"Of {counted(len(points[BLOCK].drop_duplicates()), 'block')}, a configuration is on the front of {listed}."
-
-
-def _misses(board: pd.DataFrame) -> str:
-    choices = board[board["parameters"].notna() | board["seeds"].notna()]
-    missed = int((choices["outcome"] == leaderboard.MISSED).sum())
-    return f"Of {counted(len(choices), 'choice')} made, {missed} miss the limit, or have no cost, on the seeds that score."
-
-
-def _without_results(board: pd.DataFrame) -> list[str]:
-    """Methods with runs that are not ok, those with the most first."""
-    rows = board[board["limit"] == board["limit"].max()]
-    by_method = rows.groupby("method")[["runs", "runs_ok"]].sum()
-    failed = (by_method["runs"] - by_method["runs_ok"]).sort_values(ascending=False, kind="stable")
-    listed = ", ".join(
-        f"{method} ({number:,} of {by_method.loc[method, 'runs']:,})" for method, number in failed[failed > 0].items()
+def _matcher(standings: Standings, limit: float) -> str:
+    row = leading_matcher(standings, limit)
+    if row is None:
+        return ""
+    n_blocks = standings.under(limit)["blocks"].max()
+    covered = f"{counted(row['blocks'], 'block')} of {n_blocks} in which its runs yield k clusters"
+    return (
+        f"{describe_limit(limit).capitalize()}, the most reliable matcher of Clusterlets, {row['method']}, keeps the limit in "
+        f"{row['kept']} of the {covered}{_at_price(row)}."
     )
-    return [f"Runs without a result rank last; these methods have some: {listed}."] if listed else []
+
+
+def _at_price(row: Mapping) -> str:
+    return f", at a median price of {row['price']:.2f}" if row["kept"] else ""
 
 
 # ---- how to repeat a row ---------------------------------------------------------------------------------------------
@@ -197,14 +193,15 @@ def command(configfile: str) -> str:
 
 def cells_of(row: Mapping, settings: Mapping) -> str:
     """The files of a row's runs, quoted for a shell; empty if no configuration was chosen."""
-    if row["seeds"] is None or pd.isna(row["seeds"]):
+    if row["runs"] is None or pd.isna(row["runs"]):
         return ""
     names = {
         label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
+    k = int(parameters.pop("clusterlets", row["k"]))  # a matcher's own
     blocks = seed_blocks(**settings["seeds"])
-    cells = [Cell(row["dataset"], names[row["method"]], int(row["k"]), parameters, seeds) for seeds in blocks]
+    cells = [Cell(row["dataset"], names[row["method"]], k, parameters, seeds) for seeds in blocks]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
 
 
@@ -212,12 +209,19 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 
 
 def to_markdown(standings: Standings, configfile: str, results: str) -> str:
-    """``results/leaderboard.md``: findings, all methods under one limit, the cheapest of each block, and the glossary."""
-    lines = ["# Leaderboard", "", *_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    """``results/leaderboard.md``: the glossary, findings, all methods, the pairs, and the cheapest of each block."""
+    lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
-        table = all_methods(standings.methods_under(SHOWN_LIMIT))
-        lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", "", *markdown_table(table), ""]
-        lines += ["`leaderboard_overall.csv` has the other limits.", ""]
+        lines += [f"![Reliability against price](figures/{PICTURE}.png)", ""]
+    lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    if SHOWN_LIMIT in standings.limits:
+        lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
+        for title, table in all_methods(standings, SHOWN_LIMIT).items():
+            lines += [f"### {title}", "", *markdown_table(table), ""]
+        lines += [f"`{_OVERALL}` has the other limits.", ""]
+        lines += ["## Pairs of methods", "", *markdown_table(all_pairs(standings, SHOWN_LIMIT)), ""]
+        lines += [f"`{_PAIRS}` has the other limits.", ""]
+    if not standings.is_empty:
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {results}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
@@ -231,27 +235,68 @@ def _items(texts: Iterable[str]) -> list[str]:
     return [line for text in texts for line in wrapper.wrap(text)]
 
 
-def all_methods(overall: pd.DataFrame) -> pd.DataFrame:
-    """Every method under one limit, as text for readers."""
+def all_methods(standings: Standings, limit: float) -> dict[str, pd.DataFrame]:
+    """Every method under one limit, as text for readers: a table for each kind, by its heading."""
+    return {
+        heading: _as_text(standings.under(limit, kind))
+        for kind, heading in _HEADINGS.items()
+        if len(standings.under(limit, kind))
+    }
+
+
+def _as_text(overall: pd.DataFrame) -> pd.DataFrame:
+    rows = overall.to_dict("records")
     return pd.DataFrame(
         {
             "method": overall["method"],
-            "mean rank": overall["mean_rank"].map("{:.2f}".format),
-            "blocks ranked": [f"{row['ranked']} of {row['blocks']}" for row in overall.to_dict("records")],
-            "first": overall["first"].astype(str),
-            "within 1.1": overall["within_1.1"].map("{:.2f}".format),
-            "hypervolume": overall["hypervolume"].map("{:.3f}".format),
+            "reliability": [
+                f"{row['reliability']:.2f} [{row['reliability_low']:.2f}, {row['reliability_high']:.2f}]" for row in rows
+            ],
+            "blocks": [f"{row['kept']} of {row['blocks']}" for row in rows],
+            "price": [_number(row, "price") + _brackets(row) for row in rows],
+            "90th percentile": [_number(row, "price_90") for row in rows],
+            "worst": [_number(row, "price_worst") for row in rows],
+            "runs within": ["–" if pd.isna(row["within"]) else _percent(row["within"]) for row in rows],
+        }
+    )
+
+
+def _brackets(row: Mapping) -> str:
+    return f" [{row['price_low']:.2f}, {row['price_high']:.2f}]" if row["kept"] else ""
+
+
+def _number(row: Mapping, name: str) -> str:
+    return f"{row[name]:.2f}" if row["kept"] else "–"
+
+
+def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
+    """Every pair of methods of which one keeps the limit somewhere, as text for readers."""
+    kept = set(standings.under(limit, METHOD).query("kept > 0")["method"])
+    rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= kept]
+    return pd.DataFrame(
+        {
+            "method": [row["method"] for row in rows],
+            "other": [row["other"] for row in rows],
+            "wins, losses, ties": [f"{row['wins']}, {row['losses']}, {row['ties']}" for row in rows],
+            "ratio": [
+                f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]" if row["blocks"] else "–"
+                for row in rows
+            ],
+            "told apart": [
+                row["told_apart"] if isinstance(row["told_apart"], str) and row["told_apart"] else "–" for row in rows
+            ],
         }
     )
 
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
-    """One row per block, one column per limit; methods that tie for first place share a cell."""
-    winners = board[board["rank"] == 1]
+    """One row per block, one column per limit; methods that tie for the least price share a cell."""
+    keeping = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
     cells: dict[tuple, str] = {}
-    for key, rows in winners.groupby([*BLOCK, "limit"], sort=False):
-        cells[key] = f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}"
-    limits = {limit: f"≤ {limit:g}" if np.isfinite(limit) else "no limit" for limit in sorted(board["limit"].unique())}
+    for key, rows in keeping.groupby([*BLOCK, "limit"], sort=False):
+        best = rows[rows["price"] == rows["price"].min()]
+        cells[key] = f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}"
+    limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]
     return pd.DataFrame(rows, columns=[*BLOCK, *limits.values()])

@@ -1,8 +1,9 @@
 """The verdict: one short sentence per question, derived from the data, and the glossary needed to read it."""
 
-import pandas as pd
+from collections.abc import Mapping
 
 from clusterlets.analysis import at_fairness, paired, statistics
+from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
@@ -26,7 +27,7 @@ def answers(results: Results, standings: Standings) -> list[Answer]:
     """Pairs of question and answer: about the paper if any of its datasets was run, else about the methods."""
     questions = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
     pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
-    return [*pairs, *_cheapest(standings)]
+    return [*pairs, *_most_reliable(standings)]
 
 
 def _tables(results: Results) -> Answer:
@@ -135,16 +136,16 @@ def _most_cohesive(results: Results) -> Answer:
     return question, f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}."
 
 
-def _cheapest(standings: Standings) -> list[Answer]:
-    if standings.is_empty:
+def _most_reliable(standings: Standings) -> list[Answer]:
+    rows = standings.under(SHOWN_LIMIT, METHOD).to_dict("records")
+    if not rows:
         return []
-    order = standings.methods_under(SHOWN_LIMIT)
-    matcher = leading_matcher(standings, SHOWN_LIMIT)
-    remark = "" if matcher is None else f" The best matcher of Clusterlets, {matcher.name}, is in place {matcher.place}."
-    scope = f"of {counted(len(order), 'method')} in {counted(int(order['blocks'].max()), 'block')}"
-    return [(f"Cheapest {describe_limit(SHOWN_LIMIT)}", f"{_describe_first(order)}, {scope}.{remark}")]
+    first, matcher = rows[0], leading_matcher(standings, SHOWN_LIMIT)
+    remark = "" if matcher is None else f" The best matcher of Clusterlets, {matcher['method']}: {_describe(matcher)}."
+    question = f"Most reliable {describe_limit(SHOWN_LIMIT)}"
+    return [(question, f"{first['method']}, of {counted(len(rows), 'method')}: {_describe(first)}.{remark}")]
 
 
-def _describe_first(overall: pd.DataFrame) -> str:
-    ties = overall[overall["mean_rank"] == overall["mean_rank"].min()]
-    return " and ".join(ties["method"])
+def _describe(row: Mapping) -> str:
+    price = f", at a median price of {row['price']:.2f}" if row["kept"] else ""
+    return f"{row['kept']} of {counted(row['blocks'], 'block')}{price}"

@@ -26,8 +26,9 @@ def analyse(runs: Input, config: str, output: str) -> None:
             write_text(Path(output) / name, content)
         else:
             write_csv(Path(output) / name, content)
-    board, points = leaderboard.leaderboard(table), leaderboard.points(table)
-    boards = {"": board, "_points": points, "_overall": leaderboard.overall(board, points)}
+    points = leaderboard.points(table, leaderboard.kinds_of(settings["grids"]), leaderboard.starts_of(settings["grids"]))
+    board = leaderboard.leaderboard(points)
+    boards = {"": board, "_overall": leaderboard.overall(board), "_pairs": leaderboard.pairs(board), "_points": points}
     for name, frame in boards.items():
         write_csv(Path(output) / f"leaderboard{name}.csv", frame)
     variants = {name: read_runs(f"{folder(settings['results'], name)}/runs.csv") for name in settings["variants"]}

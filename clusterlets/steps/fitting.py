@@ -31,6 +31,7 @@ def fit_method(
     pieces: Output,
     labels: Output,
     exceeded_limits: str = "",
+    starts: int = 1,
 ) -> None:
     """Cluster a prepared dataset.
 
@@ -45,6 +46,7 @@ def fit_method(
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
     exceeded_limits: the limits again, if an earlier run of the cell exceeded other limits
+    starts: of each fit, the best of which counts
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -59,11 +61,17 @@ def fit_method(
     if "numba" in method_class.libraries:
         _load(method_class, fit_limits)
 
+    columns = dict(enumerate(columns_of_names(prepared.group_names)))
+
     def fit(seed: int):
-        stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number())
-        columns = dict(enumerate(columns_of_names(prepared.group_names)))
-        method, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
-        return clusterings, getattr(method, "note_", "")
+        best, least = None, np.inf
+        for start in range(starts):
+            stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
+            method, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
+            objective = methods.objective(method, prepared.X, clusterings) if starts > 1 else 0.0
+            if best is None or objective < least:
+                best, least = (clusterings, getattr(method, "note_", "")), objective
+        return best
 
     clusters: dict[str, np.ndarray] = {}
     remarks: dict[str, tuple[str, str]] = {}

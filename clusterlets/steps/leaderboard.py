@@ -13,13 +13,13 @@ from clusterlets.storage import write_text
 
 
 def write_leaderboard(
-    board: Input, overall: Input, points: Input, config: str, configfile: str, results: str, output: Output, summary: Output
+    board: Input, overall: Input, pairs: Input, config: str, configfile: str, results: str, output: Output, summary: Output
 ) -> None:
     """Write the leaderboard as one HTML page, and its findings with the main tables as Markdown.
 
     board: every method in every block under every limit (.csv)
     overall: every method over all blocks (.csv)
-    points: every configuration in every block (.csv)
+    pairs: every pair of methods (.csv)
     config: the workflow's configuration, as JSON
     configfile: the file that the configuration was read from, beside config.yaml; empty if there is none
     results: folder of the results, with figures and accounts
@@ -27,7 +27,7 @@ def write_leaderboard(
     summary: the findings (.md)
     """
     settings, folder = json.loads(config), Path(results)
-    rankings = standings.Standings(*map(read_lines, (board, overall, points)))
+    rankings = standings.Standings(*map(read_lines, (board, overall, pairs)))
     costs = folder / "accounts" / "leaderboard_costs.csv"
     extras = leaderboard_page.Extras(
         images=images_of("leaderboard.html", folder),

@@ -9,7 +9,7 @@ from clusterlets.grid.runs_frame import read_lines
 from clusterlets.paper.results import Results
 from clusterlets.report import narrative, page, verdict
 from clusterlets.report.figures import images_of
-from clusterlets.report.standings import Standings
+from clusterlets.report.standings import FILES, Standings
 from clusterlets.steps import Input, Output
 from clusterlets.storage import load_json, write_text
 
@@ -27,7 +27,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
     """
     folder, accounts = Path(results), Path(results, "accounts")
     run = Results.read(folder, json.loads(config))
-    boards = [_table(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_points")]
+    boards = [_table(folder / name) for name in FILES]
     findings = page.Findings(
         images=images_of("report.html", folder),
         standings=Standings(*boards) if len(boards[0]) else Standings.none(),

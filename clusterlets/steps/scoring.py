@@ -2,6 +2,7 @@
 
 import json
 
+from clusterlets.datasets.table import columns_of_names
 from clusterlets.grid import crossed_limits
 from clusterlets.grid.artifacts import CROSSED, NEVER_FITTED, Prepared, SeedBlock
 from clusterlets.grid.cells import format_parameters, seeds_of
@@ -68,4 +69,5 @@ def score_method(
         outcomes = matching_outcomes(method_class, k, matchings, block, *shared, measurements["groups"])
     else:
         outcomes = cluster_outcomes(method_class, k, block_seeds, block, measurements["groups"])
-    write_cell(output, score_all(method_class, dataset, k, varied, outcomes, measurements["diameter"], deviation))
+    columns = columns_of_names(list(measurements["groups"]))
+    write_cell(output, score_all(method_class, dataset, k, varied, outcomes, measurements["diameter"], deviation, columns))

@@ -179,6 +179,6 @@ def write(folder):
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )
-    tables = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_points"))
+    tables = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs"))
     pages = (str(folder / f"leaderboard.{form}") for form in ("html", "md"))
     write_leaderboard(*tables, json.dumps(SETTINGS), "my config.yaml", str(folder), *pages)

@@ -88,6 +88,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "deviation_mean": mean,
         "deviation_std": 0.6 * mean * noise[1],
         "deviation_max": mean * (1 + noise[2]),
+        "column_deviation": mean * (1 + noise[2]),
         "balance": 0.3,
         "balance_ratio": 0.8,
         "cohesion": 1 - 0.12 * noise[3] * (1 - 0.2 * (omega or 0)),
@@ -153,6 +154,7 @@ USUAL = {
     "deviation_mean": 0.1,
     "deviation_std": 0.05,
     "deviation_max": 0.2,
+    "column_deviation": 0.2,
     "cohesion": 0.8,
     "overlap": 0.0,
 }

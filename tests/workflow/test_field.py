@@ -16,7 +16,7 @@ TWO_GROUPS = {name for name in FIELD["methods"] if methods.get(name).most_groups
 
 
 def one_point(grid):
-    return {name: values[1:2] for name, values in grid["parameters"].items() if name not in ("hops", "omega")}
+    return {name: values[2:3] for name, values in grid["parameters"].items() if name not in ("hops", "omega", "n_init")}
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +24,7 @@ def field(workflow_in, tmp_path_factory):
     """A finished run with the second configuration that the field has of each method."""
     entries = [{"name": name, "parameters": one_point(grid)} for name, grid in FIELD["grids"].items()]
     small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
+    small |= {"starts": 2, "ladders": True}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
     run = workflow.run(config={**small, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
     assert run.status == 0, run.output
@@ -64,12 +65,27 @@ def test_the_report_says_which_runs_have_no_result(field):
 
 
 def test_the_leaderboard_holds_every_method_under_every_limit(field):
+    kinds = {row["method"]: row["kind"] for row in rows_of(field["leaderboard_points.csv"])}
     names = {PAPER_NAMES.get(name, name) for method in FIELD["methods"] for name in methods.get(method).names_in_results()}
-    rows = rows_of(field["leaderboard.csv"])
+    assert kinds.keys() == names and {name for name, kind in kinds.items() if kind == "control"} == {"k-means", "random"}
+    assert {name for name, kind in kinds.items() if kind == "output"} == {"FRAC (nearest)", "FRAC-OE (nearest)"}
+    rows = [row for row in rows_of(field["leaderboard.csv"]) if row["kind"] != "clusterlets"]
     keys = [(row["dataset"], row["limit"], row["method"]) for row in rows]
-    limits = ("0.01", "0.02", "0.05", "0.1", "inf")
-    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in names)
-    assert {row["outcome"] for row in rows if row["method"] in TWO_GROUPS} == {"no result"}
-    assert {row["statuses"] for row in rows if row["method"] in TWO_GROUPS} == {"unsupported 2"}
-    ranked = [row for row in rows if row["rank"]]
-    assert ranked and all(float(row["price"]) >= 1 and float(row["deviation_max"]) <= float(row["limit"]) for row in ranked)
+    others = {name for name, kind in kinds.items() if kind != "clusterlets"}
+    limits = ("0.01", "0.02", "0.05", "0.1")
+    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in others)
+    assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUPS} == {
+        ("no result", "unsupported 2")
+    }
+    keeping = [row for row in rows if row["outcome"] == "keeps the limit"]
+    assert keeping and all(float(row["deviation_max"]) <= float(row["limit"]) + 1e-6 for row in keeping)
+    assert {row["starts"] for row in rows} == {"2"}
+
+
+def test_the_pairs_and_the_order_cover_the_methods(field):
+    overall, pairs = rows_of(field["leaderboard_overall.csv"]), rows_of(field["leaderboard_pairs.csv"])
+    placed = [row for row in overall if row["place"]]
+    assert {row["kind"] for row in placed} == {"method"}
+    per_limit = len([row for row in overall if row["limit"] == "0.05"])
+    assert len([row for row in pairs if row["limit"] == "0.05"]) == per_limit * (per_limit - 1) // 2
+    assert field["figures/reliability_against_price.png"].startswith(b"\x89PNG")

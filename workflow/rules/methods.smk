@@ -16,13 +16,14 @@ rule fit_method:
         code=plan.method_fingerprint("steps.fitting"),
         method=plan.method_entry,
         parameters=plan.parameters,
+        starts=plan.starts,
         base_seed=config["base_seed"],
         exceeded_limits=plan.exceeded_limits(fit_path("pieces")),
         file=file_of_results,
     message:
         "{wildcards.dataset}: {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line("fit-method", "exceeded_limits", limits='"$LIMITS"')
+        shell_line("fit-method", "exceeded_limits", "starts", limits='"$LIMITS"')
 
 
 rule score_method:

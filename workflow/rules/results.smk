@@ -26,7 +26,7 @@ STATISTICS = [
 ]
 COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
 METHODS_TABLE = f"{OUT}/methods.csv"
-LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_points")]
+LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
 RESULTS = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256", "report.html", "summary.txt"]),
     *expand(f"{OUT}/leaderboard.{{form}}", form=["html", "md"]),
@@ -199,7 +199,7 @@ rule write_leaderboard:
         [f"{OUT}/{file}" for figure in figures.declarations_on("leaderboard.html") for file in figure.files("png")],
         board=f"{OUT}/leaderboard.csv",
         overall=f"{OUT}/leaderboard_overall.csv",
-        points=f"{OUT}/leaderboard_points.csv",
+        pairs=f"{OUT}/leaderboard_pairs.csv",
     output:
         output=captioned(f"{OUT}/leaderboard.html"),
         summary=captioned(f"{OUT}/leaderboard.md"),

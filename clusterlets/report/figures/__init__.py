@@ -20,6 +20,7 @@ SECTIONS = (
     "report.html#figures",
     "report.html#sensitivity",
     "report.html#provenance",
+    "leaderboard.html#findings",
     "leaderboard.html#figures",
     "leaderboard.html#costs",
 )

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
+from clusterlets.analysis.leaderboard import KEEPS
 from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, middle_value, panels
 from clusterlets.report.figures import Declaration
@@ -35,11 +36,11 @@ _KEY = 120  # letters of a line of the key
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """One panel per dataset, at the middle k of the grid: median price and range over the scoring seeds, under :data:`LIMIT`.
 
-    Methods are sorted by how often they are ranked, then by median price.
+    Methods are sorted by how often they keep the limit, then by median price.
     All methods of the runs decide the look of each, so that it is the same in other figures.
     """
     shown = board[board["limit"] == LIMIT]
-    if shown["rank"].notna().sum() == 0:
+    if not (shown["outcome"] == KEEPS).any():
         return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
     k = middle_value(shown["k"])
     shown = shown[shown["k"] == k]
@@ -48,7 +49,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
         _order(shown[~shown["method"].isin(never_within)]),
         method_styles(selection.in_order(selection.names(runs), COLORS)),
     )
-    prices = shown.loc[shown["rank"].notna(), "price"]
+    prices = shown.loc[shown["outcome"] == KEEPS, "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
@@ -61,7 +62,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
 
 
 def _order(shown: pd.DataFrame) -> list[str]:
-    price = shown["price"].where(shown["rank"].notna())
+    price = shown["price"].where(shown["outcome"] == KEEPS)
     by_method = price.groupby(shown["method"]).agg(["count", "median"]).reset_index()
     return list(by_method.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
 
@@ -78,7 +79,7 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
             continue
         color, marker = look[str(name)]
         low, price, high = (min(row[column], end) for column in ("price_low", "price", "price_high"))
-        fill_color = color if pd.notna(row["rank"]) else "white"
+        fill_color = color if row["outcome"] == KEEPS else "white"
         axes.plot([low, high], [y, y], color=color, lw=1.1, solid_capstyle="butt", zorder=2)
         axes.plot(price, y, marker=marker, markersize=3.6, color=color, markerfacecolor=fill_color, zorder=3)
 
@@ -92,4 +93,4 @@ def _explain(figure: Figure, k: float, methods_without_row: list[str]) -> None:
     key = fill(key, _KEY, break_on_hyphens=False)
     add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
-    figure.supxlabel("price: cost over the least known with k clusters (logarithmic; left is better)", fontsize=8)
+    figure.supxlabel("price: cost over that of plain k-means (logarithmic; left is better)", fontsize=8)

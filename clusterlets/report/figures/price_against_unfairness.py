@@ -1,4 +1,4 @@
-"""What fairness costs: the price of every configuration against its delta_min, with the best trade-offs as a line."""
+"""What fairness costs: the price of every configuration against its largest deviation, with the best trade-offs as a line."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -7,6 +7,7 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
+from clusterlets.analysis.leaderboard import is_on_front
 from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, middle_value, panels
 from clusterlets.report.figures import Declaration
@@ -14,12 +15,12 @@ from clusterlets.report.figures import Declaration
 FIGURES = [
     Declaration(
         name="price_against_unfairness",
-        title="What fairness costs: price against delta_min",
+        title="What fairness costs: price against the largest deviation",
         caption="One panel per dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
-        "that score. Price: squared error divided by the smallest that any run reached with the same number of clusters. Best "
+        "that score, if all its runs have k clusters. Price: squared error divided by that of plain k-means. Best "
         "is bottom left. Line: the front of configurations that none beats in both, with their parameters. The axis of "
-        "delta_min is one of square roots, to give small values room. The title counts configurations too far above the front "
-        "to be shown.",
+        "the deviation is one of square roots, to give small values room. The title counts configurations too far above the "
+        "front to be shown.",
         reads=("runs.csv", "leaderboard_points.csv"),
         sections=("leaderboard.html#figures", "report.html#leaderboard"),
         position=10,
@@ -42,7 +43,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
     look = method_styles(selection.in_order(selection.names(runs), COLORS))
     k = middle_value(points["k"])
-    shown = points[points["k"] == k]
+    shown = _configurations(points[points["k"] == k])
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
@@ -53,11 +54,30 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
         axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
-    x = "delta_min on an axis of square roots (left is fairer; 0: every cluster has the dataset's shares)"
+    x = "largest deviation of a cluster on an axis of square roots (left is fairer)"
     add_method_legend(
-        figure, shown_looks, x, f"price: cost over the least known with k = {k:g} clusters (logarithmic; down is better)", key
+        figure,
+        shown_looks,
+        x,
+        f"price: cost over that of plain k-means with k = {k:g} clusters (logarithmic; down is better)",
+        key,
     )
     return figure
+
+
+def _configurations(points: pd.DataFrame) -> pd.DataFrame:
+    """Medians over the scoring seeds of configurations whose runs all have k clusters and a price; which are on the front."""
+    scoring = points[~points["chooses"].astype(bool)]
+    scoring = scoring.assign(
+        parameters=scoring["parameters"].fillna(""), exact=(scoring["n_clusters"] == scoring["k"]) & scoring["price"].notna()
+    )
+    per = ["dataset", "method", "parameters"]
+    medians = scoring.groupby(per, sort=False).agg(
+        deviation_max=("deviation_max", "median"), price=("price", "median"), exact=("exact", "all")
+    )
+    medians = medians[medians["exact"]].reset_index()
+    fronts = [is_on_front(block[["deviation_max", "price"]]) for _, block in medians.groupby("dataset", sort=False)]
+    return medians.assign(on_front=pd.concat(fronts) if fronts else pd.Series(dtype=bool))
 
 
 def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, str]], highest: float) -> None:
@@ -71,9 +91,9 @@ def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, st
     for name, method_points in points.groupby("method", sort=False):
         color, marker = look[str(name)]
         style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
-        axes.scatter(method_points["delta_min"], method_points["price"], zorder=3, clip_on=False, **style)
-    front = points[points["on_front"].astype(bool)].sort_values(["delta_min", "price"])
-    axes.plot(front["delta_min"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
+        axes.scatter(method_points["deviation_max"], method_points["price"], zorder=3, clip_on=False, **style)
+    front = points[points["on_front"].astype(bool)].sort_values(["deviation_max", "price"])
+    axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     _label_front(axes, front[front["parameters"].fillna("") != ""])
 
 
@@ -84,12 +104,12 @@ def _label_front(axes: Axes, front: pd.DataFrame) -> None:
     occupied: list[tuple[float, float, float]] = []
     for row in front.to_dict("records"):
         label = cut(row["parameters"], _LABELLED)
-        x, y = to_axes.transform((row["delta_min"], row["price"]))
+        x, y = to_axes.transform((row["deviation_max"], row["price"]))
         width = _LETTER * len(label)
         left = x if x + width < 1 else x - width
         if all(abs(y - other) > _LINE or left > end or left + width < start for start, end, other in occupied):
             occupied.append((left, left + width, y))
             style = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
             axes.annotate(
-                label, (row["delta_min"], row["price"]), (3 if left == x else -3, 3), textcoords="offset points", **style
+                label, (row["deviation_max"], row["price"]), (3 if left == x else -3, 3), textcoords="offset points", **style
             )

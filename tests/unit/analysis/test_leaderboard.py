@@ -1,230 +1,213 @@
-"""The leaderboard: selection on the first seeds, scores on the others, fronts and their summaries."""
+"""The leaderboard: what keeps a limit, choice and score on different seeds, and an order that no other method changes."""
 
-import itertools
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from synthetic_runs import synthetic_runs
 
 from clusterlets.analysis import leaderboard
+from clusterlets.analysis.leaderboard import CLUSTERLETS, CONTROL, KEEPS, MISSES, NO_RESULT, NOT_CHOSEN
 from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.grid.runs_table import COLUMNS
 
+DOCS = Path(__file__).resolve().parents[3] / "docs"
+KINDS = {"k-means": CONTROL, "C": CLUSTERLETS, "D": CLUSTERLETS}
+
 
 def runs(*lines, dataset="iris", k=5):
-    """Rows of method, parameters, seeds' (deviation, price); None for a run without a result."""
+    """Rows of method, parameters, and each seed's (deviation, price) or (deviation, price, clusters), or a status."""
     rows = []
-    for method, parameters, results in lines:
+    for name, parameters, results in lines:
+        names = {"method": "Clusterlets", "matcher": name} if KINDS.get(name) == CLUSTERLETS else {"method": name}
         for seed, result in enumerate(results):
-            row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "n_clusters": k}
-            if result is None:
-                rows.append(row | {"status": "timeout", "n_clusters": None})
+            row = {"dataset": dataset, **names, "k": k, "parameters": parameters, "seed": seed}
+            if isinstance(result, str):
+                rows.append(row | {"status": result})
             else:
-                scores = {"deviation_max": result[0], "delta_min": 2 * result[0], "weighted_deviation": result[0] / 2}
-                rows.append(row | scores | {"status": "ok", "price_of_fairness": result[1], "kmeans_cost": 50 * result[1]})
+                deviation, price, *clusters = result
+                row |= {"column_deviation": deviation, "price_of_fairness": price, "n_clusters": (clusters or [k])[0]}
+                rows.append(row | {"status": "ok", "smallest": 7})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
-    numbers = ["k", "n_clusters", "deviation_max", "delta_min", "weighted_deviation", "price_of_fairness", "kmeans_cost"]
-    return table.astype(dict.fromkeys(numbers, float))
+    return table.astype(dict.fromkeys(["k", "seed", "n_clusters", "smallest", "column_deviation", "price_of_fairness"], float))
+
+
+def board_of(*tables):
+    return leaderboard.leaderboard(leaderboard.points(pd.concat(tables), KINDS, {}))
+
+
+def line(board, method, limit, **others):
+    keys = {"method": method, "limit": limit, **others}
+    (row,) = board[np.all([board[name] == value for name, value in keys.items()], axis=0)].to_dict("records")
+    return row
 
 
 FAIR = ("fair-flow", "delta=0", [(0.005, 1.5), (0.006, 1.6), (0.004, 1.4), (0.008, 1.8)])
 LOOSE = ("fair-flow", "delta=0.3", [(0.08, 1.1), (0.09, 1.1), (0.08, 1.2), (0.07, 1.1)])
-PLAIN = ("k-means", None, [(0.3, 1.0), (0.2, 1.1), (0.3, 1.0), (0.3, 1.05)])
-LUCKY = ("lucky", "a=1", [(0.005, 1.2), (0.005, 1.2), (0.5, 1.2), (0.5, 1.2)])
+PLAIN = ("k-means", None, [(0.3, 1.0), (0.2, 1.1), (0.3, 0.99), (0.3, 1.05)])
 
 
-def line(board, method, limit):
-    (row,) = board[(board["method"] == method) & (board["limit"] == limit)].to_dict("records")
-    return row
+def test_one_half_of_the_seeds_chooses_and_the_other_scores():
+    board = board_of(runs(FAIR, LOOSE, PLAIN))
+    strict, loose = (line(board, "fair-flow", limit) for limit in (0.01, 0.1))
+    assert (strict["parameters"], strict["outcome"], strict["price"]) == ("delta=0", KEEPS, pytest.approx(1.6))
+    assert (strict["price_low"], strict["price_high"], strict["kept"], strict["runs"]) == (1.4, 1.8, 2, 2)
+    assert (loose["parameters"], loose["price"], loose["tried"]) == ("delta=0.3", pytest.approx(1.15), 2)
+    assert line(board, "k-means", 0.1)["outcome"] == NOT_CHOSEN
 
 
-def summed_up(table):
-    return leaderboard.overall(leaderboard.leaderboard(table), leaderboard.points(table))
+def test_all_scoring_runs_must_keep_the_limit_and_the_share_is_shown():
+    board = board_of(runs(("lucky", "a=1", [(0.005, 1.2), (0.005, 1.2), (0.005, 1.2), (0.5, 1.2)])))
+    row = line(board, "lucky", 0.01)
+    assert (row["outcome"], row["kept"], row["runs"]) == (MISSES, 1, 2)
+    (summary,) = leaderboard.overall(board).query("limit == 0.01").to_dict("records")
+    assert (summary["reliability"], summary["within"]) == (0, 0.5) and np.isnan(summary["price"])
 
 
-# ---- a block ---------------------------------------------------------------------------------------------------------
-
-
-def test_parameters_are_selected_on_the_first_seeds_and_scored_on_the_others():
-    board = leaderboard.leaderboard(runs(FAIR, LOOSE, PLAIN))
-    strict, loose, free = (line(board, "fair-flow", limit) for limit in (0.01, 0.1, np.inf))
-    assert (strict["parameters"], strict["price"], strict["rank"]) == ("delta=0", pytest.approx(1.6), 1)
-    assert (strict["price_low"], strict["price_high"], strict["within"]) == (1.4, 1.8, 1.0)
-    assert (loose["parameters"], loose["price"]) == ("delta=0.3", pytest.approx(1.15))
-    assert (free["parameters"], free["rank"]) == ("delta=0.3", 2)
-    assert [line(board, "fair-flow", limit)["tried"] for limit in (0.01, 0.1)] == [2, 2]
-    plain = line(board, "k-means", np.inf)
-    assert (plain["rank"], plain["parameters"], plain["price"]) == (1, "", pytest.approx(1.025))
-    missed = line(board, "k-means", 0.1)
-    assert pd.isna(missed["rank"]) and np.isnan(missed["price"]) and pd.isna(missed["parameters"])
-    assert missed["outcome"] == "none keeps the limit"
-
-
-def test_the_scoring_seeds_do_not_affect_the_selection():
-    better = ("fair-flow", "delta=0.1", [*FAIR[2][:1], (0.02, 3.0), (0.001, 1.0), (0.001, 1.0)])
-    board = leaderboard.leaderboard(runs(FAIR, better, PLAIN))
-    assert line(board, "fair-flow", 0.01)["parameters"] == "delta=0"
-
-
-def test_a_method_within_the_limit_on_the_selection_seeds_alone_is_shown_without_a_rank():
-    board = leaderboard.leaderboard(runs(FAIR, LUCKY))
-    lucky = line(board, "lucky", 0.01)
-    assert pd.isna(lucky["rank"]) and lucky["outcome"] == "misses the limit"
-    assert lucky["price"] == 1.2 and lucky["within"] == 0 and lucky["deviation_max"] == 0.5
-    assert line(board, "fair-flow", 0.01)["rank"] == 1
-
-
-def test_runs_without_a_result_count_against_a_method():
-    often = ("often", "a=1", [None, (0.001, 1.0), (0.001, 1.0), (0.001, 1.0)])
-    seldom = ("seldom", "a=1", [(0.001, 1.3), (0.001, 1.3), (0.001, 1.3), None])
-    never = ("never", "a=1", [None] * 4)
-    board = leaderboard.leaderboard(runs(often, seldom, never, FAIR))
-    assert pd.isna(line(board, "often", 0.01)["rank"])  # one of the two selection seeds failed
-    assert line(board, "never", 0.01)["outcome"] == "no result"
-    assert (line(board, "never", 0.01)["runs"], line(board, "never", 0.01)["statuses"]) == (4, "timeout 4")
-    for limit in (0.01, np.inf):
-        row = line(board, "seldom", limit)
-        assert (row["ok"], row["seeds"], row["within"]) == (1, 2, 0.5) and pd.isna(row["rank"])
-        assert (row["price_low"], row["price_high"], row["statuses"]) == (1.3, 1.3, "timeout 1")
-
-
-def test_an_overlapping_clustering_has_no_price_and_counts_as_no_result():
-    table = runs(FAIR, ("half", "a=1", [(0.005, 1.1), (0.005, 1.1), (0.005, 1.1), (0.005, np.nan)]))
-    row = line(leaderboard.leaderboard(table), "half", 0.01)
-    assert (row["ok"], row["within"]) == (2, 0.5) and pd.isna(row["rank"]) and row["outcome"] == "misses the limit"
-
-
-def test_fewer_clusters_than_requested_are_compared_with_the_requested_number():
-    table = runs(FAIR, PLAIN)  # the least cost with five clusters is 50
-    too_few, too_many = table.iloc[:1].copy(), table.iloc[:1].copy()
-    too_few[["n_clusters", "kmeans_cost", "price_of_fairness"]] = [2, 200.0, 1.0]
-    too_many[["n_clusters", "kmeans_cost", "price_of_fairness"]] = [9, 45.0, 1.7]
-    assert leaderboard.prices(pd.concat([table, too_few, too_many], ignore_index=True)).tolist()[-2:] == [4.0, 1.7]
-    assert leaderboard.prices(table).equals(table["price_of_fairness"])
-
-
-def test_a_method_has_three_configurations_spread_over_its_grid():
-    lines = [("vfc", f"w={weight}", FAIR[2]) for weight in (9, 10, 1, 2)]
-    entered = leaderboard.participating_runs(runs(*lines, FAIR))
-    assert list(entered.loc[entered["method"] == "vfc", "parameters"].unique()) == ["w=9", "w=10", "w=2"]
-    assert line(leaderboard.leaderboard(runs(*lines, FAIR)), "vfc", 0.01)["tried"] == 3
-    assert line(leaderboard.leaderboard(runs(*lines, FAIR)), "vfc", 0.01)["parameters"] == "w=9"  # ties go by the grid's order
-
-
-def test_blocks_are_ranked_separately_and_equal_prices_share_a_rank():
-    other = ("other", "a=1", FAIR[2])
-    table = pd.concat([runs(FAIR, other), runs(FAIR, dataset="wine"), runs(FAIR, other, k=10)], ignore_index=True)
-    board = leaderboard.leaderboard(table)
-    assert board.loc[board["limit"] == 0.01, "rank"].tolist() == [1, 1, 1, 1, 1]
-    assert list(board["dataset"].unique()) == ["iris", "wine"]
-
-
-def median(rows, score):
-    """Median over the seeds of a configuration; a missing result counts as infinite."""
-    return rows[score].fillna(np.inf).median()
-
-
-def chosen_by_a_plain_search(own, limit):
-    """Parameters selected on the first two of five seeds, and their price on the others: infinite if they miss the limit."""
-    halves = [
-        (name, configuration_runs[configuration_runs["seed"] < 2], configuration_runs[configuration_runs["seed"] >= 2])
-        for name, configuration_runs in own.groupby("parameters", sort=False)
-    ]
-    eligible = [half for half in halves if median(half[1], "deviation_max") <= limit and median(half[1], "price") < np.inf]
-    if not eligible:
-        return None
-    name, _, scoring = min(eligible, key=lambda half: median(half[1], "price"))
-    return name, median(scoring, "price") if median(scoring, "deviation_max") <= limit else np.inf
-
-
-@pytest.mark.parametrize("limit", [0.05, np.inf])
-def test_ranks_and_choices_match_a_plain_search(limit):
-    table = synthetic_runs(("pima", "credit"), seeds=5, ks=(5,))
-    entered = leaderboard.participating_runs(table)
-    entered = entered.assign(price=leaderboard.prices(entered))
-    board = leaderboard.leaderboard(table)
-    for dataset, part in entered.groupby("dataset"):
-        searched = {method: chosen_by_a_plain_search(own, limit) for method, own in part.groupby("method")}
-        choices = {method: choice for method, choice in searched.items() if choice}
-        prices = {method: price for method, (_, price) in choices.items() if price < np.inf}
-        block = board[(board["limit"] == limit) & (board["dataset"] == dataset)].set_index("method")
-        assert block["parameters"].dropna().to_dict() == {method: name for method, (name, _) in choices.items()}
-        ranks = {method: 1 + sum(other < price for other in prices.values()) for method, price in prices.items()}
-        assert block["rank"].dropna().to_dict() == ranks and ranks
-
-
-# ---- fronts ----------------------------------------------------------------------------------------------------------
-
-
-def test_fronts_hold_the_undominated_points():
-    table = runs(FAIR, LOOSE, PLAIN, ("worse", "a=1", [(0.35, 1.3)] * 4), ("equal", "a=1", LOOSE[2]))
-    points = leaderboard.points(table)
-    flags = dict(zip(points["method"] + " " + points["parameters"], points["on_front"], strict=True))
-    assert flags == {
-        "fair-flow delta=0": True,
-        "fair-flow delta=0.3": True,
-        "k-means ": True,
-        "worse a=1": False,
-        "equal a=1": True,
+def test_fewer_or_more_clusters_than_k_overlap_and_failure_do_not_keep_a_limit():
+    few = ("few", "", [(0, 1.0, 4)] * 4)
+    many = ("many", "", [(0, 1.0, 6)] * 4)
+    overlapping = ("overlapping", "", [(0, np.nan)] * 4)
+    board = board_of(runs(few, many, overlapping, ("dead", "", ["timeout"] * 4)))
+    assert {row["method"]: row["outcome"] for row in board[board["limit"] == 0.1].to_dict("records")} == {
+        **dict.fromkeys(["few", "many", "overlapping"], NOT_CHOSEN),
+        "dead": NO_RESULT,
     }
-    board = leaderboard.leaderboard(table)
-    assert [line(board, method, np.inf)["on_front"] for method in ("k-means", "worse")] == [True, False]
+    assert line(board, "dead", 0.1)["statuses"] == "timeout 4"
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_an_area_matches_a_fine_grid_of_points(seed):
-    values = np.random.default_rng(seed).integers(0, 10, size=(6, 2))
-    lines = [(f"m{index}", "", [(delta / 20, 1 + price / 10)] * 2) for index, (delta, price) in enumerate(values)]
-    hypervolume = summed_up(runs(*lines)).groupby("method")["hypervolume"].first()
-    cells = list(itertools.product(np.arange(0.05, 1, 0.1), np.arange(1.05, 2, 0.1)))
-
-    def covered(points):
-        return sum(any(delta / 10 < x and 1 + price / 10 < y for delta, price in points) for x, y in cells)
-
-    expected = {f"m{index}": covered([point]) / covered(values) for index, point in enumerate(values)}
-    assert hypervolume.to_dict() == pytest.approx(expected, abs=1e-6)
+def test_a_limit_is_kept_in_whole_numbers():
+    """Every deviation of clusters of up to 40 of 99 rows, at and around limits, as fractions say."""
+    for limit in leaderboard.LIMITS:
+        exact = Fraction(str(limit))
+        for size in range(1, 41):
+            for inside in range(size + 1):
+                deviation = abs(Fraction(inside, size) - Fraction(33, 99))
+                assert (abs(inside / size - 33 / 99) <= limit + leaderboard.TOLERANCE) == (deviation <= exact)
+    # The nearest that a deviation of a table of 100,000 rows comes to a limit without keeping it.
+    assert leaderboard.TOLERANCE / 2 < 0.01 + 1 / (1000 * 100_000**2) - 0.01
 
 
-# ---- over all blocks -------------------------------------------------------------------------------------------------
+def test_a_block_that_is_proved_infeasible_is_no_block_at_and_below_the_limit():
+    proof = ("fair-limit", "max_deviation=0.02", ["infeasible"] * 4)
+    found = ("fair-limit", "max_deviation=0.05", [(0.04, 1.3)] * 4)
+    board = board_of(runs(proof, found, FAIR))
+    assert set(board["limit"]) == {0.05, 0.1} and line(board, "fair-limit", 0.05)["outcome"] == KEEPS
+    unsolved = board_of(runs(("fair-limit", "max_deviation=0.02", ["not_converged"] * 4), FAIR))
+    assert line(unsolved, "fair-limit", 0.02)["outcome"] == NO_RESULT
 
 
-def test_methods_without_a_rank_share_the_remaining_ranks():
-    strict = summed_up(runs(FAIR, LOOSE, PLAIN, LUCKY))
-    strict = strict[strict["limit"] == 0.01].set_index("method")
-    assert strict["mean_rank"].to_dict() == {"fair-flow": 1, "k-means": 2.5, "lucky": 2.5}
-    assert strict["ranked"].to_dict() == {"fair-flow": 1, "k-means": 0, "lucky": 0} and strict["first"].sum() == 1
-    assert strict.loc["fair-flow", [f"within_{factor:g}" for factor in leaderboard.FACTORS]].tolist() == [1.0] * 7
+def test_matchers_have_the_blocks_whose_k_their_runs_yield():
+    joined = ("C", "omega=0.5", [(0.01, 1.5, 5), (0.01, 1.5, 4), (0.01, 1.6, 5), (0.01, 1.7, 9)])
+    board = board_of(runs(FAIR), runs(joined, k=10))
+    row = line(board, "C", 0.02)
+    assert (row["k"], row["parameters"], row["kept"], row["runs"]) == (5, "clusterlets=10,omega=0.5", 1, 1)
+    assert set(board.loc[board["method"] == "fair-flow", "k"]) == {5} and row["price"] == 1.6
+    assert leaderboard.overall(board).query("method == 'C'")["place"].isna().all()
 
 
-def test_the_profile_counts_blocks_by_relative_price():
-    near, far = (("other", "a=1", [(0.005, price)] * 4) for price in (1.6 * 1.05, 1.6 * 1.4))
-    table = pd.concat([runs(FAIR, near), runs(FAIR, far, k=10), runs(("other", "a=1", [None] * 4), FAIR, k=20)])
-    summary = summed_up(table.reset_index(drop=True))
-    other = summary[(summary["limit"] == 0.01) & (summary["method"] == "other")].iloc[0]
-    shares = {factor: other[f"within_{factor:g}"] for factor in leaderboard.FACTORS}
-    assert shares == pytest.approx({1: 0, 1.05: 1 / 3, 1.1: 1 / 3, 1.25: 1 / 3, 1.5: 2 / 3, 2: 2 / 3, 3: 2 / 3}, abs=1e-6)
-    assert (other["blocks"], other["ranked"]) == (3, 2)
+@pytest.fixture
+def many_runs():
+    """Six methods on five tables with two k each, at random."""
+    rng = np.random.default_rng(0)
+    tables = []
+    for dataset in ("a", "a.sex", "b", "c", "d"):
+        for k in (3, 5):
+            lines = []
+            for number, name in enumerate(("one", "two", "three", "four", "k-means", "C")):
+                for parameters in ("x=1", "x=2"):
+                    deviations = rng.exponential(0.02 * (number + 1), 4)
+                    lines.append((name, parameters, list(zip(deviations, 1 + rng.random(4), strict=True))))
+            tables.append(runs(*lines, dataset=dataset, k=k))
+    return leaderboard.points(pd.concat(tables), KINDS, {"one": 4})
 
 
-def test_a_block_in_which_no_method_keeps_the_limit_does_not_count():
-    summary = summed_up(pd.concat([runs(FAIR, PLAIN), runs(PLAIN, LOOSE, k=10)], ignore_index=True))
-    assert set(summary.loc[summary["limit"] == 0.01, "blocks"]) == {1} and set(
-        summary.loc[summary["limit"] == 0.1, "blocks"]
-    ) == {2}
+def test_a_further_method_changes_neither_order_nor_numbers_of_the_others(many_runs):
+    whole = leaderboard.leaderboard(many_runs)
+    for name in many_runs["method"].unique():
+        board = leaderboard.leaderboard(many_runs[many_runs["method"] != name])
+        for summarise in (leaderboard.overall, leaderboard.pairs):
+            table = summarise(whole)
+            rest = table[(table["method"] != name) & (table.get("other", table["method"]) != name)].drop(
+                columns="place", errors="ignore"
+            )
+            alone = summarise(board).drop(columns="place", errors="ignore")
+            pd.testing.assert_frame_equal(rest.reset_index(drop=True), alone)
 
 
-def test_one_seed_one_method_and_no_runs_give_an_empty_board():
-    for table in (runs((FAIR[0], FAIR[1], FAIR[2][:1]), PLAIN).query("seed == 0"), runs(FAIR, LOOSE), runs(FAIR).iloc[:0]):
-        board = leaderboard.leaderboard(table)
-        assert list(board.columns) == leaderboard.COLUMNS and not len(board)
-        assert list(summed_up(table).columns) == leaderboard.OVERALL and not len(summed_up(table))
+def test_the_order_is_by_reliability_and_then_by_price(many_runs):
+    for _, rows in leaderboard.overall(leaderboard.leaderboard(many_runs)).query("kind == 'method'").groupby("limit"):
+        keys = [(-row["reliability"], row["price"] if row["kept"] else np.inf) for row in rows.to_dict("records")]
+        assert keys == sorted(keys) and list(rows["place"]) == [1, 2, 3, 4]
 
 
-def test_writing_and_reading_files_changes_nothing(tmp_path):
-    table = synthetic_runs(("pima", "credit"), seeds=4, ks=(5, 10))
-    board, points = leaderboard.leaderboard(table), leaderboard.points(table)
-    for name, frame in (("board", board), ("known", points)):
-        write_csv(tmp_path / f"{name}.csv", frame)
-    read = [read_lines(tmp_path / f"{name}.csv") for name in ("board", "known")]
-    assert leaderboard.overall(*read).equals(leaderboard.overall(board, points))
+def test_pairs_by_hand():
+    def both(dataset, one, other):
+        return runs(("one", "", [(0, one)] * 4), ("other", "", [(0, other)] * 4), dataset=dataset)
+
+    board = board_of(
+        both("a", 1.0, 2.0), both("b", 3.0, 3.0), both("c", 4.0, 1.0), runs(("one", "", [(0, 9.0)] * 4), dataset="d")
+    )
+    row = line(leaderboard.pairs(board), "one", 0.01)
+    assert (row["other"], row["blocks"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
+    assert row["ratio"] == pytest.approx(2 ** (1 / 3), abs=1e-6) and row["ratio_low"] <= 0.5 < 4 <= row["ratio_high"]
+    assert row["told_apart"] == ""
+    board = board_of(*(both(name, 1.1, 2.0) for name in "abcde"))
+    assert line(leaderboard.pairs(board), "one", 0.01)["told_apart"] == "price"
+
+
+def test_intervals_come_from_tables_and_not_from_blocks():
+    """Two blocks of one table that always agree say no more than one."""
+    kept, missed = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
+    single = board_of(*(runs(("one", "", kept if name in "ab" else missed), dataset=name) for name in "abcd"))
+    doubled = board_of(
+        *(runs(("one", "", kept if name in "ab" else missed), dataset=name, k=k) for name in "abcd" for k in (3, 5))
+    )
+    columns = ["reliability", "reliability_low", "reliability_high"]
+    pd.testing.assert_frame_equal(leaderboard.overall(single)[columns], leaderboard.overall(doubled)[columns])
+    (low, high) = leaderboard.overall(single)[columns[1:]].iloc[0]
+    assert low == 0 and high == 1  # two of four tables
+
+
+def test_the_weighted_median_and_quantile_are_those_of_repeated_values():
+    rng = np.random.default_rng(1)
+    values, weights = rng.random(9), rng.integers(0, 4, (50, 9)).astype(float)
+    weights[0] = 0
+    medians, tenths = leaderboard._weighted_median(values, weights), leaderboard._weighted_quantile(values, weights, 0.9)
+    assert np.isnan(medians[0])
+    for row, median, tenth in zip(weights[1:], medians[1:], tenths[1:], strict=True):
+        repeated = np.sort(np.repeat(values, row.astype(int)))
+        assert median == pytest.approx(np.median(repeated))
+        assert tenth == np.quantile(repeated, 0.9, method="inverted_cdf")
+
+
+def test_the_script_of_the_docs_recomputes_the_summary_from_the_points(many_runs, tmp_path):
+    text = (DOCS / "results-format.md").read_text(encoding="utf-8")
+    script = next(code for code in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE) if "chooses" in code)
+    assert len(script.splitlines()) <= 60 and "clusterlets" not in re.findall(r"import (\w+)", script)
+    write_csv(tmp_path / "leaderboard_points.csv", many_runs)
+    (tmp_path / "recompute.py").write_text(script)
+    command = [sys.executable, "recompute.py"]
+    printed = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, check=True).stdout.splitlines()
+    board = leaderboard.leaderboard(read_lines(tmp_path / "leaderboard_points.csv"))
+    expected = leaderboard.overall(board).query("kind == 'method'").to_dict("records")
+    for line_printed, row in zip(printed, expected, strict=True):
+        limit, place, method, *numbers = line_printed.split()
+        assert (float(limit), int(place), method) == (row["limit"], row["place"], row["method"])
+        assert list(map(float, numbers)) == pytest.approx(
+            [row["reliability"], row["price"] if row["kept"] else np.inf], abs=1e-4
+        )
+
+
+def test_one_seed_gives_no_leaderboard():
+    points = leaderboard.points(runs(("one", "", [(0, 1.0)])), KINDS, {})
+    board = leaderboard.leaderboard(points)
+    assert points.empty and board.empty and leaderboard.overall(board).empty and leaderboard.pairs(board).empty
+
+
+def test_spread_positions_are_the_ends_and_the_middle():
+    assert leaderboard.spread_positions(2) == [0, 1] and leaderboard.spread_positions(7) == [0, 3, 6]

@@ -107,3 +107,28 @@ def test_the_figure_of_the_paper_on_vfc_is_undercut():
     counts = counts_of(labels, sex, 10)
     assert sse(X, labels) < 10_913.84
     assert (counts.min(axis=0) / counts.max(axis=0)).min() > 0.48, "of .41 in the paper, and .494 in the table"
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    name=st.sampled_from(["fair-lp", "fair-flow", "coreset"]),
+    n=st.integers(6, 80),
+    most=st.sampled_from([0.0, 0.05, 0.2, 1.0]),
+)
+def test_max_deviation_bounds_shares_up_to_whole_instances(seed, name, n, most):
+    rng = np.random.default_rng(seed)
+    X, groups = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 3 % 2)
+    counts = counts_of(methods.get(name)().fit(X, groups, 3, rng, max_deviation=most), groups, 3)
+    sizes, shares = counts.sum(axis=0), np.bincount(groups)[:, None] / n
+    assert (np.abs(counts - sizes * shares) < most * sizes + 1).all() and sizes.all()
+
+
+def test_a_larger_max_deviation_costs_less():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(100, 2)), rng.normal(3, 1, size=(100, 2))])
+    groups = np.repeat([0, 1], 100)
+    costs = [sse(X, fair_lp.fit(X, groups, 4, np.random.default_rng(0), max_deviation=most)) for most in (0.0, 0.1, 0.3, 1.0)]
+    assert costs == sorted(costs, reverse=True) and costs[0] > costs[-1]
+    with pytest.raises(ClusterletsError, match="max_deviation must be from 0 to 1"):
+        fair_lp.fit(X, groups, 4, rng, max_deviation=2)

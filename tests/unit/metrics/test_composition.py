@@ -161,3 +161,14 @@ def test_clusters_with_the_datasets_shares_are_perfect():
         assert score(composition, composition.sum(axis=0)) == 0
     single = np.array([[7, 3]])  # a single cluster
     assert [score(single, single[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]
+
+
+def test_each_of_several_columns_counts_by_itself():
+    """Four combinations of sex and city: a cluster may hold one combination alone and still have the shares of both columns."""
+    composition = np.array([[2, 0, 0, 2], [0, 2, 2, 0]])
+    columns = [("f", "f", "m", "m"), ("a", "b", "a", "b")]
+    counts = composition.sum(axis=0)
+    assert metrics.deviation_of_columns(composition, counts, columns) == 0
+    assert metrics.deviation_of_columns(composition, counts, columns[:1]) == 0
+    assert metrics.deviation_of_columns(composition, counts, ()) == 0.25
+    assert metrics.deviation_of_columns(np.array([[4, 0, 2, 2], [0, 4, 2, 2]]), np.full(4, 4), columns) == 0.25

@@ -3,18 +3,24 @@
 import numpy as np
 import pandas as pd
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.text import Text
 from synthetic_runs import synthetic_runs
 
-from clusterlets.analysis import leaderboard, selection
+from clusterlets.analysis import leaderboard
 from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, middle_value, plt, save
-from clusterlets.report.figures import cost_at_limit, performance_profiles, price_against_unfairness, seconds_against_rows
+from clusterlets.report.figures import (
+    cost_at_limit,
+    price_against_unfairness,
+    reliability_against_price,
+    seconds_against_rows,
+)
 
 DATASETS = ("pima", "credit")
+GRIDS = read_configuration()["grids"]
 FURTHER = [f"method-{place}" for place in range(30)]
 
 
@@ -23,9 +29,13 @@ def runs():
     return synthetic_runs(DATASETS, seeds=4, ks=(2, 5, 10))
 
 
+def points_of(runs):
+    return leaderboard.points(runs, leaderboard.kinds_of(GRIDS), {})
+
+
 @pytest.fixture(scope="module")
 def board(runs):
-    return leaderboard.leaderboard(runs)
+    return leaderboard.leaderboard(points_of(runs))
 
 
 @pytest.fixture(autouse=True)
@@ -54,33 +64,33 @@ def test_the_middle_of_an_even_number_is_the_lower():
 
 
 def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
-    points = leaderboard.points(runs)
+    points = points_of(runs)
     figure = price_against_unfairness.draw(runs, points)
     for dataset in DATASETS:
-        own = points[(points["dataset"] == dataset) & (points["k"] == 5)]
+        own = price_against_unfairness._configurations(points[(points["dataset"] == dataset) & (points["k"] == 5)])
         axes = panel(figure, dataset)
         drawn = np.vstack([marks.get_offsets() for marks in axes.collections])
         highest = axes.get_ylim()[1]
         shown = own[own["price"] <= highest]
-        assert sorted(map(tuple, drawn.round(9))) == sorted(map(tuple, shown[["delta_min", "price"]].to_numpy().round(9)))
+        assert sorted(map(tuple, drawn.round(9))) == sorted(map(tuple, shown[["deviation_max", "price"]].to_numpy().round(9)))
         assert ("above" in axes.get_title()) == (len(shown) < len(own)) and own.loc[own["on_front"], "price"].max() < highest
         (line,) = axes.lines
-        front = own[own["on_front"]].sort_values(["delta_min", "price"])
-        assert np.allclose(line.get_xydata(), front[["delta_min", "price"]]) and (np.diff(line.get_ydata()) <= 0).all()
+        front = own[own["on_front"]].sort_values(["deviation_max", "price"])
+        assert np.allclose(line.get_xydata(), front[["deviation_max", "price"]]) and (np.diff(line.get_ydata()) <= 0).all()
         assert {text.get_text() for text in axes.texts} <= set(front["parameters"])
 
 
 def test_small_unfairness_has_room(runs):
-    axes = panel(price_against_unfairness.draw(runs, leaderboard.points(runs)), "pima")
+    axes = panel(price_against_unfairness.draw(runs, points_of(runs)), "pima")
     start, small, end = (axes.transData.transform((x, 1))[0] for x in (0, 0.01, axes.get_xlim()[1]))
     assert (small - start) / (end - start) > 0.09
 
 
 def test_labels_of_the_front_do_not_overlap(runs):
-    crowded_front = pd.DataFrame(
-        {"dataset": "pima", "k": 5, "method": "C", "parameters": [f"omega=0.{place:03}" for place in range(40)]}
-    )
-    crowded_front = crowded_front.assign(delta_min=np.linspace(0.01, 0.99, 40), price=np.linspace(3, 1, 40), on_front=True)
+    points = {"dataset": "pima", "k": 5, "n_clusters": 5, "method": "C", "chooses": False}
+    parameters = [f"omega=0.{place:03}" for place in range(40)]
+    places = {"deviation_max": np.linspace(0.01, 0.99, 40), "price": np.linspace(3, 1, 40)}
+    crowded_front = pd.DataFrame({**places, "parameters": parameters}).assign(**points)
     figure = price_against_unfairness.draw(runs, crowded_front)
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in panel(figure, "pima").texts]
@@ -89,32 +99,44 @@ def test_labels_of_the_front_do_not_overlap(runs):
     assert all(frame.x0 - 2 <= box.x0 and box.x1 <= frame.x1 + 6 for box in boxes)
 
 
-# ---- performance profiles --------------------------------------------------------------------------------------------
+# ---- reliability against price ---------------------------------------------------------------------------------------
 
 
-def test_a_profile_shows_the_shares_of_blocks_in_the_table(runs, board):
-    figure = performance_profiles.draw(runs, board)
-    summary = leaderboard.overall(board, leaderboard.points(runs))
-    colors = {color.lower(): name for name, (color, _) in method_styles(set(selection.names(runs))).items()}
-    (axes,) = (axes for axes in figure.axes if "≤ 0.1" in axes.get_title())
-    steps = {colors[to_hex(line.get_color())]: line for line in axes.lines if line.get_drawstyle() == "steps-post"}
-    rows = summary[(summary["limit"] == 0.1) & (summary["ranked"] > 0)].to_dict("records")
-    assert len(rows) == len(steps) > 2
-    for row in rows:
-        x, y = steps[row["method"]].get_xydata().T
-        for factor in leaderboard.FACTORS:
-            assert y[x <= factor][-1] == pytest.approx(row[f"within_{factor:g}"], abs=1e-6)
+def test_every_method_that_keeps_the_limit_has_a_named_point_with_its_intervals(board):
+    overall = leaderboard.overall(board)
+    figure = reliability_against_price.draw(overall)
+    (axes,) = figure.axes
+    rows = overall[(overall["limit"] == 0.05) & (overall["kept"] > 0)]
+    points = sorted(tuple(line.get_xydata()[0]) for line in axes.lines if line.get_marker() == "o")
+    assert points == sorted(rows[["price", "reliability"]].itertuples(index=False, name=None)) and len(points) > 1
+    assert sorted(text.get_text() for text in axes.texts) == sorted(rows["method"])
+    bars = {tuple(map(tuple, line.get_xydata())) for line in axes.lines if line.get_marker() != "o"}
+    for row in rows.to_dict("records"):
+        assert ((row["price_low"], row["reliability"]), (row["price_high"], row["reliability"])) in bars
+        assert ((row["price"], row["reliability_low"]), (row["price"], row["reliability_high"])) in bars
+
+
+def test_names_of_equal_points_do_not_overlap():
+    rows = [
+        {"limit": 0.05, "method": f"method-{place}", "kind": "method", "kept": 1, "reliability": 0.5, "price": 1.2}
+        for place in range(8)
+    ]
+    frame = pd.DataFrame(rows).assign(reliability_low=0.4, reliability_high=0.6, price_low=1.1, price_high=1.3)
+    figure = reliability_against_price.draw(frame)
+    figure.canvas.draw()
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # without the lines to the points
+    assert len(boxes) == 8 and not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
 
 
 # ---- cost under a limit ----------------------------------------------------------------------------------------------
 
 
 def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
-    missing = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["rank"] == 2)]
-    board = board.assign(rank=board["rank"].where(~board.index.isin(missing)))
+    missing = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
+    board = board.assign(outcome=board["outcome"].where(~board.index.isin(missing), leaderboard.MISSES))
     figure = cost_at_limit.draw(runs, board)
     shown = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
-    assert len(missing) and shown["rank"].notna().any()
+    assert len(missing) and (shown["outcome"] == leaderboard.KEEPS).any()
     for dataset in DATASETS:
         axes, of_dataset = panel(figure, dataset), shown[shown["dataset"] == dataset]
         order = [label.get_text() for label in figure.axes[0].get_yticklabels()]
@@ -125,7 +147,7 @@ def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
         for row in of_dataset.to_dict("records"):
             assert dots[row["method"]].get_xdata()[0] == min(row["price"], end)
             assert list(bars[row["method"]]) == [min(row["price_low"], end), min(row["price_high"], end)]
-            assert (dots[row["method"]].get_markerfacecolor() == "white") == pd.isna(row["rank"])
+            assert (dots[row["method"]].get_markerfacecolor() == "white") == (row["outcome"] != leaderboard.KEEPS)
 
 
 # ---- seconds against rows --------------------------------------------------------------------------------------------
@@ -168,14 +190,20 @@ LITTLE = {
 @pytest.mark.parametrize("little", LITTLE)
 def test_figures_can_be_drawn_from_little_and_from_files(runs, little, tmp_path):
     part = LITTLE[little](runs)
-    write_csv(tmp_path / "board.csv", leaderboard.leaderboard(part))
-    write_csv(tmp_path / "points.csv", leaderboard.points(part))
-    board, points = (read_lines(tmp_path / f"{name}.csv") for name in ("board", "points"))
-    for module, frame in ((price_against_unfairness, points), (performance_profiles, board), (cost_at_limit, board)):
-        figure = module.draw(part, frame)
+    points = points_of(part)
+    board = leaderboard.leaderboard(points)
+    for name, frame in (("points", points), ("board", board), ("overall", leaderboard.overall(board))):
+        write_csv(tmp_path / f"{name}.csv", frame)
+    points, board, overall = (read_lines(tmp_path / f"{name}.csv") for name in ("points", "board", "overall"))
+    figures = (
+        (price_against_unfairness, (part, points), points["price"].isna().all()),
+        (cost_at_limit, (part, board), not (board["outcome"] == leaderboard.KEEPS).any()),
+        (reliability_against_price, (overall,), not overall["kept"].any()),
+    )
+    for module, frames, empty in figures:
+        figure = module.draw(*frames)
         save(figure, tmp_path / "figure")
         assert figure.get_figwidth() <= WIDTH + 0.01
-        empty = points.empty if module is price_against_unfairness else board["rank"].isna().all()
         texts = [text.get_text() for axes in figure.axes for text in axes.texts]
         assert any("Nothing to show" in text for text in texts) == empty
         assert is_empty((tmp_path / "figure.png").read_bytes()) == empty

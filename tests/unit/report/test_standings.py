@@ -3,7 +3,6 @@
 import json
 import re
 
-import pandas as pd
 import pytest
 from built_results import SETTINGS, build
 from synthetic_runs import synthetic_runs
@@ -14,14 +13,17 @@ from clusterlets.grid.runs_frame import read_lines
 from clusterlets.provenance.manifest import without_provenance
 from clusterlets.report import standings
 from clusterlets.report.figures import declarations_on
-from clusterlets.report.standings import Standings
+from clusterlets.report.standings import FILES, Standings
 from clusterlets.steps.leaderboard import write_leaderboard
-
-FILES = ("leaderboard.csv", "leaderboard_overall.csv", "leaderboard_points.csv")
 
 
 def read(folder):
     return Standings(*(read_lines(folder / name) for name in FILES))
+
+
+def standings_of(runs):
+    board = leaderboard.leaderboard(leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {}))
+    return Standings(board, leaderboard.overall(board), leaderboard.pairs(board))
 
 
 @pytest.fixture(scope="module")
@@ -39,35 +41,33 @@ def about(found, words):
     return sentence
 
 
-def test_the_leader_under_a_limit_is_the_one_with_the_least_mean_rank(built):
+def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
     tables = read(built)
-    rows = tables.overall[tables.overall["limit"] == 0.05]
-    row = rows.loc[rows["mean_rank"].idxmin()]
-    text = about(tables, "0.05, " + row["method"] + " has the best")
-    assert f"{row['mean_rank']:.2f} of {len(rows)} methods" in text
-    assert f"least price in {row['first']} of {row['blocks']} blocks" in text and f"keeps the limit in {row['ranked']} " in text
-    others = rows["mean_rank"].sort_values().iloc[1:4]
-    assert [float(number) for number in re.findall(r"\d\.\d\d(?=;|\.$)", text)] == pytest.approx(list(others), abs=0.005)
+    for limit in tables.limits:
+        rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
+        row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
+        text = about(tables, f"at most {limit:g},") if limit != 0.05 else about(tables, "0.05, " + row["method"])
+        assert f"{row['method']} is the most reliable: it keeps the limit in {row['kept']} of {row['blocks']} blocks" in text
+        assert f"median price of {row['price']:.2f}" in text
 
 
-def test_the_place_of_the_best_matcher_is_counted_among_all_methods(built):
+def test_the_matcher_is_compared_in_the_blocks_that_its_runs_yield(built):
     tables = read(built)
-    ranks = tables.overall[tables.overall["limit"] == 0.1].set_index("method")["mean_rank"]
-    own = ranks[ranks.index.isin(["C", "G-B", "D-PB", "B-PB", "G-D-PB"])]
-    text = about(tables, "0.1, the best matcher")
-    assert f"is {own.idxmin()}, in place {(ranks < own.min()).sum() + 1} of {len(ranks)}: mean rank {own.min():.2f}" in text
+    rows = tables.overall[(tables.overall["limit"] == 0.05) & (tables.overall["kind"] == "clusterlets")]
+    row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
+    text = about(tables, "matcher of Clusterlets")
+    assert f", {row['method']}, keeps the limit in {row['kept']} of the {row['blocks']} block" in text
+
+
+def test_a_pair_is_shown_from_the_side_of_the_better_method(built):
+    tables = read(built)
+    flipped = standings._flipped(tables.pairs)
+    assert (flipped["ratio_low"].dropna() <= flipped["ratio_high"].dropna()).all()
+    assert standings._flipped(flipped)[["method", "wins"]].equals(tables.pairs[["method", "wins"]])
 
 
 def test_every_sentence_names_a_file_of_the_run(built):
     assert all((built / file).is_file() for _, file in standings.findings(read(built)))
-
-
-def test_runs_without_a_result_are_counted_by_method():
-    runs = synthetic_runs(("pima", "heart_failure"), seeds=4, ks=(2,))
-    board, points = leaderboard.leaderboard(runs), leaderboard.points(runs)
-    tables = Standings(board, leaderboard.overall(board, points), points)
-    failed = runs[(runs["matcher"] == "C") & (runs["status"] != "ok") & runs["omega"].isin([0.0, 0.25, 0.75])]
-    assert f"C ({len(failed)} of 24)" in about(tables, "without a result") and len(failed) == 3
 
 
 def test_every_block_has_its_cheapest_method_and_price_in_the_markdown(built):
@@ -78,7 +78,7 @@ def test_every_block_has_its_cheapest_method_and_price_in_the_markdown(built):
         dataset, k, *cheapest = [cell.strip() for cell in line.strip("|").split("|")]
         for limit, cell in zip(leaderboard.LIMITS, cheapest, strict=True):
             block = tables.board[(tables.board["dataset"] == dataset) & (tables.board["k"] == int(k))]
-            block = block[(block["limit"] == limit) & block["rank"].notna()]
+            block = block[(block["limit"] == limit) & (block["outcome"] == leaderboard.KEEPS) & (block["kind"] == "method")]
             best = block[block["price"] == block["price"].min()]
             assert cell == (f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" if len(best) else "–")
 
@@ -88,10 +88,12 @@ def test_the_files_that_repeat_a_row_are_cells_of_the_grid_with_its_parameters(b
     board = read(built).board
     files_of = {(row["method"], row["parameters"]): standings.cells_of(row, SETTINGS) for row in board.to_dict("records")}
     assert {path for paths in files_of.values() for path in paths.split()} <= grid_files
-    assert "/G-B/" in files_of["G-B", "hops=2"] and "_hops2/" in files_of["G-B", "hops=2"]
-    frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (nearest)" and row["rank"] == row["rank"])
+    matched = next(row for row in board.to_dict("records") if "clusterlets" in str(row["parameters"]))
+    k, name, value = re.fullmatch(r"clusterlets=(\d+),(\w+)=([\d.]+)", matched["parameters"]).groups()
+    assert f"/k{k}_{name}{value}/" in files_of[matched["method"], matched["parameters"]]
+    frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and row["runs"] == row["runs"])
     assert "/FRAC/k" in standings.cells_of(frac_row, SETTINGS)
-    assert all(not standings.cells_of(row, SETTINGS) for row in board[board["seeds"].isna()].to_dict("records"))
+    assert all(not standings.cells_of(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
     assert standings.command("my config.yaml").startswith("snakemake --cores 1 --configfile 'my config.yaml' --forcerun ")
 
 
@@ -101,7 +103,9 @@ def test_the_files_that_repeat_a_row_are_cells_of_the_grid_with_its_parameters(b
 def test_the_page_has_every_method_under_every_limit_and_every_figure(built, page):
     tables = read(built)
     blocks = page.split('<section id="blocks">')[1].split("</section>")[0]
-    assert blocks.count("<details>") == len(leaderboard.LIMITS) and blocks.count("<tr>") == len(tables.board) + 5
+    assert blocks.count("<details>") == len(leaderboard.LIMITS) and blocks.count("<tr>") == len(tables.board) + len(
+        leaderboard.LIMITS
+    )
     assert all(f'id="figure-{figure.name}"' in page for figure in declarations_on("leaderboard.html"))
     assert all(f"<dt>{word}</dt>" in page for word in standings.GLOSSARY)
     assert not re.search(r"@import|url\(|https?://|<script src", page)
@@ -131,7 +135,5 @@ def test_one_seed_gives_a_page_that_says_why_it_is_empty(tmp_path):
 
 def test_user_names_are_escaped_in_the_markdown_table():
     runs = synthetic_runs(("pima",), seeds=2, ks=(2,)).replace({"dataset": {"pima": "<b>|x"}})
-    board, points = leaderboard.leaderboard(runs), leaderboard.points(runs)
-    text = standings.to_markdown(Standings(board, leaderboard.overall(board, points), points), "", "results")
+    text = standings.to_markdown(standings_of(runs), "", "results")
     assert "| <b>\\|x | 2 |" in text
-    assert pd.isna(board["parameters"]).any()

@@ -1,0 +1,98 @@
+"""The leaderboard in one picture: how often each method keeps a limit, and what it costs where it does."""
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator, PercentFormatter
+
+from clusterlets.report.drawing.style import GRID, empty_figure, plt
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="reliability_against_price",
+        title="Which method keeps a largest deviation of 0.05, and what it costs",
+        caption="Up: the method keeps the limit in more of the blocks (a table with its groups, and a k). Left: where it does, "
+        "its clusters cost less; at 1 they cost as much as plain k-means, which ignores the groups. Lines: intervals over the "
+        "tables. Grey: matchers of Clusterlets, which choose their own number of clusters and stand apart, second outputs, and "
+        "controls. A method that keeps the limit nowhere has no price; the last line names these.",
+        reads=("leaderboard_overall.csv",),
+        sections=("leaderboard.html#findings", "report.html#leaderboard"),
+        position=1,
+    )
+]
+
+LIMIT = 0.05  # one of the leaderboard's
+_SIZE = 7.0, 4.6  # inches
+_COLOR, _PALE = "#0072B2", "0.55"
+_HALO = withStroke(linewidth=2, foreground="white")
+_STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)  # lines by which a name may move off its point
+_LINE, _LETTER, _POINT = 9.0, 4.3, 3.0  # points: height of a line, width of a letter, half that of a mark
+
+
+def draw(overall: pd.DataFrame) -> Figure:
+    """A point per method with its name: reliability against median price under :data:`LIMIT`, with intervals."""
+    shown = overall[overall["limit"] == LIMIT]
+    kept = shown[shown["kept"] > 0]
+    if kept.empty:
+        return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
+    with plt.rc_context(GRID):
+        figure, axes = plt.subplots(figsize=_SIZE, layout="constrained")
+    _set_axes(axes, kept)
+    for row in kept.to_dict("records"):
+        color = _COLOR if row["kind"] == "method" else _PALE
+        axes.plot([row["price"]] * 2, [row["reliability_low"], row["reliability_high"]], color=color, lw=0.8, alpha=0.5)
+        axes.plot([row["price_low"], row["price_high"]], [row["reliability"]] * 2, color=color, lw=0.8, alpha=0.5)
+        axes.plot(row["price"], row["reliability"], "o", color=color, markersize=5, zorder=3)
+    _name(axes, kept)
+    axes.set_title(f"Keeping every group's share within {LIMIT:g} of the table's, in every cluster", loc="left")
+    axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
+    without = ", ".join(shown.loc[shown["kept"] == 0, "method"])
+    note = f"\nin no case: {without}" if without else ""
+    axes.set_xlabel(f"median price where it does: cost over that of plain k-means (left is better){note}", wrap=True)
+    return figure
+
+
+def _set_axes(axes: Axes, kept: pd.DataFrame) -> None:
+    axes.set_xscale("log")
+    least, most = min(1.0, kept["price"].min()), kept["price"].max()
+    room = (most / least) ** 0.06
+    axes.set_xlim(least / room, most * room**3)  # names stand to the right
+    axes.set_ylim(-0.04, 1.06)
+    axes.xaxis.set(major_locator=MaxNLocator(8, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(PercentFormatter(1))
+
+
+def _name(axes: Axes, kept: pd.DataFrame) -> None:
+    """Write each name beside its point, moved up or down by whole lines where another name stands."""
+    axes.figure.canvas.draw()
+    per_point = axes.figure.dpi / 72
+    places = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
+    taken = [(x - _POINT, x + _POINT, y) for x, y in places]
+    for row in kept.to_dict("records"):
+        x, y = axes.transData.transform((row["price"], row["reliability"])) / per_point
+        width = _LETTER * len(row["method"]) + 8
+        start = x + 2 * _POINT
+        steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE, other) for other in taken))
+        step = next(steps, 0)
+        taken.append((start, start + width, y + step * _LINE))
+        arrow = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2} if step else None
+        axes.annotate(
+            row["method"],
+            (row["price"], row["reliability"]),
+            (6, step * _LINE),
+            textcoords="offset points",
+            va="center",
+            fontsize=7.5,
+            color="0.1" if row["kind"] == "method" else "0.4",
+            path_effects=[_HALO],
+            arrowprops=arrow,
+            zorder=4,
+        )
+
+
+def _is_apart(x: float, width: float, y: float, other: tuple[float, float, float]) -> bool:
+    left, right, height = other
+    return abs(y - height) >= _LINE or x > right or x + width < left
