@@ -13,8 +13,10 @@ from pathlib import Path
 
 from clusterlets import estimators, methods, tuning
 from clusterlets.estimators import plots
+from clusterlets.grid.runs_frame import read_lines
 from clusterlets.grid.runs_table import TABLE, Column
 from clusterlets.metrics.score import Score
+from clusterlets.paper import as_published
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -131,6 +133,12 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+def findings_as_published() -> str:
+    """What only the published code reproduces, from the committed results, for docs/reproduction.md."""
+    path = CHECKOUT / "reference" / "published" / "as_published.csv"
+    return as_published.body(read_lines(path) if path.is_file() else None)
+
+
 #: Generated files, below the checkout, and what makes their text.
 FILES: dict[str, Callable[[], str]] = {
     "clusterlets/__init__.pyi": package_stub,
@@ -142,6 +150,7 @@ SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): table_of_methods,
     ("docs/api.md", "estimators"): estimators_of_api,
     ("docs/results-format.md", "columns of runs.csv"): columns_of_runs,
+    ("docs/reproduction.md", "as published"): findings_as_published,
 }
 
 

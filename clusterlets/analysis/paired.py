@@ -83,6 +83,29 @@ def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
+def pairs_apart(ranking: Ranking) -> dict[str, set[frozenset[str]]]:
+    """The pairs of a ranking's methods that differ at level :data:`ALPHA`, by each of the two tests.
+
+    One rule for the whole project: a pair differs if Nemenyi's test or Wilcoxon's with Holm's correction separates it.
+    """
+    tests = {"Nemenyi's test": ranking.pairs, "Wilcoxon's with Holm's correction": wilcoxon({ranking.name: ranking.complete})}
+    return {name: _significant_pairs(pairs) for name, pairs in tests.items()}
+
+
+def _significant_pairs(pairs: pd.DataFrame) -> set[frozenset[str]]:
+    significant = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
+    return {frozenset(pair) for pair in zip(significant["better"], significant["worse"], strict=True)}
+
+
+def describe_pairs_apart(ranking: Ranking, noun: str = "pair") -> str:
+    """``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by Wilcoxon's with Holm's correction``."""
+    by_test = pairs_apart(ranking)
+    apart = set[frozenset]().union(*by_test.values())
+    total = counted(len(ranking.pairs), noun, noun.replace("pair", "pairs", 1))
+    counts = ", ".join(f"{len(pairs)} by {test}" for test, pairs in by_test.items())
+    return f"{len(apart)} of {total} {'differs' if len(apart) == 1 else 'differ'} significantly: {counts}"
+
+
 def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:
     """The smallest p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))

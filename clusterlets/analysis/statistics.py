@@ -27,7 +27,7 @@ _BLOCK = ["dataset", "k", "seed"]
 
 @dataclass(frozen=True)
 class Ranking:
-    """Methods ranked within blocks by mean deviation; the highest rank is the best, as in the paper's figure 1.
+    """Methods ranked within blocks by mean deviation; rank 1 is the best, in every table, figure and sentence.
 
     Attributes
     ----------
@@ -124,8 +124,8 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
 
     Values that agree to 12 decimals share a rank.
     """
-    ranks = values.dropna().round(12).rank(axis=1, ascending=False)
-    mean_ranks = ranks.mean().sort_values(ascending=False, kind="stable")
+    ranks = values.dropna().round(12).rank(axis=1)
+    mean_ranks = ranks.mean().sort_values(kind="stable")
     obstacle = _find_obstacle(ranks)
     if obstacle:
         return Ranking(name, title, values, mean_ranks, np.nan, np.nan, np.nan, _pairs(name, mean_ranks, None), obstacle)
@@ -145,7 +145,7 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
 
 def _pairs(name: str, mean_ranks: pd.Series, nemenyi: pd.DataFrame | None) -> pd.DataFrame:
     rows = [
-        (name, better, worse, mean_ranks[better] - mean_ranks[worse], np.nan if nemenyi is None else nemenyi.loc[better, worse])
+        (name, better, worse, mean_ranks[worse] - mean_ranks[better], np.nan if nemenyi is None else nemenyi.loc[better, worse])
         for better, worse in combinations(mean_ranks.index, 2)
     ]
     pairs = pd.DataFrame(rows, columns=["ranking", "better", "worse", "rank_difference", "p_value"])
@@ -252,7 +252,7 @@ def describe(ranking: Ranking) -> str:
     pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant_pairs.to_dict("records"))
     return (
         f"{n_methods} methods in {n_blocks} blocks {verdict} (Friedman chi-squared {ranking.statistic:.2f}, "
-        f"p {format_p(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, {n_methods} is best: {order}. "
+        f"p {format_p(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, 1 is best: {order}. "
         f"Critical difference {ranking.critical_difference:.2f} (Nemenyi, level {ALPHA}); "
         f"significant: {pair_names or 'no pair'}."
     )
@@ -268,18 +268,14 @@ def format_p(p_value: float) -> str:
 
 
 def compare_with_random(ranking: Ranking) -> str:
-    """Mean ranks counted from the fairest, and the methods ahead of the random partition; empty if that is not ranked."""
-    if "random" not in ranking.mean_ranks or ranking.obstacle:
+    """The methods ahead of the random partition; empty if that is not ranked."""
+    ranks = ranking.mean_ranks
+    if "random" not in ranks or ranking.obstacle:
         return ""
-    places = len(ranking.mean_ranks) + 1 - ranking.mean_ranks
-    places_listed = ", ".join(f"{method} {place:.1f}" for method, place in places.items())
     ahead, behind = (
-        ", ".join(places.index[is_beyond]) or "none" for is_beyond in (places < places["random"], places > places["random"])
+        ", ".join(ranks.index[is_beyond]) or "none" for is_beyond in (ranks < ranks["random"], ranks > ranks["random"])
     )
-    return (
-        f"Mean ranks by mean deviation over {counted(len(ranking.complete), 'block')}, 1 is the fairest: {places_listed}. "
-        f"Ahead of the random partition: {ahead}; behind it: {behind}."
-    )
+    return f"Ahead of the random partition: {ahead}; behind it: {behind}."
 
 
 ASSUMPTIONS = (

@@ -41,10 +41,11 @@ class ClusterletClustering(_ClusterletClustering):
     hops : int, default=4
         B, D: Sweeps through the groups. G-B, G-D: Maximum number of clusterlets that join another. Ignored by the
         other matchers.
-    scope : {"last", "cluster"} or None, default=None
+    scope : {"last", "cluster", "published"} or None, default=None
         B, D, G-B, G-D: What a candidate is measured against: the clusterlet that was added last, or the whole cluster
-        so far. None is the matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D.
-        Ignored by the other matchers.
+        so far; published does what the authors' code does, its departures from the paper included. None is the
+        matcher's own default: 'last' of B, 'last' of D, 'cluster' of G-B, 'cluster' of G-D. Ignored by the other
+        matchers.
     omega : float, default=0.5
         C: Weight of the silhouette against the largest deviation. Ignored by the other matchers.
     equation : {"corrected", "printed"}, default="corrected"
@@ -105,7 +106,7 @@ class ClusterletClustering(_ClusterletClustering):
         n_clusters: int | None = None,
         matcher: str = "G-B",
         hops: int = 4,
-        scope: Literal["last", "cluster"] | None = None,
+        scope: Literal["last", "cluster", "published"] | None = None,
         omega: float = 0.5,
         equation: Literal["corrected", "printed"] = "corrected",
         sample_size: int = 250000,

@@ -144,7 +144,7 @@ def fairness_report(
         must be in one; clusters without instances do not count.
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`ClusterletClustering.fit`.
-    deviation : {"absolute", "relative", "kl"}
+    deviation : {"absolute", "relative", "kl", "first_group", "least_share"}
         Kind of deviation, see :func:`clusterlets.metrics.composition.deviation_per_cluster`.
     cohesion : bool
         Whether to add up distances for the cohesion, which is NaN otherwise.

@@ -1,5 +1,6 @@
 """B, balance pinball: each clusterlet bounces through the groups, always to the one that balances best."""
 
+from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_balance
 from clusterlets.methods.hopping import Pinball
 
@@ -14,4 +15,6 @@ class BalancePinball(Pinball):
     label = "Balance (B)"
 
     def match(self, clusterlets, random_state, hops=4, scope="last"):
+        if scope == "published":
+            return published.match_balance(clusterlets, hops)
         return match_balance(clusterlets, hops, scope=scope)

@@ -1,5 +1,6 @@
 """D, distance pinball: each clusterlet bounces through the groups, always to the nearest clusterlet."""
 
+from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_distance
 from clusterlets.methods.hopping import Pinball
 
@@ -14,4 +15,6 @@ class DistancePinball(Pinball):
     label = "Distance (D)"
 
     def match(self, clusterlets, random_state, hops=4, scope="last"):
+        if scope == "published":
+            return published.match_distance(clusterlets, hops)
         return match_distance(clusterlets, hops, scope=scope)

@@ -1,5 +1,6 @@
 """G-B, greedy balance: a cluster takes the clusterlet that brings its shares nearest to the dataset's."""
 
+from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_greedy_balance
 from clusterlets.methods.hopping import Greedy
 
@@ -14,4 +15,6 @@ class GreedyBalance(Greedy):
     label = "Greedy balance (G-B)"
 
     def match(self, clusterlets, random_state, hops=4, scope="cluster"):
+        if scope == "published":
+            return published.match_greedy_balance(clusterlets, hops, random_state)
         return match_greedy_balance(clusterlets, hops, random_state, scope=scope)

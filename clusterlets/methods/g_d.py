@@ -1,5 +1,6 @@
 """G-D, greedy distance: a cluster takes the nearest clusterlet of another group than the last."""
 
+from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_greedy_distance
 from clusterlets.methods.hopping import Greedy
 
@@ -14,4 +15,6 @@ class GreedyDistance(Greedy):
     label = "Greedy distance (G-D)"
 
     def match(self, clusterlets, random_state, hops=4, scope="cluster"):
+        if scope == "published":
+            return published.match_greedy_distance(clusterlets, hops, random_state)
         return match_greedy_distance(clusterlets, hops, random_state, scope=scope)

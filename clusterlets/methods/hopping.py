@@ -3,8 +3,9 @@
 from clusterlets.methods import Choice, Integer, Matcher
 
 _SCOPE = Choice(
-    ("last", "cluster"),
-    meaning="What a candidate is measured against: the clusterlet that was added last, or the whole cluster so far.",
+    ("last", "cluster", "published"),
+    meaning="What a candidate is measured against: the clusterlet that was added last, or the whole cluster so far; "
+    "published does what the authors' code does, its departures from the paper included.",
 )
 
 

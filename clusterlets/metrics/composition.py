@@ -7,7 +7,7 @@ import numpy as np
 from clusterlets.algorithms.elementary import kullback_leibler, log
 from clusterlets.parameters import SHARES
 
-DEVIATIONS = ("absolute", "relative", "kl")
+DEVIATIONS = ("absolute", "relative", "kl", "first_group", "least_share")
 
 
 def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kind: str = "absolute") -> np.ndarray:
@@ -19,15 +19,19 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
         Instances of each group in each cluster.
     group_counts : int array (K,)
         Instances of each group in the dataset.
-    kind : {"absolute", "relative", "kl"}
+    kind : {"absolute", "relative", "kl", "first_group", "least_share"}
         ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's
         tables. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
         shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
     expected = group_counts / group_counts.sum()
+    largest = np.abs(shares - expected).max(axis=1)
     if kind == "absolute":
-        return np.abs(shares - expected).max(axis=1)
+        return largest
+    if kind in ("first_group", "least_share"):
+        score = 1 - expected[0] if kind == "first_group" else expected.min()
+        return np.where(np.count_nonzero(composition, axis=1) == 1, score, largest)
     if kind == "relative":
         return (np.abs(shares - expected) / np.maximum(shares, expected)).max(axis=1)
     if kind == "kl":

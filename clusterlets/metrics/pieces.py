@@ -33,8 +33,8 @@ class Pieces:
         enough.
     diameter : float
         Largest distance in the dataset.
-    deviation : {"absolute", "relative", "kl"}
-        What the columns ``deviation_*`` measure.
+    deviation : str
+        What the columns ``deviation_*`` measure: one of :data:`clusterlets.metrics.composition.DEVIATIONS`.
     columns : sequence of S sequences (K,)
         The value of each group in each sensitive column; empty for a single one.
     """

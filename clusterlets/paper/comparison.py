@@ -18,18 +18,20 @@ COLUMNS = [
 _CRISP = ("C", "G-B", "G-D-PB")
 
 
-def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.DataFrame:
+def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_code: bool = True) -> pd.DataFrame:
     """One row for every cell of the paper's tables: ``results/comparison.csv``.
 
     ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``our_tables`` are their
     tables. Averages over datasets are compared only if more than half of the paper's datasets were run: over fewer, they
-    are averages of something else.
+    are averages of something else. ``excuse_code``: numbers that only the published code can give are not compared.
     """
     datasets = set(runs["dataset"])
     compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
     compared = compared.join(verdict.judge(compared, best_runs.forecasts(runs) | averages.forecasts(runs)))
     rows = compared.to_dict("records")
-    obstacles, asides = ([reason(row) for row in rows] for reason in (lambda row: _obstacle(row, datasets), _is_only_shown))
+    entries = [entry for entry in reported.not_comparable() if excuse_code or not entry.get("of_code")]
+    obstacles = [_obstacle(row, datasets, entries) for row in rows]
+    asides = [_is_only_shown(row) for row in rows]
     compared["counted"] = [not aside for aside in asides]
     compared.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
     needs = averages.needed_of_missing(runs, compared)
@@ -84,13 +86,13 @@ def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
 # ---- reasons not to compare or count ---------------------------------------------------------------------------------
 
 
-def _obstacle(cell: dict, present: set[str]) -> str:
+def _obstacle(cell: dict, present: set[str], not_comparable: Iterable[dict]) -> str:
     too_few = reported.too_few(len(present))
     if cell["table"] in cells.AVERAGES and too_few:
         return f"{too_few} Averages over datasets are compared where more than half are."
     if cell["table"] not in cells.AVERAGES and cell["dataset"] not in present:
         return f"Dataset {cell['dataset']} is not among the runs."
-    entry = _entry(reported.not_comparable(), cell)
+    entry = _entry(not_comparable, cell)
     if entry:
         return entry["reason"]
     return "No run of ours gives this value." if pd.isna(cell["reproduced"]) else ""

@@ -4,10 +4,9 @@ from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
-from clusterlets.analysis import selection, statistics
-from clusterlets.paper import comparison, reported, verdict
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
-from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
+from clusterlets.analysis import paired, selection, statistics
+from clusterlets.paper import claims, comparison, reported, verdict
+from clusterlets.paper.claims.findings import INCONCLUSIVE
 from clusterlets.paper.results import Results
 from clusterlets.text import counted, decimal
 
@@ -174,26 +173,16 @@ def _numbers_sentence(results: Results) -> str:
     )
 
 
-def _claims_sentence(claims: pd.DataFrame) -> str:
-    counts_by_side = {
-        side: claims[f"verdict_{side}"].value_counts().reindex(CLAIM_VERDICTS, fill_value=0) for side in ("paper", "ours")
-    }
-    paper, ours = counts_by_side["paper"], counts_by_side["ours"]
-    if ours[INCONCLUSIVE] == len(claims):
-        return (
-            f"Of the {len(claims)} claims in the paper's experiments, {_count_holding(paper)} by the paper's own numbers; "
-            "by ours all are inconclusive, as these runs lack what they speak of."
-        )
-    parts = [
-        f"by {whose} numbers {_count_holding(counts)}, {counts[IN_PART]} in part, {counted(counts[FAILS], 'fails', 'fail')} "
-        f"and {counted(counts[INCONCLUSIVE], 'is', 'are')} inconclusive"
-        for whose, counts in (("its own", paper), ("our", ours))
-    ]
-    return f"Of the {len(claims)} claims in the paper's experiments, {'; '.join(parts)}."
-
-
-def _count_holding(counts: pd.Series) -> str:
-    return counted(counts[HOLDS], "holds", "hold")
+def _claims_sentence(assessed: pd.DataFrame) -> str:
+    sentences = claims.by_sentence(assessed)
+    subject = f"Of the {len(sentences)} sentences that the paper says of its experiments"
+    paper = f"by its own numbers {claims.in_words(sentences['paper'])}"
+    if (sentences["ours"] == INCONCLUSIVE).all():
+        return f"{subject}, {paper}; by ours all are inconclusive, as these runs lack what they speak of."
+    return (
+        f"{subject}, {paper}; by our numbers {claims.in_words(sentences['ours'])}; and by our numbers with FRAC as it is "
+        f"defined, {claims.in_words(sentences['stricter'])}."
+    )
 
 
 def _matcher_sentence(results: Results) -> str:
@@ -235,14 +224,11 @@ def _significance_sentence(results: Results) -> str:
     ranking = results.on_paper_data.rankings[0]
     if ranking.obstacle:
         return f"Whether the matchers differ by more than chance was not computed: {ranking.obstacle}"
-    pairs = ranking.pairs
-    significant = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
-    pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant.to_dict("records"))
+    pairs = paired.describe_pairs_apart(ranking, "pair of matchers")
     return (
-        f"Over {_datasets(len(ranking.complete), results.has_both)}, {len(significant)} of {len(pairs)} pairs of matchers "
-        f"{'differs' if len(significant) == 1 else 'differ'} "
-        f"significantly{f' ({pair_names})' if pair_names else ''}: Friedman's p {statistics.format_p(ranking.p_value)}, "
-        f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks."
+        f"Over {_datasets(len(ranking.complete), results.has_both)}, {pairs}. "
+        f"Friedman's p {statistics.format_p(ranking.p_value)}, Nemenyi's critical difference "
+        f"{ranking.critical_difference:.2f} ranks."
     )
 
 

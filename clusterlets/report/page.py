@@ -9,8 +9,9 @@ from pathlib import PurePosixPath
 import pandas as pd
 
 from clusterlets.analysis import at_fairness, selection, statistics
-from clusterlets.paper import comparison, controls, tables
+from clusterlets.paper import as_published, comparison, controls, tables
 from clusterlets.paper import verdict as paper_verdict
+from clusterlets.paper.claims import COUNTED, by_sentence
 from clusterlets.paper.claims.findings import FAILS
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
@@ -73,6 +74,7 @@ class Findings:
     standings: Standings = field(default_factory=Standings.none)
     datasets: pd.DataFrame = field(default_factory=pd.DataFrame)
     sensitivity: pd.DataFrame = field(default_factory=pd.DataFrame)
+    published: pd.DataFrame = field(default_factory=pd.DataFrame)
     statistics: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     methods: pd.DataFrame = field(default_factory=pd.DataFrame)
     steps: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -126,7 +128,9 @@ def render(results: Results, findings: Findings) -> str:
         at_limits=at_fairness.sentences(results.at_given_fairness),
         at_limits_table=_view_unless_empty(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
-        sensitivity=_sensitivity(findings.sensitivity),
+        sensitivity=_with_titles(findings.sensitivity),
+        published=_with_titles(findings.published.map(_rounded)),
+        published_sentences=as_published.sentences(findings.published),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=_view_unless_empty(findings.datasets),
         methods=_view_unless_empty(findings.methods),
@@ -170,10 +174,9 @@ def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
     if results.has_paper_data:
         numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
         scores.append(("Numbers and choices in the tables", "tables", _count_verdicts(numbers, comparison.VERDICTS)))
-    for side, words in (("ours", "our"), ("paper", "the paper's own")):
-        scores.append(
-            (f"Claims, by {words} numbers", "claims", _count_verdicts(results.claims[f"verdict_{side}"], CLAIM_VERDICTS))
-        )
+    sentences = by_sentence(results.claims)
+    for side in ("ours", "stricter", "paper"):
+        scores.append((f"Claims: {COUNTED[side]}", "claims", _count_verdicts(sentences[side], CLAIM_VERDICTS)))
     return scores
 
 
@@ -234,10 +237,15 @@ def view(frame: pd.DataFrame) -> View:
     return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
 
 
-def _sensitivity(frame: pd.DataFrame) -> View | None:
-    """The sensitivity analysis, with tables named as on the page."""
+def _with_titles(frame: pd.DataFrame) -> View | None:
+    """Numbers of several tables, with the tables named as on the page."""
     names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
     return view(frame.replace(names)) if len(frame) else None
+
+
+def _rounded(value: object) -> object:
+    """The text of a long decimal, shortened as :func:`view` shows numbers; anything else as it is."""
+    return decimal(float(value)) if isinstance(value, str) and re.fullmatch(r"-?\d*\.\d{4,}(e-?\d+)?", value) else value
 
 
 def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:

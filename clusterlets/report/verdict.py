@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from clusterlets.analysis import at_fairness, statistics
+from clusterlets.analysis import at_fairness, paired, statistics
 from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
+from clusterlets.paper.claims import by_sentence, in_words
 from clusterlets.paper.results import Results
 from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
 from clusterlets.text import counted
@@ -44,12 +44,11 @@ def _tables(results: Results) -> Answer:
 
 
 def _claims(results: Results) -> Answer:
-    verdicts = list(results.claims["verdict_ours"])
-    counts = {verdict: verdicts.count(verdict) for verdict in (HOLDS, IN_PART, FAILS, INCONCLUSIVE)}
+    sentences = by_sentence(results.claims)
     return (
         "Its claims",
-        f"of {len(verdicts)}, {counted(counts[HOLDS], 'holds', 'hold')}, {counts[IN_PART]} in part, "
-        f"{counted(counts[FAILS], 'fails', 'fail')}, {counted(counts[INCONCLUSIVE], 'is', 'are')} inconclusive.",
+        f"of {len(sentences)} sentences, {in_words(sentences['ours'])}; with FRAC as it is defined, which the paper did not "
+        f"run, {in_words(sentences['stricter'])}.",
     )
 
 
@@ -92,10 +91,10 @@ def _fairest(results: Results) -> Answer:
     if ranking.mean_ranks.empty:
         return "Fairest method", "unknown, as no dataset has a result of every method."
     first, *_ = ranking.mean_ranks.index
-    place = len(ranking.mean_ranks) + 1 - ranking.mean_ranks.iloc[0]
     return (
         "Fairest method",
-        f"{first}, by mean rank of the mean deviation: {place:.1f} of {counted(len(ranking.mean_ranks), 'method')} over "
+        f"{first}, by mean rank of the mean deviation: {ranking.mean_ranks.iloc[0]:.1f} of "
+        f"{counted(len(ranking.mean_ranks), 'method')} over "
         f"{counted(len(ranking.complete), 'dataset')}.",
     )
 
@@ -106,7 +105,7 @@ def _against_chance(results: Results) -> Answer:
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
         return "Fairer than a random partition", "unknown, as no random partition is ranked."
-    ahead = list(ranks.index[ranks > ranks["random"]])
+    ahead = list(ranks.index[ranks < ranks["random"]])
     noun = "matcher" if results.has_paper_data else "method"
     basis = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
     return "Fairer than a random partition", f"{', '.join(ahead)}, {basis}." if ahead else f"no {noun}, {basis}."
@@ -118,12 +117,7 @@ def _significance(results: Results) -> Answer:
     question = "Do the matchers differ" if has_paper_data else "Do the methods differ"
     if ranking.obstacle:
         return question, f"not tested. {ranking.obstacle}"
-    significant = int((ranking.pairs["significant"] == True).sum())  # noqa: E712  (the column is of objects)
-    return (
-        question,
-        f"{significant} of {counted(len(ranking.pairs), 'pair')} {'does' if significant == 1 else 'do'} significantly "
-        f"(Friedman's p {statistics.format_p(ranking.p_value)}, then Nemenyi's test).",
-    )
+    return question, f"{paired.describe_pairs_apart(ranking)} (Friedman's p {statistics.format_p(ranking.p_value)})."
 
 
 def _ranking(results: Results, name: str) -> statistics.Ranking:

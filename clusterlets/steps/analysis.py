@@ -7,7 +7,7 @@ from pathlib import Path
 from clusterlets.analysis import leaderboard
 from clusterlets.grid.runs_frame import read_runs, write_csv
 from clusterlets.grid.variants import folder
-from clusterlets.paper import sensitivity
+from clusterlets.paper import as_published, sensitivity
 from clusterlets.paper.results import Results
 from clusterlets.steps import Input
 from clusterlets.storage import load_json, write_text
@@ -31,13 +31,15 @@ def analyse(runs: Input, config: str, output: str) -> None:
     boards = {"": board, "_overall": leaderboard.overall(board), "_pairs": leaderboard.pairs(board), "_points": points}
     for name, frame in boards.items():
         write_csv(Path(output) / f"leaderboard{name}.csv", frame)
-    variants = {
-        sensitivity.Choice.from_variant(settings, name): read_runs(f"{folder(settings['results'], name)}/runs.csv")
-        for name in settings["variants"]
-    }
-    assessment = sensitivity.assess(table, variants)
-    write_csv(Path(output) / "sensitivity.csv", assessment)
-    write_text(Path(output) / "sensitivity.md", sensitivity.to_markdown(assessment))
+    variants = {name: read_runs(f"{folder(settings['results'], name)}/runs.csv") for name in settings["variants"]}
+    choices = {sensitivity.Choice.from_variant(settings, name): frame for name, frame in variants.items()}
+    published = as_published.assess(table, variants.get(as_published.variant_of(settings)))
+    for name, assessment, module in (
+        ("sensitivity", sensitivity.assess(table, choices), sensitivity),
+        ("as_published", published, as_published),
+    ):
+        write_csv(Path(output) / f"{name}.csv", assessment)
+        write_text(Path(output) / f"{name}.md", module.to_markdown(assessment))
 
 
 def _undivided(results: Path, datasets: Iterable[str]) -> dict[str, float]:

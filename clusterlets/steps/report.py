@@ -33,6 +33,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
         standings=Standings(*boards) if len(boards[0]) else Standings.none(),
         datasets=_table(folder / "datasets.csv"),
         sensitivity=_table(folder / "sensitivity.csv"),
+        published=_table(folder / "as_published.csv"),
         statistics={name: _table(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
         methods=_table(folder / "methods.csv"),
         fits=_table(accounts / "fits.csv"),

@@ -47,7 +47,7 @@ def score_method(
     limits: what a matching may take, as JSON
     pieces: the clusters of every output and seed, or the clusterlets (.npz)
     geometry: what was measured of the dataset (JSON)
-    deviation: absolute, relative or kl
+    deviation: absolute, relative, kl, first_group or least_share
     output: one row for each run (CSV)
     data: for a matcher, the prepared dataset (.npz)
     labels: for a matcher, clusterlet of each instance (.npz)

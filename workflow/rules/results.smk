@@ -33,7 +33,9 @@ RESULTS = [
     METHODS_TABLE,
     *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
-    *expand(f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity", "at_given_fairness"], form=["csv", "md"]),
+    *expand(
+        f"{OUT}/{{name}}.{{form}}", name=["claims", "sensitivity", "as_published", "at_given_fairness"], form=["csv", "md"]
+    ),
     *expand(f"{OUT}/clusterings/{{name}}.csv", name=["composition", "projection"]),
     *STATISTICS,
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
@@ -84,7 +86,7 @@ rule analyse:
         [captioned(f"{OUT}/{name}.csv") for name in COMPARISONS],
         [captioned(f"{OUT}/at_given_fairness.{form}") for form in ("csv", "md")],
         [captioned(f"{OUT}/claims.{form}") for form in ("csv", "md")],
-        [captioned(f"{OUT}/sensitivity.{form}") for form in ("csv", "md")],
+        [captioned(f"{OUT}/{name}.{form}") for name in ("sensitivity", "as_published") for form in ("csv", "md")],
     log:
         f"{OUT}/logs/analyse.log",
     conda:

@@ -1,6 +1,7 @@
 """Matchers that grow clusters clusterlet by clusterlet: D and B (fuzzy), G-D and G-B (crisp).
 
-Paper, section "Pinball Matchers" and Algorithm 2, read as ``docs/reproduction.md`` says. A clustering comes back as a
+Paper, section "Pinball Matchers" and Algorithm 2, read as ``docs/reproduction.md`` says;
+:mod:`clusterlets.algorithms.matching.published` does what the authors' code does instead. A clustering comes back as a
 membership matrix: ``membership[c, j]`` says whether cluster c holds clusterlet j.
 """
 
@@ -47,10 +48,7 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     """
     distances = centroid_distances(clusterlets.centroids)
 
-    def summed_distance(sums, is_inside, candidates):
-        return sums[:, candidates]  # a candidate in the cluster already is at distance 0 from itself
-
-    return _match_pinball(clusterlets, hops, scope, distances, summed_distance)
+    return match_pinball(clusterlets, hops, scope, distances, summed_cost)
 
 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
@@ -66,14 +64,20 @@ def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> n
         added = np.where(is_inside[:, :, None], 0, counts[candidates])  # a member of the cluster changes nothing
         return deviations(sums[:, None] + added, clusterlets.group_counts)
 
-    return _match_pinball(clusterlets, hops, scope, counts, union_deviation)
+    return match_pinball(clusterlets, hops, scope, counts, union_deviation)
 
 
-def _match_pinball(clusterlets, hops, scope, features, cost):
+def summed_cost(sums: np.ndarray, is_inside: np.ndarray, candidates: np.ndarray) -> np.ndarray:
+    """The cost of :func:`match_pinball` whose features are the costs (N, N) of the pairs, 0 for a clusterlet with itself."""
+    return sums[:, candidates]
+
+
+def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
     """Clusters from every clusterlet of group 0, then from each clusterlet of the other groups that no cluster holds yet.
 
     ``cost(sums, is_inside, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
-    whether the reference holds the candidate (m, c).
+    whether the reference holds the candidate (m, c). Starts of other groups than 0 make ``fewer_later_hops`` sweeps fewer,
+    but at least one.
     """
     _check_parameters(hops, scope)
     # Every two hops reach a new clusterlet or close a cycle, so no cluster grows after N of them.
@@ -83,7 +87,8 @@ def _match_pinball(clusterlets, hops, scope, features, cost):
     clusters = {}
     for group in range(n_groups):
         starts = np.flatnonzero((clusterlets.group == group) & ~covered)
-        grown = _grow(clusterlets.group, starts, _route(group, n_groups, hops), scope, features, cost)
+        sweeps = max(1, hops - fewer_later_hops) if group else hops
+        grown = _grow(clusterlets.group, starts, _route(group, n_groups, sweeps), scope, features, cost)
         for start, cluster in zip(starts, grown, strict=True):
             if group == 0 or not covered[start]:
                 clusters.setdefault(cluster.tobytes(), cluster)  # equal clusters are kept once
@@ -155,16 +160,16 @@ def match_greedy_distance(
         centre = (weights[:, None] * centroids[reference]).sum(axis=0) / weights.sum()
         return distances_to(centre, centroids[candidates])
 
-    def choose(cluster, unused):
+    def join(cluster, unused):
         candidates = np.flatnonzero(unused & (group != group[cluster[-1]]))
         if len(candidates) == 0:
             return None
-        return candidates[first_lowest(distances(_reference(cluster, scope), candidates))]
+        costs = distances(_reference(cluster, scope), candidates)
+        nearest = first_lowest(costs)
+        return candidates[nearest], costs[nearest]
 
-    def distance_of_last_join(cluster):
-        return distances(_reference(cluster[:-1], scope), cluster[-1:])[0] if len(cluster) > 1 else np.inf
-
-    return _match_greedy(clusterlets, hops, random_state, scope, choose, distance_of_last_join)
+    _check_parameters(hops, scope)
+    return match_greedy(len(clusterlets), hops, random_state, join)
 
 
 def match_greedy_balance(
@@ -179,52 +184,51 @@ def match_greedy_balance(
     """
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
-    def choose(cluster, unused):
+    def deviation(cluster):
+        return deviations(counts[cluster].sum(axis=0), totals)
+
+    def join(cluster, unused):
         candidates = np.flatnonzero(unused)
         if len(candidates) == 0:
             return None
         unions = counts[_reference(cluster, scope)].sum(axis=0) + counts[candidates]
         costs = deviations(unions, totals)
         tied = np.flatnonzero(costs == costs.min())
-        return candidates[tied[_first_lowest_divergence(unions[tied], totals)]]
+        joining = candidates[tied[_first_lowest_divergence(unions[tied], totals)]]
+        return joining, deviation([*cluster, joining])
 
-    def deviation(cluster):
-        return deviations(counts[cluster].sum(axis=0), totals)
-
-    return _match_greedy(clusterlets, hops, random_state, scope, choose, deviation)
-
-
-def _match_greedy(clusterlets, hops, random_state, scope, choose, level):
-    """Crisp clusters, one after the other, until every clusterlet is used.
-
-    ``choose(cluster, unused)`` returns the next clusterlet to join (or None); it joins if ``level(cluster)`` does not rise.
-    """
     _check_parameters(hops, scope)
-    unused = np.ones(len(clusterlets), dtype=bool)
+    return match_greedy(len(clusterlets), hops, random_state, join, deviation)
+
+
+def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np.inf):
+    """Crisp clusters (C, N), one after the other, until every clusterlet is used.
+
+    ``join(cluster, unused)`` returns the next clusterlet to join and the level that the cluster would then have, or None; it
+    joins if the level does not rise. ``level([start])`` is that of a single clusterlet.
+    """
+    check_whole("hops", hops, minimum=1)
+    unused = np.ones(n_clusterlets, dtype=bool)
     clusters = []
     # The next unused clusterlet in a random order is a uniform choice among the unused, whichever have joined so far.
-    for start in random_state.permutation(len(clusterlets)):
+    for start in random_state.permutation(n_clusterlets):
         if unused[start]:
             unused[start] = False
-            clusters.append(_grow_greedily([start], unused, hops, choose, level))
-    membership = np.zeros((len(clusters), len(clusterlets)), dtype=bool)
+            clusters.append(_grow_greedily([start], unused, hops, join, level([start])))
+    membership = np.zeros((len(clusters), n_clusterlets), dtype=bool)
     for row, cluster in zip(membership, clusters, strict=True):
         row[cluster] = True
     return membership
 
 
-def _grow_greedily(cluster, unused, hops, choose, level):
+def _grow_greedily(cluster, unused, hops, join, level):
     """The cluster (list of indices) with all clusterlets that join it, which are removed from ``unused``."""
-    current = level(cluster)
     for _ in range(hops):
-        joining = choose(cluster, unused)
-        if joining is None:
+        candidate = join(cluster, unused)
+        if candidate is None or candidate[1] > level * (1 + TIE):
             break
-        grown = [*cluster, joining]
-        previous, current = current, level(grown)
-        if current > previous * (1 + TIE):
-            break
-        cluster = grown
+        joining, level = candidate
+        cluster = [*cluster, joining]
         unused[joining] = False
     return cluster
 

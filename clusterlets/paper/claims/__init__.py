@@ -6,16 +6,37 @@ import pandas as pd
 
 from clusterlets.paper import reported
 from clusterlets.paper.claims import controls, on_runs, on_tables
-from clusterlets.paper.claims.findings import INCONCLUSIVE, VERDICTS, Finding, Scale, Undecided
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, VERDICTS, Finding, Scale, Undecided
 from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.paper.tables import Table
-from clusterlets.text import markdown_table
+from clusterlets.text import counted, markdown_table
 
 COLUMNS = [
-    *("claim", "subject", "sentence", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
+    *("claim", "subject", "sentence", "comparison", "claim_in_short", "test", "statistic_paper", "verdict_paper"),
     *("statistic_ours", "verdict_ours", "controls", "evidence", "remark"),
 ]
-__all__ = ["COLUMNS", "VERDICTS", "Numbers", "assess", "counts", "judge", "to_markdown"]
+__all__ = [
+    "COLUMNS",
+    "OWN",
+    "STRICTER",
+    "VERDICTS",
+    "Numbers",
+    "assess",
+    "by_sentence",
+    "counts",
+    "in_words",
+    "judge",
+    "to_markdown",
+]
+
+#: Values of the column ``comparison``: what the paper compared itself with, and FRAC (fair), which it never ran.
+OWN, STRICTER = "the paper's own", "stricter"
+#: What :func:`counts` counts, by column.
+COUNTED = {
+    "paper": "the paper's own comparison, by its numbers",
+    "ours": "the paper's own comparison, by ours",
+    "stricter": "our stricter comparison, by ours",
+}
 
 
 def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided: Mapping[str, float]) -> pd.DataFrame:
@@ -47,15 +68,48 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
         return Finding(INCONCLUSIVE, str(reason))
 
 
+def by_sentence(assessed: pd.DataFrame) -> pd.DataFrame:
+    """One row per sentence of the paper: its verdicts by the paper's own comparison (``paper``, ``ours``) and by ``stricter``.
+
+    A sentence with several rows holds if all of them hold, does not hold if none does even in part, and else holds in part;
+    inconclusive rows count only if there are no others. In the stricter comparison the rows against FRAC (fair) replace the
+    sentence's other rows.
+    """
+    rows = {}
+    for sentence, group in assessed.groupby("sentence", sort=False):
+        own, stricter = (group[group["comparison"] == comparison] for comparison in (OWN, STRICTER))
+        rows[sentence] = {
+            "paper": _joint_verdict(own["verdict_paper"]),
+            "ours": _joint_verdict(own["verdict_ours"]),
+            "stricter": _joint_verdict((stricter if len(stricter) else own)["verdict_ours"]),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("sentence").reset_index()
+
+
+def _joint_verdict(verdicts: pd.Series) -> str:
+    distinct = set(verdicts) - {INCONCLUSIVE}
+    return IN_PART if len(distinct) > 1 else distinct.pop() if distinct else INCONCLUSIVE
+
+
 def counts(assessed: pd.DataFrame) -> pd.DataFrame:
-    """How many claims have each verdict: columns ``verdict``, ``paper`` and ``ours``, rows as in ``VERDICTS``."""
-    columns = {side: assessed[f"verdict_{side}"].value_counts().reindex(VERDICTS, fill_value=0) for side in ("paper", "ours")}
+    """How many sentences have each verdict: column ``verdict`` and those of :data:`COUNTED`, rows as in ``VERDICTS``."""
+    sentences = by_sentence(assessed)
+    columns = {side: sentences[side].value_counts().reindex(VERDICTS, fill_value=0) for side in COUNTED}
     return pd.DataFrame(columns).rename_axis("verdict").reset_index()
+
+
+def in_words(verdicts: pd.Series) -> str:
+    """How many of the sentences have each verdict: "12 hold, 1 holds in part, 3 do not hold, 1 is inconclusive"."""
+    plurals = {HOLDS: "hold", IN_PART: "hold in part", FAILS: "do not hold", INCONCLUSIVE: "are inconclusive"}
+    singulars = {**dict(zip(VERDICTS, VERDICTS, strict=True)), INCONCLUSIVE: "is inconclusive"}
+    counts = verdicts.value_counts().reindex(VERDICTS, fill_value=0)
+    return ", ".join(counted(int(counts[word]), singulars[word], plurals[word]) for word in VERDICTS if counts[word])
 
 
 def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:
     by_paper, by_ours = judge(claim, paper), judge(claim, ours)
     return claim | {
+        "comparison": claim.get("comparison", OWN),
         "test": _describe_test(claim),
         "statistic_paper": by_paper.statistic,
         "verdict_paper": by_paper.verdict,
@@ -76,7 +130,9 @@ def _describe_test(claim: dict) -> str:
 
 def to_markdown(assessed: pd.DataFrame) -> str:
     """The counts; then for each subject a table of verdicts, and each claim with its sentence, test and numbers."""
-    header = ["# What the paper says, and what the numbers say\n", *markdown_table(counts(assessed)), ""]
+    sentences = f"{assessed['sentence'].nunique()} sentences, each counted once:\n"
+    table = markdown_table(counts(assessed).rename(columns=COUNTED))
+    header = ["# What the paper says, and what the numbers say\n", sentences, *table, ""]
     return "\n".join([*header, *(_section(subject, group) for subject, group in assessed.groupby("subject", sort=False))])
 
 

@@ -14,7 +14,7 @@ from clusterlets.paper.claims.findings import INCONCLUSIVE, Finding
 from clusterlets.paper.claims.numbers import Numbers
 
 #: Kinds of claims that are only about chosen runs, whatever their method.
-KINDS = ("within", "attained", "higher", "lower", "times_lower", "beats_random")
+KINDS = ("within", "attained", "higher", "nearly_as_high", "larger", "lower", "times_lower", "beats_random")
 UNDIVIDED = "undivided data"
 # A control's runs pass as runs of C, so that claims about runs chosen from C's can be tested on it too.
 _IN_PLACE_OF = {"method": "Clusterlets", "matcher": "C"}

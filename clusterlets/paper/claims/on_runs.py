@@ -77,7 +77,7 @@ def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool],
     return {
         "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
         "wilcoxon": wilcoxon["p_holm"] < statistics.ALPHA,
-        "order": ranking.mean_ranks[one] > ranking.mean_ranks[other],
+        "order": ranking.mean_ranks[one] < ranking.mean_ranks[other],
     }, words
 
 
@@ -99,18 +99,13 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
     If Wilcoxon's test could not have found a difference, it does not count for the claim.
     """
     ranking = _get_ranking(numbers, "matchers")
-    tests = {"Nemenyi's test": _apart(ranking.pairs), "Wilcoxon's with Holm's correction": _apart(numbers.wilcoxon)}
-    n_pairs, apart_by_any = len(ranking.pairs), set[frozenset]().union(*tests.values())
-    by_test = ", ".join(f"{len(pairs)} by {test}" for test, pairs in tests.items())
-    words = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
+    by_test = paired.pairs_apart(ranking)
+    n_pairs, apart_by_any = len(ranking.pairs), set[frozenset]().union(*by_test.values())
+    counts = ", ".join(f"{len(pairs)} by {test}" for test, pairs in by_test.items())
+    words = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {counts}"
     if len(apart_by_any) <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, words)
     return grade_in_two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, words)
-
-
-def _apart(pairs: pd.DataFrame) -> set[frozenset]:
-    significant = pairs[pairs["significant"].astype(bool)]
-    return {frozenset(pair) for pair in zip(significant["better"], significant["worse"], strict=True)}
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
@@ -188,7 +183,7 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
         f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}; "
         f"{frac} is ahead of {best} on {behind} of {len(values)} datasets"
     )
-    ahead = ranks[best] > ranks[frac]
+    ahead = ranks[best] < ranks[frac]
     if not ahead and not apart:
         _check_power(len(values), len(ranked_contenders), words)
     return grade_in_two_steps(ahead, not apart, words)

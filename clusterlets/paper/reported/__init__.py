@@ -46,7 +46,7 @@ def too_few(present: int) -> str:
 
 @cache
 def not_comparable() -> tuple[dict, ...]:
-    """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``."""
+    """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``, perhaps ``of_code``."""
     return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
 
 

@@ -24,8 +24,8 @@ FIGURES = [
     Declaration(
         name="figure1_critical_difference",
         title="Figure 1: critical differences of the matchers by mean deviation",
-        caption="Mean ranks of the matchers; blocks are datasets. Right is better, and bands join matchers whose difference is "
-        "not significant (Nemenyi's test, level 0.05).",
+        caption="Mean ranks of the matchers; blocks are datasets. 1, on the left, is best, and bands join matchers whose "
+        "difference is not significant (Nemenyi's test, level 0.05).",
         reads=READS,
         sections=("report.html#figures",),
         position=10,
@@ -61,7 +61,7 @@ def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
 
 
 def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
-    """Figure 1: mean ranks (right is better), bands join methods whose difference is not significant.
+    """Figure 1: mean ranks (left is better), bands join methods whose difference is not significant.
 
     ``names`` are all methods of the runs, ranked or not, so that each has the same hue as in other figures.
     """
@@ -84,7 +84,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
     for label in artists["labels"]:
         label.set_color("black")
     _draw_scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
-    key = "right is better; bands join what is not significantly different"
+    key = "1, on the left, is best; bands join what is not significantly different"
     words = f"mean rank over {len(ranking.complete)} blocks: {key}"
     axes.text(0.5, -0.06, words, ha="center", va="top", fontsize=8, transform=axes.transAxes)
     return figure

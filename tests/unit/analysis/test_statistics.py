@@ -54,11 +54,11 @@ def test_a_p_below_the_precision_is_shown_as_a_bound():
     assert statistics.format_p(9e-10) == "< 1e−9" and statistics.format_p(0.0) == "< 1e−9"
 
 
-def test_right_is_better_and_ties_share_a_rank():
+def test_1_is_the_best_rank_and_ties_share_a_rank():
     values = pd.DataFrame({"a": [0.1, 0.1, 0.1], "b": [0.2, 0.1 + 1e-15, 0.3], "c": [0.9, 0.9, 0.2]})
     ranks = statistics.rank("x", "X", values).mean_ranks
     assert list(ranks.index) == ["a", "b", "c"]
-    assert ranks.tolist() == pytest.approx([(3 + 2.5 + 3) / 3, (2 + 2.5 + 1) / 3, (1 + 1 + 2) / 3])
+    assert ranks.tolist() == pytest.approx([(1 + 1.5 + 1) / 3, (2 + 1.5 + 3) / 3, (3 + 3 + 2) / 3])
 
 
 def test_a_pair_is_significant_exactly_beyond_the_critical_difference(values):
@@ -139,8 +139,8 @@ DEMSAR = pd.DataFrame(
 
 def test_demsars_example():
     ranking = statistics.rank("x", "X", 1 - DEMSAR)  # less is better here, so errors instead of AUC
-    printed = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}  # in the paper, 1 is the best rank
-    assert (5 - ranking.mean_ranks).to_dict() == pytest.approx(printed, abs=0.0006)
+    printed = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
+    assert ranking.mean_ranks.to_dict() == pytest.approx(printed, abs=0.0006)
     # The printed chi-squared ignores ties; ours is corrected for them.
     without_ties = 12 * 14 / (4 * 5) * ((ranking.mean_ranks**2).sum() - 4 * 5**2 / 4)
     ties = sum(sum(n**3 - n for n in row.value_counts()) for _, row in DEMSAR.iterrows())
@@ -188,7 +188,6 @@ def test_nemenyis_p_matches_the_studentized_range(values):
 def test_who_is_ahead_of_the_random_partition():
     values = pd.DataFrame({"C": [0.3, 0.3, 0.1], "random": [0.2, 0.2, 0.2], "G-B": [0.9, 0.8, 0.7], "FRAC (fair)": [0, 0, 0]})
     text = statistics.compare_with_random(statistics.rank("x", "X", values))
-    assert "over 3 blocks, 1 is the fairest: FRAC (fair) 1.0, random 2.3, C 2.7, G-B 4.0." in text
     assert "Ahead of the random partition: FRAC (fair); behind it: C, G-B." in text
     assert statistics.compare_with_random(statistics.rank("x", "X", values.drop(columns="random"))) == ""
 
@@ -324,7 +323,7 @@ def test_an_added_method_is_ranked_with_all_others():
     runs = synthetic_runs()
     mine = runs[runs["method"] == "random"].assign(method="mine", deviation_mean=1e-6)
     ranking = ranking_of(pd.concat([runs, mine], ignore_index=True), "all_methods")
-    assert ranking.mean_ranks.index[0] == "mine" and ranking.mean_ranks["mine"] == len(ranking.mean_ranks) == 10
+    assert ranking.mean_ranks.index[0] == "mine" and ranking.mean_ranks["mine"] == 1 and len(ranking.mean_ranks) == 10
 
 
 @pytest.mark.parametrize(("datasets", "ranked"), [(5, True), (4, False)])

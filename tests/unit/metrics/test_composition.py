@@ -38,8 +38,17 @@ def test_three_groups_take_the_largest_difference():
     assert deviation == pytest.approx([0.25])
 
 
+def test_a_cluster_of_one_group_scores_the_same_whichever_group_it_holds():
+    counts, composition = np.array([3, 7]), np.array([[5, 0], [0, 5], [2, 2]])
+    assert metrics.deviation_per_cluster(composition, counts) == pytest.approx([0.7, 0.3, 0.2])
+    assert metrics.deviation_per_cluster(composition, counts, "first_group") == pytest.approx([0.7, 0.7, 0.2])
+    assert metrics.deviation_per_cluster(composition, counts, "least_share") == pytest.approx([0.3, 0.3, 0.2])
+
+
 def test_unknown_deviation_is_refused():
-    with pytest.raises(ValueError, match="unknown kind of deviation: .squared.; one of absolute, relative, kl$"):
+    with pytest.raises(
+        ValueError, match="unknown kind of deviation: .squared.; one of absolute, relative, kl, first_group, least_share$"
+    ):
         metrics.deviation_per_cluster(np.array([[1, 1]]), np.array([1, 1]), "squared")
 
 

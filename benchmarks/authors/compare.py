@@ -1,0 +1,102 @@
+"""Our variants of the authors' published matchers beside their package (clusterlets 0.0.3, GPL-3), run for run: make authors
+
+    python benchmarks/authors/compare.py --peer .venv/authors/bin/python --results results
+
+It takes the stored clusterlets of a finished grid and writes ``authors/equal_runs.csv`` below its results: for each dataset,
+matcher and number of hops, how many repetitions give the same clusters. Nothing else needs it. Tables of two groups only. G-D
+may differ from three hops on: there a centre depends on the order of a Python set.
+"""
+
+import argparse
+import json
+import re
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.matching import published
+from clusterlets.grid.artifacts import OK, SeedBlock
+
+DRIVER = Path(__file__).with_name("driver.py")
+HOPS = (1, 2, 3, 4)
+
+
+class Starts:
+    """A random generator that gives this order of starts."""
+
+    def __init__(self, order: np.ndarray) -> None:
+        self.order = order
+
+    def permutation(self, _: int) -> np.ndarray:
+        return self.order
+
+
+def stored_clusterlets(results: Path) -> Iterator[tuple[str, int, str, Clusterlets]]:
+    """Dataset, k, seed and clusterlets of every stored repetition of a table with two groups."""
+    for path in sorted(results.glob("pieces/*/clusterlets/k*/seeds*.npz")):
+        block = SeedBlock.load(str(path))
+        for seed, arrays in block.values.items() if block.status == OK else ():
+            clusterlets = Clusterlets.from_pieces(**arrays)
+            if clusterlets.counts.shape[1] == 2:
+                yield path.parts[-4], int(re.sub(r"\D", "", path.parts[-2])), seed, clusterlets
+
+
+def our_clusters(clusterlets: Clusterlets, hops: int, starts: np.ndarray) -> dict[str, list[list[int]]]:
+    memberships = {
+        "D": published.match_distance(clusterlets, hops),
+        "B": published.match_balance(clusterlets, hops),
+        "G-D": published.match_greedy_distance(clusterlets, hops, Starts(starts)),
+        "G-B": published.match_greedy_balance(clusterlets, hops, Starts(starts)),
+    }
+    return {name: sorted(np.flatnonzero(row).tolist() for row in rows) for name, rows in memberships.items()}
+
+
+def compare(results: Path, peer: str) -> pd.DataFrame:
+    """One row per dataset, matcher and hops: repetitions, those with equal clusters, and those where the package fails."""
+    cases, ours, keys = [], [], []
+    for dataset, k, seed, clusterlets in stored_clusterlets(results):
+        starts = np.random.default_rng([k, int(seed)]).permutation(len(clusterlets))
+        arrays = {"counts": clusterlets.counts.tolist(), "centroids": clusterlets.centroids.tolist(), "starts": starts.tolist()}
+        for hops in HOPS:
+            cases.append({**arrays, "hops": hops})
+            ours.append(our_clusters(clusterlets, hops, starts))
+            keys.append((dataset, hops))
+    with tempfile.TemporaryDirectory() as folder:
+        questions, answers = Path(folder, "cases.json"), Path(folder, "answers.json")
+        questions.write_text(json.dumps(cases))
+        subprocess.run([peer, "-I", DRIVER, questions, answers], check=True)
+        theirs = json.loads(answers.read_text())
+    rows = [
+        {
+            "dataset": dataset,
+            "matcher": name,
+            "hops": hops,
+            "equal": clusters == answer[name],
+            "failed": isinstance(answer[name], str),
+        }
+        for (dataset, hops), own, answer in zip(keys, ours, theirs, strict=True)
+        for name, clusters in own.items()
+    ]
+    grouped = pd.DataFrame(rows).groupby(["dataset", "matcher", "hops"])
+    return grouped.agg(runs=("equal", "size"), equal=("equal", "sum"), failed=("failed", "sum")).reset_index()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", required=True, help="the python of an environment that holds the authors' package")
+    parser.add_argument("--results", type=Path, default=Path("results"), help="results of a finished grid")
+    arguments = parser.parse_args()
+    counts = compare(arguments.results, arguments.peer)
+    folder = arguments.results / "authors"
+    folder.mkdir(exist_ok=True)
+    counts.to_csv(folder / "equal_runs.csv", index=False)
+    print(counts.groupby(["matcher", "hops"])[["runs", "equal", "failed"]].sum().to_string())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""Runs the matchers of the authors' package on clusterlets from a file: authors/bin/python -I driver.py cases.json answers.json
+
+It runs in an environment of its own that holds clusterlets==0.0.3, and speaks files alone, because that package has the import
+name of ours. A case has the clusterlets of one repetition; the answer has the clusters of each matcher, as lists of indices.
+"""
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from clusterlets.extractors.matches.graph import BalancePbMatcher, DPbMatcher, GreedyBalanceMatcher, GreedyDPbMatcher
+
+import clusterlets
+from clusterlets import Clusterlet
+
+
+def matchers(hops: int, shares: np.ndarray) -> dict:
+    """The four matchers by our names; a greedy cluster holds its start and as many clusterlets as we allow hops."""
+    return {
+        "D": DPbMatcher(hops),
+        "B": BalancePbMatcher(hops, shares),
+        "G-D": GreedyDPbMatcher(hops + 1),
+        "G-B": GreedyBalanceMatcher(hops + 1, shares),
+    }
+
+
+def answer(case: Mapping) -> dict[str, list[list[int]] | str]:
+    """The clusters of each matcher, or the error it ends with."""
+    counts, centroids = np.array(case["counts"]), np.array(case["centroids"])
+    shares = counts.sum(axis=0) / counts.sum()
+    members = np.split(np.arange(counts.sum()), np.cumsum(counts.sum(axis=1))[:-1])
+    given = {Clusterlet(i, counts[i], centroids[i], members[i]) for i in range(len(counts))}
+
+    def next_start(candidates: Iterable[Clusterlet]) -> Clusterlet:
+        """The first candidate in our random order of starts, so that only the rules differ and not the draws."""
+        by_id = {clusterlet.id_: clusterlet for clusterlet in candidates}
+        return next(by_id[number] for number in case["starts"] if number in by_id)
+
+    answers = {}
+    for name, matcher in matchers(case["hops"], shares).items():
+        matcher._sample_seed = next_start
+        try:
+            clusters = matcher.match(set(given), target_ratio=shares)
+            answers[name] = sorted(sorted(int(clusterlet.id_) for clusterlet in cluster) for cluster in clusters)
+        except Exception as error:
+            answers[name] = repr(error)
+    return answers
+
+
+def main(questions: str, answers: str) -> None:
+    assert "site-packages" in clusterlets.__file__, f"{clusterlets.__file__} is not the authors' package; run python with -I"
+    with open(questions, encoding="utf-8") as file:
+        cases = json.load(file)
+    with open(answers, "w", encoding="utf-8") as file:
+        json.dump([answer(case) for case in cases], file)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

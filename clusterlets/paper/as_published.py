@@ -1,0 +1,167 @@
+"""The paper's numbers and claims beside two runs of ours: as its text says, and as its authors' published code does.
+
+The second is a variant of the grid whose matchers do what :mod:`clusterlets.algorithms.matching.published` describes, and
+whose scores do what ``deviation`` of the variant says. What only it reproduces comes from the code, not from the text.
+"""
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from clusterlets.analysis import selection
+from clusterlets.paper import claims, comparison, reported, tables, verdict
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART
+from clusterlets.text import counted, markdown_table
+
+#: The settings that make a variant the published code.
+SETTINGS = {"pinball_scope": "published", "greedy_scope": "published"}
+_CELL = ["table", "row", "dataset", "method", "matcher", "quantity"]
+COLUMNS = [
+    *("kind", *_CELL, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"),
+]
+NUMBER, CLAIM = "number", "claim"
+ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
+# The better, the larger.
+_GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
+
+
+def variant_of(config: Mapping) -> str:
+    """The name of the first variant that runs the published code, with its scores if there is one; empty if there is none."""
+    fitting = [name for name, changes in config["variants"].items() if changes.items() >= SETTINGS.items()]
+    return next((name for name in fitting if "deviation" in config["variants"][name]), fitting[0] if fitting else "")
+
+
+def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
+    """One row per number of the paper that is compared, and per claim: ``results/as_published.csv``.
+
+    Numbers that only the published code can give (of B and G-D) are compared with both runs here.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        Every run of the grid; the paper's datasets and seeds enter.
+    published : DataFrame or None
+        Every run of the variant :func:`variant_of`; without it the result has no rows.
+
+    Returns
+    -------
+    DataFrame
+        :data:`COLUMNS`. A number ``comes_back`` with what reproduces it, a claim with what supports it as well as the paper's
+        own numbers do; of a claim, the columns of numbers hold the statistics.
+    """
+    both = {"text": runs, "code": published}
+    if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in both.values()):
+        return pd.DataFrame(columns=COLUMNS)
+    of_paper = {name: selection.seeds_of_paper(reported.runs_of_paper(frame)) for name, frame in both.items()}
+    our_tables = {name: tables.make(frame) for name, frame in of_paper.items()}
+    compared = {name: comparison.compare(of_paper[name], our_tables[name], excuse_code=False) for name in both}
+    numbers = {name: claims.Numbers.from_runs(of_paper[name], our_tables[name]) for name in both}
+    rows = pd.concat([_numbers(**compared), _claims(**numbers)], ignore_index=True)
+    return rows.reindex(columns=COLUMNS)
+
+
+def _numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
+    is_compared = comparison.counted(text).index.intersection(comparison.counted(code).index)
+    rows = text.loc[is_compared, [*_CELL, "reported"]].assign(kind=NUMBER)
+    for name, compared in (("text", text), ("code", code)):
+        rows[f"as_{name}"] = compared.loc[is_compared, "reproduced"]
+        rows[f"verdict_as_{name}"] = compared.loc[is_compared, "verdict"]
+    rows["comes_back"] = [
+        _comes_back(of_text == verdict.REPRODUCED, of_code == verdict.REPRODUCED)
+        for of_text, of_code in zip(rows["verdict_as_text"], rows["verdict_as_code"], strict=True)
+    ]
+    return rows
+
+
+def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
+    """Claims that all three decide, and that the paper's own numbers support at least in part."""
+    paper = claims.Numbers.from_paper()
+    rows = []
+    for claim in reported.claims()["claims"]:
+        by_paper, by_text, by_code = (claims.judge(claim, numbers) for numbers in (paper, text, code))
+        findings = (by_paper, by_text, by_code)
+        if all(finding.verdict in _GRADES for finding in findings) and by_paper.verdict != FAILS:
+            grades = [_GRADES[finding.verdict] for finding in findings]
+            rows.append(
+                {
+                    **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},
+                    **{"as_text": by_text.statistic, "verdict_as_text": by_text.verdict},
+                    **{"as_code": by_code.statistic, "verdict_as_code": by_code.verdict},
+                    "comes_back": _comes_back(grades[1] >= grades[0], grades[2] >= grades[0]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def _comes_back(with_text: bool, with_code: bool) -> str:
+    return {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}[
+        with_text, with_code
+    ]
+
+
+# ---- in words --------------------------------------------------------------------------------------------------------
+
+_NOT_RUN = "No variant ran the published code: `make as-published` does (workflow/configs/as_published.yaml)."
+
+
+def sentences(assessed: pd.DataFrame) -> list[str]:
+    """What only the published code reproduces, in sentences; none if it was not run."""
+    if assessed.empty:
+        return []
+    numbers, judged = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
+    counts = {
+        name: {word: int((numbers[f"verdict_as_{name}"] == word).sum()) for word in verdict.VERDICTS}
+        for name in ("text", "code")
+    }
+    lines = [
+        f"Of {counted(len(numbers), 'number')}, {counts['text'][verdict.REPRODUCED]} are reproduced and "
+        f"{counts['text'][verdict.DIFFERS]} differ as the text says; as the published code does, "
+        f"{counts['code'][verdict.REPRODUCED]} are reproduced and {counts['code'][verdict.DIFFERS]} differ."
+    ]
+    for of, frame in ((NUMBER, numbers), (CLAIM, judged)):
+        for where in (ONLY_CODE, ONLY_TEXT):
+            rows = frame[frame["comes_back"] == where]
+            listed = "; ".join(map(_name, rows.to_dict("records")))
+            subject = counted(len(rows), f"{of} comes", f"{of}s come")
+            lines.append(f"{subject} back {where}{f': {listed}' if listed else ''}.")
+    return lines
+
+
+def _name(row: Mapping) -> str:
+    if row["kind"] == CLAIM:
+        return row["row"].rstrip(".")
+    return f"{row['table'].partition('_')[0].replace('table', 'table ')}, {row['row']}, {row['quantity']}"
+
+
+def by_table(assessed: pd.DataFrame) -> pd.DataFrame:
+    """Numbers of each table by verdict, as the text says and as the code does."""
+    numbers = assessed[assessed["kind"] == NUMBER]
+    columns: dict[str, pd.Series] = {}
+    for name in ("text", "code"):
+        counts = pd.crosstab(numbers["table"], numbers[f"verdict_as_{name}"]).reindex(columns=verdict.VERDICTS, fill_value=0)
+        columns[f"as the {name}: reproduced / undecided / differs"] = counts.astype(str).agg(" / ".join, axis=1)
+    return pd.DataFrame(columns).rename_axis("table").reset_index()
+
+
+def of_matchers(assessed: pd.DataFrame) -> pd.DataFrame:
+    """Table 1 three times: a row per matcher and quantity, with the paper's number and both of ours."""
+    rows = assessed[(assessed["kind"] == NUMBER) & (assessed["table"] == reported.TABLES[0])]
+    names = {"reported": "the paper", "as_text": "as the text", "as_code": "as the code", "comes_back": "comes back"}
+    return rows[["row", "quantity", *names]].rename(columns={"row": "matcher", **names})
+
+
+def to_markdown(assessed: pd.DataFrame) -> str:
+    """A page of the findings: ``results/as_published.md``."""
+    return f"# As the text says, and as the published code does\n\n{body(assessed)}\n"
+
+
+def body(assessed: pd.DataFrame | None) -> str:
+    """The sentences, the counts, and table 1, as Markdown without a title."""
+    if assessed is None or assessed.empty:
+        return _NOT_RUN
+    parts = [*(f"- {line}" for line in sentences(assessed)), "", *markdown_table(by_table(assessed))]
+    matchers = of_matchers(assessed)
+    if len(matchers):
+        shown = matchers.assign(**{name: matchers[name].astype(float).map("{:.3f}".format) for name in matchers.columns[2:5]})
+        parts += ["", "Table 1:", "", *markdown_table(shown)]
+    return "\n".join(parts)

@@ -1,0 +1,51 @@
+"""The paper's numbers beside two runs of ours: what comes back, and with which."""
+
+import pytest
+from synthetic_runs import synthetic_runs
+
+from clusterlets.grid.configuration import CONFIGURATION, read_configuration
+from clusterlets.paper import as_published
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return synthetic_runs()
+
+
+@pytest.fixture(scope="module")
+def assessed(runs):
+    worse = runs["matcher"] == "B"
+    return as_published.assess(runs, runs.assign(deviation_mean=runs["deviation_mean"] + 0.5 * worse))
+
+
+def test_the_configuration_names_the_variant():
+    config = read_configuration(CONFIGURATION.parent / "workflow" / "configs" / "as_published.yaml")
+    assert as_published.variant_of(config) == "as_published"
+    assert as_published.variant_of({"variants": {"published_matchers": dict(as_published.SETTINGS)}}) == "published_matchers"
+    assert as_published.variant_of({"variants": {"pinball": {"pinball_scope": "published"}}}) == ""
+
+
+def test_without_the_variant_there_are_no_rows(runs):
+    assessed = as_published.assess(runs, None)
+    assert list(assessed.columns) == as_published.COLUMNS and assessed.empty
+    assert as_published.sentences(assessed) == [] and "make as-published" in as_published.to_markdown(assessed)
+
+
+def test_equal_runs_come_back_with_both_or_with_neither(runs):
+    assessed = as_published.assess(runs, runs)
+    assert set(assessed["comes_back"]) <= {as_published.BOTH, as_published.NEITHER}
+    assert (assessed["verdict_as_text"] == assessed["verdict_as_code"]).all()
+
+
+def test_numbers_of_b_and_gd_are_compared_here(assessed):
+    table1 = assessed[assessed["table"] == "table1_matchers"].set_index(["row", "quantity"])
+    row = table1.loc[("B-PB", "deviation_mean")]
+    assert float(row["as_code"]) == pytest.approx(float(row["as_text"]) + 0.5) and ("G-D-PB", "size") in table1.index
+    assert row["verdict_as_code"] == "differs"
+
+
+def test_the_page_counts_what_the_table_holds(assessed):
+    page = as_published.to_markdown(assessed)
+    only = assessed[(assessed["kind"] == "number") & (assessed["comes_back"] == as_published.ONLY_TEXT)]
+    assert f"{len(only)} number" in page and "| B-PB | deviation_mean |" in page
+    assert page.count("as the code") >= 2
