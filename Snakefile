@@ -28,6 +28,7 @@ localrules:
     prepare_dataset,
     prepare_user_table,
     measure_geometry,
+    cost_plainly,
     list_data,
     collect_runs,
     analyse,
