@@ -194,7 +194,7 @@ reference: verify
 	@mkdir -p reference/paper/tables reference/paper/statistics
 	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
 	@cp $(RESULTS)/statistics/*.csv reference/paper/statistics/
-	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv %/as_published.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
+	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv %/as_published.csv %/leaderboard_points.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
 	@du -sh reference/paper
 
 # docs/reproduction.md says in words what the file holds.
