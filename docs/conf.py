@@ -56,6 +56,7 @@ def escape_marks(app, what, name, obj, options, lines):
     """Docstrings are plain text: |x| is an absolute value, a lone * a product, and labels_ in a type an attribute."""
     for number, line in enumerate(lines):
         line = re.sub(r"\||(?<= )\*(?=,)", r"\\\g<0>", line)
+        line = re.sub(r":ref:`sphx_glr_[^`]*`", "scikit-learn's documentation", line)  # inherited; its labels are not here
         lines[number] = re.sub(r"(\w)_(?=\W)", r"\1\_", line) if line.lstrip().startswith(":type:") else line
 
 

@@ -63,7 +63,7 @@ def compile_together(kernels: Sequence[str]) -> None:
     Parameters
     ----------
     kernels : sequence of str
-        As ``module.function`` of :mod:`clusterlets.algorithms`; they should alternate in the time that they take.
+        As ``module.function`` of ``clusterlets.algorithms``; they should alternate in the time that they take.
     """
     missing = [] if config.DISABLE_JIT else [kernel for kernel in kernels if not _is_cached(_kernel(kernel).__wrapped__)]
     if len(missing) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:

@@ -621,8 +621,6 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     n_features_in_ : int
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
-    inertia_ : float
-        Sum of squared distances of the rows to their cluster's mean.
     deviation_ : float
         Largest difference between a group's share in a cluster and in the table, over all sensitive columns.
     sizes_ : int array (n_clusters_,)

@@ -106,7 +106,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         return self
 
     def transform(self, X):
-        """Distances (n, n_clusters_) of instances to ``cluster_centers_``."""
+        """Distances ``(n, n_clusters_)`` of instances to ``cluster_centers_``."""
         return np.sqrt(self._squared_distances(X))
 
     def score(self, X, y=None):

@@ -205,8 +205,6 @@ class FairLimit(Method):
 
         Attributes
         ----------
-        inertia_ : float
-            Sum of squared distances of the rows to their cluster's mean.
         deviation_ : float
             Largest difference between a group's share in a cluster and in the table, over all sensitive columns.
         sizes_ : int array (n_clusters_,)
@@ -217,7 +215,6 @@ class FairLimit(Method):
             Rounds on the whole table.
         """
 
-        inertia_: float
         deviation_: float
         sizes_: np.ndarray
         assignment_gap_: float

@@ -34,7 +34,7 @@ class Pieces:
     diameter : float
         Largest distance in the dataset.
     deviation : str
-        What the columns ``deviation_*`` measure: one of :data:`clusterlets.metrics.composition.DEVIATIONS`.
+        What the columns ``deviation_*`` measure: one of ``clusterlets.metrics.composition.DEVIATIONS``.
     columns : sequence of S sequences (K,)
         The value of each group in each sensitive column; empty for a single one.
     """
