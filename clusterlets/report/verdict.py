@@ -7,7 +7,7 @@ from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
-from clusterlets.paper.claims import by_sentence, in_words
+from clusterlets.paper.claims import FAILS, HOLDS, by_sentence
 from clusterlets.paper.results import Results
 from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
 from clusterlets.text import counted
@@ -45,10 +45,13 @@ def _tables(results: Results) -> Answer:
 
 def _claims(results: Results) -> Answer:
     sentences = by_sentence(results.claims)
+    (hold, fail), (hold_stricter, fail_stricter) = (
+        [int((sentences[whose] == verdict).sum()) for verdict in (HOLDS, FAILS)] for whose in ("ours", "stricter")
+    )
     return (
         "Its claims",
-        f"of {len(sentences)} sentences, {in_words(sentences['ours'])}; with FRAC as it is defined, which the paper did not "
-        f"run, {in_words(sentences['stricter'])}.",
+        f"of {len(sentences)} sentences, {hold} hold and {fail} do not; against FRAC as it is defined, {hold_stricter} and "
+        f"{fail_stricter}. The others hold in part or are inconclusive.",
     )
 
 
@@ -82,8 +85,8 @@ def _against_frac(results: Results) -> Answer:
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
     }[ahead[0], ahead[1]]
-    counts = ", ".join(f"{rival} on {wins[rival]} of {counted(total[rival], 'dataset')}" for rival in wins)
-    return "Fairer than FRAC", f"{verdict}. The best runs of Clusterlets deviate less than those of {counts}."
+    counts = " and ".join(f"{wins[rival]} of {counted(total[rival], 'dataset')}" for rival in wins)
+    return "Fairer than FRAC", f"{verdict}: its best runs deviate less on {counts}."
 
 
 def _fairest(results: Results) -> Answer:
@@ -141,9 +144,10 @@ def _most_reliable(standings: Standings) -> list[Answer]:
     if not rows:
         return []
     first, matcher = rows[0], leading_matcher(standings, SHOWN_LIMIT)
-    remark = "" if matcher is None else f" The best matcher of Clusterlets, {matcher['method']}: {_describe(matcher)}."
+    remark = "" if matcher is None else f" Of Clusterlets, {matcher['method']}: {_describe(matcher)}."
     question = f"Most reliable {describe_limit(SHOWN_LIMIT)}"
-    return [(question, f"{first['method']}, of {counted(len(rows), 'method')}: {_describe(first)}.{remark}")]
+    rank = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
+    return [(question, f"{first['method']}{rank}: {_describe(first)}.{remark}")]
 
 
 def _describe(row: Mapping) -> str:

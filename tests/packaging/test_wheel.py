@@ -81,7 +81,7 @@ def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
     fields, names = metadata(wheel)
     version = run(sys.executable, "-c", "import clusterlets; print(clusterlets.__version__)", cwd=ROOT).stdout.strip()
     assert fields["Name"] == "clusterlets-benchmark" and fields["Version"] == version and fields["License-Expression"] == "MIT"
-    assert set(fields.get_all("Provides-Extra")) == {"tables", "data", "plots", "workflow", "archive", "all", "dev"}
+    assert set(fields.get_all("Provides-Extra")) == {"tables", "data", "plots", "tune", "workflow", "archive", "all", "dev"}
     assert "Intended Audience :: Science/Research" in fields.get_all("Classifier")
     urls = dict(line.split(", ") for line in fields.get_all("Project-URL"))
     cited = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)

@@ -405,10 +405,10 @@ def answer(results, question):
 @pytest.mark.parametrize(
     ("nearest", "fair", "said"),
     [
-        (0.9, 0.9, "yes, both as the paper scored FRAC and as FRAC is defined. "),
-        (0.9, 0.0, "only as the paper scored FRAC, not as FRAC is defined. "),
-        (0.0, 0.9, "only against FRAC as defined, not as the paper scored it. "),
-        (0.0, 0.0, "no, neither as the paper scored FRAC nor as FRAC is defined. "),
+        (0.9, 0.9, "yes, both as the paper scored FRAC and as FRAC is defined: "),
+        (0.9, 0.0, "only as the paper scored FRAC, not as FRAC is defined: "),
+        (0.0, 0.9, "only against FRAC as defined, not as the paper scored it: "),
+        (0.0, 0.0, "no, neither as the paper scored FRAC nor as FRAC is defined: "),
     ],
 )
 def test_both_fracs_are_compared_separately(nearest, fair, said):
