@@ -11,7 +11,16 @@ def test_every_result_is_captioned_filed_and_labelled(finished, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "it gives the verdict in short sentences" in text
     entries, _ = json.JSONDecoder().raw_decode("{" + text.partition("var results = {")[2])
-    intermediates = {"runs", "pieces", "labels", "distances", "partitions", "prepared", "geometry"}  # of the grid, not results
+    intermediates = {
+        "runs",
+        "pieces",
+        "labels",
+        "distances",
+        "partitions",
+        "prepared",
+        "geometry",
+        "plain_costs",
+    }  # of the grid, not results
     names = (name for name in finished.results() if not name.endswith(".sha256"))
     expected = {f"results/tiny/{name}" for name in names if name.split("/")[0] not in intermediates}
     assert expected <= entries.keys()
