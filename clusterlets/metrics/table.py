@@ -145,10 +145,8 @@ OF_PAPER = (
         unit="ratio",
         range=(0, inf),
         better="lower",
-        meaning="kmeans_cost divided by the least cost of plain k-means with the same number of clusters over 50 starts with "
-        "fixed seeds (10 on tables of more than 100,000 rows); just below 1 where a method finds a better optimum. No other "
-        "run changes it. In the grid plain k-means runs at the configured k only; between them its log cost is interpolated "
-        "over log size",
+        meaning="kmeans_cost divided by the least cost of plain k-means with as many clusters, over 50 starts with fixed seeds "
+        "(10 above 100,000 rows); no other run changes it. Between the configured k, the log cost is interpolated over log size",
         undefined="for overlapping clusters, and for numbers of clusters outside those of plain k-means",
     ),
 )

@@ -38,8 +38,8 @@ def _tables(results: Results) -> Answer:
     perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
     return (
         "Its tables",
-        f"of {n_compared} numbers {total['reproduced']} are reproduced and {total['differs']} differ; a perfect copy of the "
-        f"paper would give {perfect['reproduced']:.0f} and {perfect['differs']:.0f}. The others cannot be decided.",
+        f"of {n_compared} numbers {total['reproduced']} are reproduced and {total['differs']} differ; of a perfect copy of the "
+        f"paper, {perfect['reproduced']:.0f} and {perfect['differs']:.0f}.",
     )
 
 
@@ -51,7 +51,7 @@ def _claims(results: Results) -> Answer:
     return (
         "Its claims",
         f"of {len(sentences)} sentences, {hold} hold and {fail} do not; against FRAC as it is defined, {hold_stricter} and "
-        f"{fail_stricter}. The others hold in part or are inconclusive.",
+        f"{fail_stricter}.",
     )
 
 
@@ -85,8 +85,9 @@ def _against_frac(results: Results) -> Answer:
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
     }[ahead[0], ahead[1]]
-    counts = " and ".join(f"{wins[rival]} of {counted(total[rival], 'dataset')}" for rival in wins)
-    return "Fairer than FRAC", f"{verdict}: its best runs deviate less on {counts}."
+    nearest, fair = (f"{wins[rival]} of {total[rival]}" for rival in wins)
+    counts = f"{nearest} and {fair} datasets"
+    return "Fairer than FRAC", f"{verdict}: it deviates less on {counts}."
 
 
 def _fairest(results: Results) -> Answer:
@@ -120,7 +121,7 @@ def _significance(results: Results) -> Answer:
     question = "Do the matchers differ" if has_paper_data else "Do the methods differ"
     if ranking.obstacle:
         return question, f"not tested. {ranking.obstacle}"
-    return question, f"{paired.describe_pairs_apart(ranking)} (Friedman's p {statistics.format_p(ranking.p_value)})."
+    return question, f"{paired.describe_pairs_apart(ranking)}."
 
 
 def _ranking(results: Results, name: str) -> statistics.Ranking:
