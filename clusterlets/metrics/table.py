@@ -146,7 +146,7 @@ OF_PAPER = (
         range=(0, inf),
         better="lower",
         meaning="kmeans_cost divided by the least cost of plain k-means with as many clusters, over 50 starts with fixed seeds "
-        "(10 above 100,000 rows); no other run changes it. Between the configured k, the log cost is interpolated over log size",
+        "(10 above 100,000 rows); no other run changes it. Between configured k, the log cost is interpolated over log size",
         undefined="for overlapping clusters, and for numbers of clusters outside those of plain k-means",
     ),
 )
