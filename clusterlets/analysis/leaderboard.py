@@ -250,11 +250,11 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
-    rows = []
+    rows, draws = [], _draws_of_tables(board)
     for (limit, method), blocks in board.groupby(["limit", "method"], sort=False):
         kept = blocks[blocks["outcome"] == KEEPS]
-        prices, tables = kept["price"].to_numpy(float), _tables(board)
-        weights, all_weights = _draw_weights(tables, _table_of(kept)), _draw_weights(tables, _table_of(blocks))
+        prices = kept["price"].to_numpy(float)
+        weights, all_weights = (draws[_tables_of(part)].to_numpy() for part in (kept, blocks))
         reliabilities = _share(weights.sum(axis=1), all_weights.sum(axis=1))
         once = np.ones((1, len(kept)))
         rows.append(
@@ -294,27 +294,26 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
         ``reliability_difference`` is over the blocks of both. ``told_apart`` names what differs: ``price`` if the interval of
         the ratio leaves out 1, ``reliability`` if that of the difference leaves out 0, both, or nothing.
     """
-    rows = []
+    rows, draws = [], _draws_of_tables(board)
     for limit, blocks in board.groupby("limit"):
-        tables = _tables(board)
         outcomes = {method: part.set_index(BLOCK) for method, part in blocks.groupby("method")}
         kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
         names = sorted(outcomes, key=lambda name: (KINDS.index(kinds[name]), name))
         rows += [
-            {"limit": limit, "method": one, "other": other, **_compare(outcomes[one], outcomes[other], tables)}
+            {"limit": limit, "method": one, "other": other, **_compare(outcomes[one], outcomes[other], draws)}
             for one, other in combinations(names, 2)
         ]
     return pd.DataFrame(rows, columns=PAIRS).round(_SHOWN)
 
 
-def _compare(one: pd.DataFrame, other: pd.DataFrame, tables: Sequence[str]) -> dict:
+def _compare(one: pd.DataFrame, other: pd.DataFrame, draws: pd.DataFrame) -> dict:
     shared = one.index.intersection(other.index, sort=False)
     one, other = one.loc[shared], other.loc[shared]
     kept_one, kept_other = (part["outcome"].to_numpy() == KEEPS for part in (one, other))
-    table_of, both = _table_of(one.reset_index()), kept_one & kept_other
+    both = kept_one & kept_other
     prices, other_prices = (part["price"].to_numpy(float)[both] for part in (one, other))
     logs = log(prices) - log(other_prices)
-    weights = _draw_weights(tables, table_of)
+    weights = draws[_tables_of(one.reset_index())].to_numpy()
     ratios = exp(_share(_total(weights[:, both] * logs), weights[:, both].sum(axis=1)))
     gain = kept_one.astype(int) - kept_other
     differences = _share(_total(weights * gain), weights.sum(axis=1))
@@ -337,20 +336,17 @@ def _compare(one: pd.DataFrame, other: pd.DataFrame, tables: Sequence[str]) -> d
 # ---- draws of tables -------------------------------------------------------------------------------------------------
 
 
-def _tables(board: pd.DataFrame) -> list[str]:
-    return list(dict.fromkeys(_table_of(board)))
-
-
-def _table_of(blocks: pd.DataFrame) -> pd.Series:
+def _tables_of(blocks: pd.DataFrame) -> list[str]:
     """The table of each block, which it shares with other k and other groups: ``adult`` of ``adult.sex``."""
-    return blocks["dataset"].map(lambda dataset: dataset.partition(".")[0])
+    return [dataset.partition(".")[0] for dataset in blocks["dataset"]]
 
 
-def _draw_weights(tables: Sequence[str], table_of: pd.Series) -> np.ndarray:
-    """How often each draw of as many tables, with replacement, takes each block: (draws, blocks), the same draws for all."""
-    drawn = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables)))
+def _draws_of_tables(board: pd.DataFrame) -> pd.DataFrame:
+    """How often each draw of as many tables, with replacement, takes each table: a row for each draw."""
+    tables = list(dict.fromkeys(_tables_of(board)))
+    drawn = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables))) if tables else np.zeros((DRAWS, 0))
     times = (drawn[:, :, None] == np.arange(len(tables))).sum(axis=1)
-    return times[:, [tables.index(table) for table in table_of]].astype(float)
+    return pd.DataFrame(times.astype(float), columns=tables)
 
 
 def _total(values: np.ndarray) -> np.ndarray:
