@@ -75,7 +75,9 @@ def _parser() -> argparse.ArgumentParser:
 def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
     """What the command reads, or the workflow that made the results."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
-    yield from (("a method of the configuration", grid["path"]) for grid in config["grids"].values() if "path" in grid)
+    for grid in config["grids"].values():
+        own = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
+        yield from (("a file of a method of the configuration", path) for path in own)
     yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
     yield from files_below("a file of the results", results)
 
