@@ -98,6 +98,14 @@ def check_spelling(path: str | Path) -> None:
     _refuse(faults)
 
 
+def check_words(arguments: Iterable[str]) -> None:
+    """Refuse the same in ``--config KEY=VALUE``, of which Snakemake reads the value as Python does."""
+    faults = []
+    for argument in arguments:
+        faults += _collect_faults(functools.partial(cells.parse_word, argument.partition("=")[2]), f"--config {argument}: ")
+    _refuse(faults)
+
+
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
     """The configuration, resolved: every entry of ``datasets`` has an id and settings.
 
@@ -181,11 +189,12 @@ def _in_one_line(text: str) -> str:
 
 
 def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
-    """Tables and methods of the user's own that lie in the folder of the results, each with the key that names it."""
+    """Tables and methods of the user's own, and their files, that lie in the folder of the results, with the key of each."""
     for key in ("datasets", "methods"):
-        for path in (entry["path"] for entry in config[key] if isinstance(entry, Mapping) and "path" in entry):
-            if Path(path).resolve().is_relative_to(Path(results).resolve()):
-                yield key, path
+        for entry in (entry for entry in config[key] if isinstance(entry, Mapping)):
+            for path in (*([entry["path"]] if "path" in entry else []), *entry.get("files", [])):
+                if Path(path).resolve().is_relative_to(Path(results).resolve()):
+                    yield key, path
 
 
 def _results_faults(results: str) -> list[str]:

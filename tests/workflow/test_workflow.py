@@ -72,6 +72,11 @@ def test_a_wrong_configuration_is_refused_before_anything_runs(workflow):
     assert workflow.results() == {}
 
 
+def test_a_number_on_the_command_line_is_spelt_as_in_the_configuration(workflow):
+    run = workflow.run("--dry-run", "--config", "sample_size=1_0")
+    assert run.status != 0 and "--config sample_size=1_0: 1_0 can be misread" in run.output, run.output
+
+
 def test_an_unavailable_dataset_stops_the_data_target_with_the_remedy(workflow):
     # No source answers: the mirror does not exist, and the public addresses lead to a proxy that refuses.
     refused = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
