@@ -202,18 +202,22 @@ def tune(
     shares = [np.bincount(column[groups]) / len(X) for column in levels.T]
     plain = least_plain_cost(X, n_clusters)
     task = Task(X, sensitive_features, levels, shares, n_clusters, max_deviation, min_cluster_size, plain)
-    plan, runs, interrupted = trials.candidates(sorted(names), task), [], False
+    plan, runs = trials.candidates(sorted(names), task), []
     seeds = range(random_state, random_state + n_seeds)
     try:
         for run in trials.search(task, plan, seeds, end, progress or (lambda done, total, words: None)):
             runs.append(run)
+        return _ranked(task, plan, runs, interrupted=False)
     except KeyboardInterrupt:
-        interrupted = True
+        return _ranked(task, plan, runs, interrupted=True)
+
+
+def _ranked(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interrupted: bool) -> Tuned:
+    """The result of these runs and of the configurations that were not tried."""
     tried = {(run["method"], run["parameters"]) for run in runs}
     note = "interrupted" if interrupted else "the time was over"
     missing = [trials.not_tried(candidate, task, note) for candidate in plan]
-    runs += [run for run in missing if (run["method"], run["parameters"]) not in tried]
-    frame = pd.DataFrame(runs)
+    frame = pd.DataFrame([*runs, *(run for run in missing if (run["method"], run["parameters"]) not in tried)])
     tuned = Tuned(_by_configuration(frame))
     tuned.runs, tuned.task, tuned.interrupted = frame, task, interrupted
     return tuned
