@@ -197,7 +197,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
             idle += 1
         if idle == _MOST_IDLE or problem.n_steps >= _MOST_STEPS:
             warning = (
-                f"VFC did not settle in {n_iter} rounds; these labels are of round {best.n_iter}, with its least objective."
+                f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
             )
             return replace(best, warning=warning), False
         former_objective = objective
