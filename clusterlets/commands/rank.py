@@ -14,7 +14,6 @@ import pandas as pd
 from clusterlets.analysis import leaderboard
 from clusterlets.analysis.leaderboard import METHOD, POINTS
 from clusterlets.commands.output import nonempty, whole_number
-from clusterlets.datasets import describe
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import cells
@@ -50,7 +49,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     if not (_CHECKOUT / "Snakefile").is_file():
         raise ClusterletsError("rank runs the workflow, which an installed package lacks: use it in a clone of the repository.")
-    settings, fingerprints, others = _read_reference(options.reference)
+    settings, described, others = _read_reference(options.reference)
     wanted = configuration(settings, options.method, options.tables)
     config = check_configuration(wanted, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
     ((name, grid),) = config["grids"].items()
@@ -60,10 +59,11 @@ def main(arguments: list[str]) -> int:
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", wanted)
-    _try_smallest_table(config, folder, options.cores)
+    smallest = min(config["datasets"], key=lambda table: described[table]["rows"])
+    _try_first_cell(config, smallest, folder, options.cores)
     _run_workflow(f"{RESULTS}/runs.csv", folder, options.cores)
     for table in config["datasets"]:
-        if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != fingerprints[table]:
+        if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != described[table]["fingerprint"]:
             raise ClusterletsError(f"{table} is not the table of {options.reference}, so prices cannot be compared.")
 
     runs, grids = read_runs(f"{RESULTS}/runs.csv"), config["grids"]
@@ -88,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--tables",
         metavar="NAMES",
-        type=lambda text: nonempty(text).split(","),
+        type=lambda text: nonempty(text).replace(" ", "").split(","),
         help="compare on these alone, separated by commas; a table's name stands for all its sensitive groups (default: all)",
     )
     parser.add_argument("--cores", type=whole_number(1, 1024), default=os.cpu_count() or 1, metavar="N", help="default: all")
@@ -102,14 +102,14 @@ def _parser() -> argparse.ArgumentParser:
 # ---- the same rules --------------------------------------------------------------------------------------------------
 
 
-def _read_reference(folder: Path) -> tuple[dict, dict[str, str], pd.DataFrame]:
-    """The settings of a finished run, the fingerprints of its tables, and its points."""
+def _read_reference(folder: Path) -> tuple[dict, dict[str, dict], pd.DataFrame]:
+    """The settings of a finished run, what identifies its tables, and its points."""
     if not (folder / _POINTS).is_file():
         raise ClusterletsError(f"There is no {folder / _POINTS} to compare with; name the folder of a finished `make field`.")
     content, points = manifest.read(folder / manifest.NAME), read_lines(folder / _POINTS)
     if list(points.columns) != POINTS:
         raise ClusterletsError(f"{folder} is from a version whose leaderboard had other rules; run `make field` again.")
-    return content["settings"], {table: known["fingerprint"] for table, known in content["datasets"].items()}, points
+    return content["settings"], content["datasets"], points
 
 
 def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict:
@@ -133,7 +133,7 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     # An id with a point follows from the other settings, and an entry may not name it.
     entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in chosen]
     shared = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
-    own = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
+    own: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
     return {**shared, "datasets": entries, **own}
 
 
@@ -149,14 +149,13 @@ def _refuse_more_effort(grid: Mapping, others: Mapping[str, Mapping]) -> None:
 # ---- the runs --------------------------------------------------------------------------------------------------------
 
 
-def _try_smallest_table(config: Mapping, folder: Path, cores: int) -> None:
-    """Run one cell of the smallest table alone, so that a mistake in the file is seen at once."""
-    smallest = min(config["datasets"], key=lambda table: describe(config["tables"][table]["name"])["rows"])
-    cell = next(cell for cell in cells(config) if cell.dataset == smallest)
+def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> None:
+    """Run one cell of a table alone, so that a mistake in the file is seen at once."""
+    cell = next(cell for cell in cells(config) if cell.dataset == table)
     _run_workflow(f"{RESULTS}/{cell.path}", folder, cores)
     rows = read_cell(f"{RESULTS}/{cell.path}")
     if all(row["status"] == "failed" for row in rows):
-        raise ClusterletsError(f"{cell.method} failed on {smallest}, so it was not compared: {rows[0]['note']}")
+        raise ClusterletsError(f"{cell.method} failed on {table}, so it was not compared: {rows[0]['note']}")
 
 
 def _run_workflow(target: str, folder: Path, cores: int) -> None:
