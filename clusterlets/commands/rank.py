@@ -73,7 +73,8 @@ def main(arguments: list[str]) -> int:
         write_csv(folder / file, frame)
     if len(config["datasets"]) < len(settings["datasets"]):
         print(f"All methods are compared on a part of the tables only: {', '.join(config['datasets'])}.")
-    print(*_failures(runs), *account(standings, grid["names"][0]), f"\nAll numbers: {folder}/", sep="\n")
+    print(*_failures(runs), *account(standings, grid["names"][0]), sep="\n")
+    print(f"\nAll numbers: {folder}/ (docs/field.md explains the words)")
     return 0
 
 
