@@ -203,6 +203,9 @@ def account(standings: Standings, method: str) -> Iterator[str]:
         if method in texts.index:
             place = "none" if pd.isna(place) else f"{place} of {len(standings.under(limit, METHOD))}"
             rows.append({"limit": f"{limit:g}", "place": place, **texts.loc[method]})
+    if not rows:
+        yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
+        return
     yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
     n_tables = standings.board["dataset"].map(lambda dataset: dataset.partition(".")[0]).nunique()
     if n_tables < FEWEST_TABLES:
@@ -222,12 +225,12 @@ def _compared(pairs: pd.DataFrame, are_enough: bool) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
     for pair in pairs.to_dict("records"):
         told_apart = pair["told_apart"] if are_enough else ""
-        ratio = f"{pair['ratio']:.2f}" if pair["blocks"] else "no block in common"
+        name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
         if "price" in told_apart:
-            found[cheaper if pair["ratio"] < 1 else dearer].append(f"{pair['other']} ({ratio})")
+            found[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
         if "reliability" in told_apart:
             gain = pair["reliability_difference"]
             found[more if gain > 0 else less].append(f"{pair['other']} ({abs(gain):.2f})")
         if not told_apart:
-            found[alike].append(f"{pair['other']} ({ratio})")
+            found[alike].append(name_and_ratio)
     return found
