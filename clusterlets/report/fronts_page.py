@@ -30,7 +30,7 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
 
 
 def embedded(points: pd.DataFrame) -> dict:
-    """What the page draws: the points of every block, each a list of :data:`FIELDS`, the first of which is a place in ``methods``.
+    """What the page draws: the points of every block, each a list of :data:`FIELDS`; methods by place.
 
     A configuration without a price, because no scoring run has a result or because clusters overlap, is only counted, in
     ``unpriced``. ``infeasible`` lists the limits that no clustering of the block keeps.
