@@ -223,10 +223,8 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
         lines += [f"`{_PAIRS}` has the other limits.", ""]
     if not standings.is_empty:
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
-        lines += [
-            f"`{_BOARD}` has every method, `fronts.html` shows every value of its parameters. To repeat the runs of a row:"
-        ]
-        lines += [""]
+        lines += [f'`{_BOARD}` has every method, <a href="fronts.html">fronts.html</a> shows every value of its parameters.']
+        lines += ["To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {results}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     lines += ["## What the words mean", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     return "\n".join(lines)

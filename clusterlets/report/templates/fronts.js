@@ -140,8 +140,9 @@
 
   // Names where there is room: the limit and plain k-means, the front from its cheapest point on, then the cheapest point of
   // each other method. A name covers no other name and no mark, and no line if there is another place; else it is left out.
+  // Where all places are taken, a name on the front may cover marks that are not on it.
   const label = (limit, limitX, oneY, lines, { left, right, top, bottom }) => {
-    const taken = drawn.map((mark) => ({ x: mark.x - 4, y: mark.y - 4, width: 8, height: 8 }));
+    const taken = drawn.map(({ x, y, point }) => ({ x: x - 4, y: y - 4, width: 8, height: 8, yields: !point.onFront }));
     const meet = (one, other) =>
       one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
     const place = (text, name, spots) => {
@@ -151,11 +152,12 @@
         const box = element.getBBox();
         return { x: box.x - 2, y: box.y, width: box.width + 4, height: box.height };
       });
-      const isFree = (box) =>
+      const isFree = (box, covers) =>
         box.x >= left && box.x + box.width <= right + MARGIN.right && box.y >= 0 && box.y + box.height <= bottom &&
-        !taken.some((other) => meet(box, other));
-      const free = boxes.filter(isFree);
-      const box = free.find((candidate) => !lines.some((line) => meet(candidate, line))) ?? free[0];
+        !taken.some((other) => meet(box, other) && !(covers && other.yields));
+      const free = boxes.filter((candidate) => isFree(candidate, false));
+      const clear = free.find((candidate) => !lines.some((line) => meet(candidate, line)));
+      const box = clear ?? free[0] ?? (name === "of-front" ? boxes.find((candidate) => isFree(candidate, true)) : null);
       if (!box) return element.remove();
       const [x, y, anchor] = spots[boxes.indexOf(box)];
       Object.entries({ x, y, "text-anchor": anchor }).forEach(([key, value]) => element.setAttribute(key, value));
