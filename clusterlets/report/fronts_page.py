@@ -10,7 +10,7 @@ from clusterlets.analysis.leaderboard import BLOCK, LIMITS, TOLERANCE
 from clusterlets.report import standings
 from clusterlets.report.templating import render_template
 
-_WORDS = ("price", "largest deviation", "limit", "keeps the limit", "seeds", "matchers of Clusterlets", "controls")
+_WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "controls", "outputs without a claim")
 #: What the page holds of each point, in this order.
 FIELDS = (*("method", "parameters", "price", "deviation_max", "clusters_least", "clusters_most", "smallest", "runs", "exact"),)
 
@@ -25,6 +25,7 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
         has_blocks=bool(data["blocks"]),
         empty=standings.EMPTY,
         leaderboard=board,
+        introduction=standings.INTRODUCTION,
         glossary=[(word, standings.GLOSSARY[word]) for word in _WORDS],
     )
 
