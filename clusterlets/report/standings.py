@@ -262,7 +262,8 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
         lines += ["## Where methods fail", "", *markdown_table(all_outcomes(standings, SHOWN_LIMIT)), ""]
     if not standings.is_empty:
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
-        lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
+        lines += [f'`{_BOARD}` has every method, <a href="fronts.html">fronts.html</a> shows every value of its parameters.']
+        lines += ["To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     return "\n".join(lines)
 
