@@ -43,7 +43,7 @@ def test_tables_figures_and_report_are_there(finished):
     lines = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode())))
     assert {line["dataset"] for line in lines} == {"iris", "breast_cancer"}
     assert results["clusterings/projection.csv"].count(b"iris,Clusterlets,") >= 5 * 150
-    assert b"<html" in results["report.html"] and b"<html" in results["leaderboard.html"]
+    assert all(b"<html" in results[page] for page in ("report.html", "leaderboard.html", "fronts.html"))
     *verdict, empty, basis = results["summary.txt"].decode().splitlines()
     assert len(verdict) == 5 and all(line.endswith(".") for line in verdict) and empty == ""
     assert basis.startswith("This rests on 72 runs") and basis.endswith("results/tiny/report.html")
