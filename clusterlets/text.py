@@ -1,6 +1,7 @@
 """Numbers in sentences, and tables in Markdown."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,12 @@ if TYPE_CHECKING:
 def counted(number: int, singular: str, plural: str = "") -> str:
     """``1 run``, ``7,200 runs``: a number with its noun; the plural has an s unless it is given."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
+
+
+def first_of(names: Sequence[str], most: int) -> list[str]:
+    """The names; of more than ``most`` the first ones, and ``and 7 more``."""
+    more = len(names) - most
+    return [*names[:most], *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def percent(share: float) -> str:

@@ -1,4 +1,4 @@
-"""What commands share: option types, where they write, clusterings as CSV, and errors for users."""
+"""What commands share: option types, where they write, tables as CSV, and errors for users."""
 
 import argparse
 import os
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
 import pandas as pd
 
 from clusterlets.errors import ClusterletsError
@@ -111,11 +110,3 @@ def write_table(output: str, frame: pd.DataFrame) -> None:
         return
     with writing(output):
         write_csv(output, frame)
-
-
-def write_memberships(output: str, rows: np.ndarray, clusters: np.ndarray) -> None:
-    """Write pairs of row and cluster, both counted from 0, as :func:`write_table` does.
-
-    A row in several clusters has several lines.
-    """
-    write_table(output, pd.DataFrame({"row": rows, "cluster": clusters}))

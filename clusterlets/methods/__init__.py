@@ -44,6 +44,7 @@ from clusterlets.parameters import (
 )
 
 __all__ = [
+    "COMPILED",
     "DELTA",
     "MAX_DEVIATION",
     "MIN_CLUSTER_SIZE",
@@ -73,6 +74,8 @@ __all__ = [
 ]
 
 
+#: Libraries of a method with compiled kernels; llvmlite generates the machine code.
+COMPILED = ("numpy", "numba", "llvmlite")
 #: What a method may be called: it is a part of the names of files.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls.

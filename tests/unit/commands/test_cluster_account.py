@@ -95,7 +95,7 @@ def test_the_worst_cluster_is_named():
 
 def test_many_clusters_without_a_group_are_counted():
     (warning,) = account.warnings(report_of([[5, 0]] * 7 + [[0, 5]]))
-    assert warning.startswith("8 clusters lack a group: cluster 0 has no b, cluster 1 has no b") and ", and 3 more" in warning
+    assert warning.startswith("8 clusters lack a group: cluster 0 has no b; cluster 1 has no b;") and "; and 3 more." in warning
 
 
 def test_warns_of_a_price_above_two():
