@@ -19,11 +19,6 @@ def first_of(names: Sequence[str], most: int) -> list[str]:
     return [*names[:most], *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def percent(share: float) -> str:
-    """``77 %``: a share from 0 to 1, rounded; ``none`` for NaN."""
-    return "none" if share != share else f"{share:.0%}".replace("%", " %")
-
-
 def decimal(value: float, places: int = 3) -> str:
     """``0.032``, ``−2.500``: fixed places, or two significant digits where a nonzero number would be shown as 0.
 

@@ -65,11 +65,6 @@ class Tuned(pd.DataFrame):
     def max_deviation(self) -> float:
         return self.task.max_deviation
 
-    @property
-    def keeps_limit(self) -> bool:
-        """Whether any run keeps the limit."""
-        return bool(self["keeps"].any())
-
     def best(self) -> dict[str, Any]:
         """The recommended run: method, parameters, seed and its scores.
 

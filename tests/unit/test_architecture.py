@@ -76,7 +76,7 @@ WITHIN_ALGORITHMS = {
     "fractional_lloyd": ("fair_dual", "geometry", "weighted_kmeans"),
     "fair_flow": ("coreset", "fair_assignment", "fractional_lloyd", "geometry", "instances"),
     "fair_lp": ("fair_assignment", "geometry", "instances", "kmeans"),
-    "coreset": ("fair_assignment", "fair_dual", "fractional_lloyd", "geometry", "instances", "kmeans"),
+    "coreset": ("fair_assignment", "fractional_lloyd", "geometry", "instances", "kmeans"),
     "fairlets": ("compiled", "instances"),
     "tree_fairlets": ("compiled", "instances"),
     "antidote": ("instances", "kernels", "kmeans"),
