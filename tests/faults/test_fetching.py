@@ -77,7 +77,7 @@ def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     site.serve("/good", GOOD)
     assert toy.recovers(str(tmp_path / "no mirror"))["source"] == f"{site.address}/good"
-    assert site.requested_paths == ["/gone", "/page", "/good"]
+    assert site.requested_paths == ["/gone"] * 3 + ["/page", "/good"]
 
 
 def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):

@@ -18,7 +18,7 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
 
 def largest_error(X, groups, rows, weights, k, random_state):
-    """Of four sets of centres, rows and means of rows in turn: the largest \|cost of the coreset / cost of the table - 1\|.
+    """Of four sets of centres, rows and means of rows in turn: the largest relative error of the cost.
 
     Each cost is the bound of the fractional assignment with the table's shares.
     """
