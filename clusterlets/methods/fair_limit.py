@@ -114,8 +114,8 @@ class FairLimit(Method):
     }
     libraries = COMPILED
     kernels = (
-        *("limit_counts._search", "limit_dual._ascend", "kernels.candidate_distances", "transport._assign"),
-        *("fair_limit._polish", "limit_dual._means", "kernels.assign", "kernels.sums_by_label"),
+        *("limit_counts._search", "fair_dual._ascend_sparse", "kernels.candidate_distances", "transport._assign"),
+        *("fair_limit._polish", "fair_dual._means", "kernels.assign", "kernels.sums_by_label"),
     )
 
     def fit(

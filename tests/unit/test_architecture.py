@@ -66,10 +66,9 @@ WITHIN_ALGORITHMS = {
     "fair_assignment": ("compiled", "count_moves", "fair_dual", "limits", "transport"),
     "limits": (),
     "limit_counts": ("compiled", "limits"),
-    "limit_dual": ("compiled", "fair_dual"),
-    "limit_assignment": ("limit_counts", "limit_dual", "limits", "transport"),
+    "limit_assignment": ("fair_dual", "limit_counts", "limits", "transport"),
     "fair_limit": (
-        *("compiled", "coreset", "fair_dual", "geometry", "instances", "limit_counts", "limit_dual", "limits", "transport"),
+        *("compiled", "coreset", "fair_dual", "geometry", "instances", "limit_counts", "limits", "transport"),
         "weighted_kmeans",
     ),
     "weighted_kmeans": ("elementary", "geometry", "kernels"),
