@@ -135,7 +135,7 @@ def _lloyd(rows, tiles, weights, centres):
         assign(tiles, centres, labels, distances)
         if np.array_equal(labels, former_labels):
             break
-        new_centres = _means(rows, weights, weighted, labels, distances, centres)
+        new_centres = _means(weights, weighted, labels, distances, centres)
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         former_labels[:] = labels
@@ -147,7 +147,7 @@ def _lloyd(rows, tiles, weights, centres):
     return centres, labels, float((weights * distances).sum())
 
 
-def _means(rows, weights, weighted, labels, distances, centres):
+def _means(weights, weighted, labels, distances, centres):
     """Weighted means (k, d); a centre without rows becomes the row of the largest weighted distance that is left."""
     sums, totals = np.empty_like(centres), np.bincount(labels, weights, minlength=len(centres))
     sizes = np.empty(len(centres), dtype=np.int64)

@@ -84,6 +84,13 @@ def refuse_files(written: Mapping[str, str], read: Iterable[tuple[str, str | Pat
             check_writable(file)
 
 
+def check_endings(options: argparse.Namespace) -> None:
+    """Refuse names of pages and pictures, in ``options.report`` and ``options.plot``, whose endings stand for another kind."""
+    for option, file, endings in (("report", options.report, (".html",)), ("plot", options.plot, (".png", ".pdf", ".svg"))):
+        if file and Path(file).suffix not in endings:
+            raise ClusterletsError(f"--{option} {file}: the name must end in {' or '.join(endings)}.")
+
+
 def _is_same_file(one: str | Path, other: str | Path) -> bool:
     """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
     try:

@@ -78,9 +78,9 @@ class Tuned(pd.DataFrame):
         """
         run = self.iloc[0].to_dict()
         if pd.isna(run["price"]):
+            statuses = leaderboard.count_statuses(self.runs["status"])
             raise InvalidInput(
-                f"No fit has a result with a price ({_counts(self.runs['status'])}), so nothing can be recommended: allow more "
-                "minutes."
+                f"No fit has a result with a price ({statuses}), so nothing can be recommended: allow more minutes."
             )
         return run | {"seed": int(run["seed"])}
 
@@ -233,7 +233,7 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
             runs=("status", lambda statuses: int((statuses != trials.NOT_TRIED).sum())),
             kept=("keeps", "sum"),
             price_median=("price", "median"),
-            statuses=("status", _counts),
+            statuses=("status", leaderboard.count_statuses),
             seconds=("seconds", "sum"),
         )
         .reset_index(),
@@ -243,8 +243,3 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     table["on_front"] = on_front.reindex(table.index, fill_value=False)
     table["role"] = [methods.get(name).role for name in table["method"]]
     return table.astype({"seed": "Int64"})[COLUMNS].round(6).reset_index(drop=True)
-
-
-def _counts(statuses: pd.Series) -> str:
-    """``ok 4; timeout 2``."""
-    return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())

@@ -63,7 +63,7 @@ def test_warns_of_a_measurement_used_as_group_and_shortens_the_list_of_its_value
     people.assign(age=np.arange(60) // 2).to_csv("people.csv", index=False)
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "--method", "k-means", "-k", "2"])
     first, *lines = capsys.readouterr().out.splitlines()
-    assert first.endswith(", 18 3.3%, 19 3.3% and 10 further groups")
+    assert first.endswith(", 18 3.3%, 19 3.3%, and 10 more")
     assert any(line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines)
     assert max(map(len, lines)) < 300
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "-k", "10"])
