@@ -342,20 +342,15 @@ class TestFrac:
         assert (group_counts(result.labels_fair, groups, 4) >= floors).all()
 
     @pytest.mark.parametrize("cluster", [frac, frac_oe])
-    @pytest.mark.parametrize("n_clusters", [0, 7])
-    def test_impossible_numbers_of_clusters_are_refused(self, cluster, n_clusters):
-        with pytest.raises(ClusterletsError, match=f"{n_clusters} clusters of 6 instances"):
-            cluster(np.zeros((6, 1)), np.zeros(6, int), n_clusters, np.random.default_rng(0))
+    def test_too_many_clusters_are_refused(self, cluster):
+        with pytest.raises(ClusterletsError, match="7 clusters of 6 instances"):
+            cluster(np.zeros((6, 1)), np.zeros(6, int), 7, np.random.default_rng(0))
 
     def test_other_unusable_input_is_refused(self):
         X, groups, rng = np.zeros((6, 2)), np.zeros(6, int), np.random.default_rng(0)
         for mistake, message in (
             (lambda: frac(X, groups, 2, rng, init="best"), "init = 'best'"),
             (lambda: frac(X, groups, 2, rng, max_iter=0), "max_iter = 0"),
-            (lambda: frac(X + np.nan, groups, 2, rng), "finite"),
-            (lambda: frac(X, groups[:3], 2, rng), r"\(6, 2\) and \(3,\)"),
-            (lambda: frac(X, groups - 1, 2, rng), "codes"),
-            (lambda: frac(X, groups + 0.5, 2, rng), "codes"),
             (lambda: fair_assignment(X, groups, np.zeros((2, 3))), r"\(2, 3\)"),
         ):
             with pytest.raises(ClusterletsError, match=message):

@@ -56,9 +56,7 @@ def test_unusable_input_is_refused():
     X, groups, rng = np.zeros((6, 2)), np.array([0, 1] * 3), np.random.default_rng(0)
     for mistake, message in (
         (lambda: fair_lp.fit(X, groups, 7, rng), "7 clusters of 6 instances: fair-lp"),
-        (lambda: fair_lp.fit(X + np.nan, groups, 2, rng), "finite features"),
         (lambda: fair_lp.fit(X, groups, 2, rng, delta=1.0), "delta must be"),
-        (lambda: fair_lp.fit(X, groups - 1, 2, rng), "codes 0..K-1"),
     ):
         with pytest.raises(ClusterletsError, match=message):
             mistake()
