@@ -365,24 +365,6 @@ def test_errors_are_readable_and_write_nothing(people, run, tmp_path, words):
     assert not (tmp_path / "labels.csv").exists()
 
 
-def test_the_table_itself_is_never_overwritten(people, run, tmp_path):
-    before = (tmp_path / "people.csv").read_bytes()
-    status, _, complaint = run("people.csv", "--sensitive", "sex", "-o", str(tmp_path / "people.csv"))
-    assert status == 1 and "is the table itself, which would be lost" in complaint
-    assert (tmp_path / "people.csv").read_bytes() == before
-
-
-@pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_the_table_is_recognised_through_links(people, run, tmp_path, option):
-    before = (tmp_path / "people.csv").read_bytes()
-    (tmp_path / "link.png").symlink_to("people.csv")
-    (tmp_path / "name.png").hardlink_to(tmp_path / "people.csv")
-    for name in ("link.png", "name.png"):
-        status, output, complaint = run("people.csv", "--sensitive", "sex", option, name)
-        assert (status, output) == (1, "") and f"{name} is the table itself" in complaint
-    assert (tmp_path / "people.csv").read_bytes() == before
-
-
 @pytest.mark.parametrize("names", [("a.png", "a.png"), ("a.png", "./b/../a.png"), ("link.png", "a.png"), ("a.png", "link.png")])
 @pytest.mark.parametrize("is_there", [True, False])
 def test_clusters_and_picture_are_two_files(people, run, tmp_path, names, is_there):
@@ -433,15 +415,6 @@ def test_an_empty_option_is_refused(option, people, capsys):
     with pytest.raises(SystemExit):
         command_line.main(["cluster", "people.csv", "--sensitive", "sex", option, ""])
     assert f"argument {option}{'/--output' if option == '-o' else ''}: it is empty" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_a_path_that_cannot_be_written_is_named(people, run, tmp_path, option):
-    name = "taken.png"
-    (tmp_path / name).mkdir()
-    status, _, complaint = run("people.csv", "--sensitive", "sex", option, name)
-    assert status == 1 and "taken.png cannot be written (Is a directory)" in complaint
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["people.csv", "taken.png"]
 
 
 def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
