@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Literal, NoReturn
 import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.errors import ClusterletsError, MethodError
+from clusterlets.errors import ClusterletsError, MethodError, did_you_mean
 from clusterlets.parameters import (
     DELTA,
     MAX_DEVIATION,
@@ -418,12 +418,9 @@ def get(name: str) -> type[Method]:
         defined = _methods_of(importlib.import_module(module))
         if name in defined:
             return defined[name]
-    from difflib import get_close_matches  # only this error needs it
-
     available = names()
-    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in available}, n=1)
-    hint = f" Did you mean {next(known_name for known_name in available if known_name.upper() == near[0])}?" if near else ""
-    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(available)}.")
+    hint = did_you_mean(name, available)
+    raise ClusterletsError(f"There is no method {name!r}{hint}. The methods are {', '.join(available)}.")
 
 
 def names(role: str = "") -> list[str]:

@@ -178,6 +178,6 @@ def test_the_receipt_is_json_without_the_machine(toy, tmp_path):
 
 def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
     assert "pima" in catalogue.names()
-    with pytest.raises(ClusterletsError, match="There is no dataset 'pimo'. Did you mean pima"):
+    with pytest.raises(ClusterletsError, match="There is no dataset 'pimo' .did you mean 'pima'"):
         fetch("pimo", tmp_path / "raw")
     assert not (tmp_path / "raw").exists()

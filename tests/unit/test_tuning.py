@@ -247,7 +247,7 @@ def test_a_plot_in_an_unknown_format_is_refused(tuned, tmp_path):
         ({"minutes": 0}, "minutes=0 is not a number above 0"),
         ({"n_seeds": 0}, "n_seeds: 0"),
         ({"random_state": None}, "random_state: None"),
-        ({"methods_tried": ["frack"]}, "Did you mean FRAC"),
+        ({"methods_tried": ["frack"]}, "did you mean 'FRAC'"),
         ({"methods_tried": ["k-means"]}, "nothing to compare"),
     ],
 )

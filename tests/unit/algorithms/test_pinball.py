@@ -409,7 +409,7 @@ def test_the_registry_knows_each_matcher(name, match):
 
 
 def test_an_unknown_matcher_is_refused_with_the_nearest():
-    with pytest.raises(ClusterletsError, match=r"Did you mean G-B\? The methods are B, C, D, "):
+    with pytest.raises(ClusterletsError, match=r"\(did you mean 'G-B'\?\)\. The methods are B, C, D, "):
         methods.get("g-b")
     with pytest.raises(ClusterletsError, match="no method 'zzz'. The methods are"):
         methods.get("zzz")

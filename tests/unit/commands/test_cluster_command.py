@@ -315,7 +315,7 @@ ERRORS = {
     "line 6: column 'age' holds 'old'": ["word.csv", "--sensitive", "sex"],
     "every row has the same group": ["women.csv", "--sensitive", "sex"],
     "-k 301 is more than the 300 rows": ["people.csv", "--sensitive", "sex", "-k", "301"],
-    "Did you mean G-B?": ["people.csv", "--sensitive", "sex", "--matcher", "GB"],
+    "(did you mean 'G-B'?)": ["people.csv", "--sensitive", "sex", "--matcher", "GB"],
     "--tau has no effect with --matcher G-B": ["people.csv", "--sensitive", "sex", "--tau", "0.1"],
     "--omega has no effect with --matcher D": ["people.csv", "--sensitive", "sex", "--matcher", "D", "--omega", "0.1"],
     "--hops has no effect with --matcher C": ["people.csv", "--sensitive", "sex", "--matcher", "C", "--hops", "2"],

@@ -86,7 +86,7 @@ def test_an_unknown_name_is_refused_with_all_names(name):
 
 
 def test_a_near_name_is_suggested():
-    with pytest.raises(ClusterletsError, match="Did you mean FRAC-OE?"):
+    with pytest.raises(ClusterletsError, match="did you mean 'FRAC-OE'"):
         methods.get("frac-oa")
 
 
