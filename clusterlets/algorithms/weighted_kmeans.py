@@ -9,7 +9,6 @@ import numpy as np
 from clusterlets.algorithms.elementary import log
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_label, tiles_of
-from clusterlets.errors import ClusterletsError
 
 _MAX_ITER = 300
 _TOL = 1e-4  # smallest total squared move of the centres, as a share of the mean variance of a feature
@@ -37,20 +36,11 @@ def weighted_kmeans(
     labels : int array (n,)
         Index of each row's nearest centre.
 
-    Raises
-    ------
-    ClusterletsError
-        Unless every row has a positive, finite weight, and for numbers of clusters or starts below 1.
-
     Notes
     -----
     O(n k d) time per round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
     """
     rows, weights = (np.require(array, np.float64, ["C", "W"]) for array in (X, weights))
-    if weights.shape != (len(rows),) or not (np.isfinite(weights) & (weights > 0)).all():
-        raise ClusterletsError(f"{len(rows)} rows need as many weights, each positive and finite.")
-    if n_clusters < 1 or n_init < 1:
-        raise ClusterletsError(f"n_clusters = {n_clusters} and n_init = {n_init} must both be at least 1.")
     tiles = tiles_of(rows)
     best, best_cost = None, np.inf
     for _ in range(n_init):

@@ -408,13 +408,6 @@ def test_the_registry_knows_each_matcher(name, match):
     assert np.array_equal(methods.get(name)().match(build(TWO), np.random.default_rng(0), hops=2), match(build(TWO), 2, *rng))
 
 
-def test_an_unknown_matcher_is_refused_with_the_nearest():
-    with pytest.raises(ClusterletsError, match=r"\(did you mean 'G-B'\?\)\. The methods are B, C, D, "):
-        methods.get("g-b")
-    with pytest.raises(ClusterletsError, match="no method 'zzz'. The methods are"):
-        methods.get("zzz")
-
-
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
 def test_a_matcher_imports_neither_other_matchers_nor_heavy_packages(name, other):
     code = (
