@@ -19,6 +19,11 @@ def first_of(names: Sequence[str], most: int) -> list[str]:
     return [*names[:most], *([f"and {more:,} more"] if more > 0 else [])]
 
 
+def cut(text: str, letters: int) -> str:
+    """Shorten a text to this many letters, ending in an ellipsis if it was longer."""
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
+
+
 def decimal(value: float, places: int = 3) -> str:
     """``0.032``, ``−2.500``: fixed places, or two significant digits where a nonzero number would be shown as 0.
 

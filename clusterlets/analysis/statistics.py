@@ -211,7 +211,7 @@ def _long(ranking: Ranking) -> pd.DataFrame:
 
 
 def _mean_ranks(ranking: Ranking) -> pd.DataFrame:
-    """Mean rank (highest is best) and mean deviation of each method."""
+    """Mean rank, of which 1 is best, and mean deviation of each method."""
     ranks, means = ranking.mean_ranks, ranking.complete.mean()
     columns = {"method": ranks.index, "mean_rank": ranks.to_numpy(), "deviation_mean": means[ranks.index].to_numpy()}
     return pd.DataFrame({"ranking": ranking.name, **columns})

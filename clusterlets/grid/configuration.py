@@ -22,6 +22,7 @@ from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 from clusterlets.methods import names as method_names
 from clusterlets.parameters import one_form
+from clusterlets.text import cut
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
@@ -402,7 +403,7 @@ def _unknown(key: str, names: Iterable[str], valid_names: Iterable[str]) -> list
 
 def _explain(error: ValidationError) -> str:
     key_path = ".".join(str(part) for part in error.path)
-    message = error.message if len(error.message) <= _LONGEST_FAULT else error.message[:_LONGEST_FAULT] + "…"
+    message = cut(error.message, _LONGEST_FAULT)
     if error.validator == "additionalProperties":
         allowed = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in allowed]
