@@ -23,7 +23,7 @@ from clusterlets.steps.preparing import prepare_dataset
 
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
-HALF, LITTLE = len(GOOD) // 2, len(GOOD) // 5
+HALF = len(GOOD) // 2
 
 # Runs a fetch of the toy in a process of its own: catalogue (JSON), raw folder.
 CHILD = """

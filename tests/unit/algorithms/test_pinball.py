@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from in_order import InOrder
 
 from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
@@ -40,17 +41,6 @@ def by_size(sizes):
 
 def clusters(membership):
     return [set(np.flatnonzero(row).tolist()) for row in membership]
-
-
-class InOrder:
-    """A generator that returns a fixed permutation."""
-
-    def __init__(self, *order):
-        self.order = order
-
-    def permutation(self, n):
-        assert n == len(self.order)
-        return np.array(self.order)
 
 
 def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
