@@ -43,10 +43,6 @@ class Tuned(pd.DataFrame):
         Every run, whatever its status, with its seed.
     task : Task
         What was asked for.
-    n_clusters : int
-        Clusters requested.
-    max_deviation : float
-        The limit on the largest deviation of a cluster.
     interrupted : bool
         Whether Ctrl-C ended the fits before their time.
     """
@@ -56,14 +52,6 @@ class Tuned(pd.DataFrame):
     @property
     def _constructor(self):
         return pd.DataFrame  # a selection of rows or columns is a plain frame
-
-    @property
-    def n_clusters(self) -> int:
-        return self.task.n_clusters
-
-    @property
-    def max_deviation(self) -> float:
-        return self.task.max_deviation
 
     def best(self) -> dict[str, Any]:
         """The recommended run: method, parameters, seed and its scores.
@@ -87,7 +75,7 @@ class Tuned(pd.DataFrame):
     def estimator(self):
         """The estimator of :meth:`best`, not yet fitted."""
         best = self.best()
-        return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.n_clusters, best["seed"])
+        return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.task.n_clusters, best["seed"])
 
     def recommendation(self) -> str:
         """Which run to repeat, what it costs, and what it is compared with."""
@@ -174,7 +162,9 @@ def tune(
     ClusterletsError
         For a name that no method has.
     """
-    end = time.monotonic() + 60 * _checked_minutes(minutes)
+    if not 0 < minutes < np.inf:
+        raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
+    end = time.monotonic() + 60 * minutes
     for name, value, least in (
         ("n_clusters", n_clusters, 2),
         ("min_cluster_size", min_cluster_size, 1),
@@ -212,12 +202,6 @@ def tune(
     tuned = Tuned(_by_configuration(frame))
     tuned.runs, tuned.task, tuned.interrupted = frame, task, interrupted
     return tuned
-
-
-def _checked_minutes(minutes: float) -> float:
-    if not 0 < minutes < np.inf:
-        raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
-    return minutes
 
 
 def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:

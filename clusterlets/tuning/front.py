@@ -31,14 +31,16 @@ def draw(tuned: "Tuned") -> Figure:
         return empty_figure("Nothing to show: no fit has a result with a price.")
     look = method_styles(sorted(set(tuned["method"])))
     figure, (axes,) = panels(1, per_row=1, height=5.2)
-    _draw_axes(axes, priced, tuned.max_deviation)
+    _draw_axes(axes, priced, tuned.task.max_deviation)
     for name, points in priced.groupby("method", sort=False):
         color, marker = look[str(name)]
         axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     left_out = len(tuned) - len(priced)
-    axes.set_title(f"What fairness costs: {tuned.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
+    axes.set_title(
+        f"What fairness costs: {tuned.task.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else "")
+    )
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
