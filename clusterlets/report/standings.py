@@ -28,6 +28,11 @@ INTRODUCTION = (
     "price is what it then costs: the sum of squared distances to the cluster means, divided by that of the best plain "
     "k-means. So a reliability of 1 at a price of 1 would be perfect."
 )
+#: The features of a run, by its setting ``scaling``: numbers of the two kinds are two experiments.
+FEATURES = {
+    "none": "The features are raw, as in the paper. Prices of raw and of standardised features cannot be compared.",
+    "standard": "Each feature has mean 0 and variance 1. Prices of raw and of standardised features cannot be compared.",
+}
 #: The details, before the tables.
 GLOSSARY = {
     "price": score("price_of_fairness").explanation,
@@ -227,11 +232,16 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 # ---- Markdown --------------------------------------------------------------------------------------------------------
 
 
-def to_markdown(standings: Standings, configfile: str, results: str) -> str:
-    """``results/leaderboard.md``: the glossary, findings, all methods, the pairs, and the cheapest of each block."""
+def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str:
+    """``results/leaderboard.md``: the words, findings, all methods, the pairs, and the cheapest of each block."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
-        lines += [*wrap(INTRODUCTION, 120), "", f"![Reliability against price](figures/{PICTURE}.png)", ""]
+        lines += [
+            *wrap(f"{INTRODUCTION} {FEATURES[settings['scaling']]}", 120),
+            "",
+            f"![Reliability against price](figures/{PICTURE}.png)",
+            "",
+        ]
     lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     lines += ["## How to read the tables", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     if SHOWN_LIMIT in standings.limits:
@@ -245,7 +255,7 @@ def to_markdown(standings: Standings, configfile: str, results: str) -> str:
     if not standings.is_empty:
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
-        lines += [f"    {command(configfile)} {results}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
+        lines += [f"    {command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     return "\n".join(lines)
 
 
