@@ -139,6 +139,8 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
         With status ``infeasible`` if it is proved that there are no such counts, and ``not_converged`` if none were found.
     """
     k = wanted.shape[1]
+    if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged to the whole table
+        raise NoClusteringError(INFEASIBLE, _too_many(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
     if counts is None:
