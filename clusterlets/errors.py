@@ -5,7 +5,7 @@ import sys
 from typing import Any
 
 # The package clusterlets on PyPI, by the authors of the paper, has the same import name. Installed over this one it replaces
-# clusterlets/__init__.py, and every part of this package imports this module.
+# clusterlets/__init__.py. Every package and every module at the top of this project imports this module first.
 if not hasattr(sys.modules["clusterlets"], "_HOMES"):
     raise ImportError(
         "another package named clusterlets, that of the paper's authors on PyPI, was installed over this one. Run "

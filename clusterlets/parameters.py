@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+
 # Rounding errors of counts that are computed from shares.
 _ROUNDING = 1e-9
 

@@ -3,6 +3,8 @@
 import re
 from typing import TYPE_CHECKING
 
+import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+
 if TYPE_CHECKING:
     import pandas as pd
 

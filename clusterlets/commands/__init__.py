@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+
 #: What each command is for.
 PURPOSES = {
     "cluster": "a fair clustering of your own table",

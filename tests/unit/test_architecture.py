@@ -40,12 +40,12 @@ ALLOWED = {
     "estimators": ("methods", "parameters", "metrics", "algorithms", "storage", "extras", "errors"),
     "datasets": ("algorithms.checks", "storage", "errors"),
     "methods": ("parameters", "algorithms", "errors"),
-    "parameters": (),
+    "parameters": ("errors",),
     "bounds": ("metrics.composition", "algorithms", "errors"),
-    "metrics": ("parameters", "algorithms.elementary", "algorithms.centroids"),
+    "metrics": ("parameters", "algorithms.elementary", "algorithms.centroids", "errors"),
     "algorithms": ("errors",),
     "storage": ("errors",),
-    "text": (),
+    "text": ("errors",),
     "extras": ("errors",),
 }
 # The same for the modules of algorithms: whatever a step imports enters its fingerprint and costs each of its jobs time.
