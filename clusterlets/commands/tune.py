@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
         raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
     if Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
         raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
-    table, _, notes = own_table.read(options)
+    table, _, notes = own_table.read(options, least_groups=1)
     say = functools.partial(print, file=stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
     for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
