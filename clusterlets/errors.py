@@ -1,17 +1,9 @@
 """Exceptions whose messages are for users."""
 
 import os
-import sys
 from typing import Any
 
-# The package clusterlets on PyPI, by the authors of the paper, has the same import name. Installed over this one it replaces
-# clusterlets/__init__.py. Every package and every module at the top of this project imports this module first.
-if not hasattr(sys.modules["clusterlets"], "_HOMES"):
-    raise ImportError(
-        "another package named clusterlets, that of the paper's authors on PyPI, was installed over this one. Run "
-        "`python -m pip uninstall clusterlets clusterlets-benchmark`, and then `python -m pip install .` in a checkout of the "
-        "project."
-    )
+import clusterlets.installation  # noqa: F401
 
 
 class ClusterletsError(Exception):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+import clusterlets.installation  # noqa: F401
 
 # Rounding errors of counts that are computed from shares.
 _ROUNDING = 1e-9

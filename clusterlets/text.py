@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING
 
-import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+import clusterlets.installation  # noqa: F401
 
 if TYPE_CHECKING:
     import pandas as pd

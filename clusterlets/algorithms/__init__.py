@@ -1,3 +1,3 @@
 """The methods, and what they share: arrays in, arrays out. It reads and writes no result."""
 
-import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+import clusterlets.installation  # noqa: F401

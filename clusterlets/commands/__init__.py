@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+import clusterlets.installation  # noqa: F401
 
 #: What each command is for.
 PURPOSES = {

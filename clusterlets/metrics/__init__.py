@@ -6,4 +6,4 @@ The entries' functions take what they are computed from: :class:`clusterlets.met
 This file imports no scores, because every fit depends on those of instances, and must not depend on the others too.
 """
 
-import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+import clusterlets.installation  # noqa: F401

@@ -1,3 +1,3 @@
 """The paper's numbers and claims, compared with ours."""
 
-import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+import clusterlets.installation  # noqa: F401

@@ -1,3 +1,3 @@
 """Where results come from and what they cost: manifest, accounts, versions and machine, and the archive of a finished run."""
 
-import clusterlets.errors  # noqa: F401  # refuses a mixed installation
+import clusterlets.installation  # noqa: F401
