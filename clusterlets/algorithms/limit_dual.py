@@ -10,9 +10,8 @@ from collections.abc import Sequence
 from math import frexp
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.fair_dual import FairDual
 
 _MOST_STEPS = 30  # at each temperature; further ones hardly raise the bound
@@ -80,7 +79,7 @@ def fractional_means(
     return means
 
 
-@njit
+@inner
 def _exponential(x):
     """exp(-x) for x from 0 to 40: a series for the 64th part, squared six times."""
     x *= -0.015625
@@ -103,7 +102,7 @@ def _exponential(x):
     return total
 
 
-@njit
+@inner
 def _log(x):
     """log(x) of a positive number, in operations that every processor rounds alike."""
     mantissa, exponent = frexp(x)
@@ -124,7 +123,7 @@ def _log(x):
     return exponent * _LN2 + s * value
 
 
-@njit
+@inner
 def _least(costs, prices, row, group):
     """The least cost plus price of a row, and its cluster."""
     least, nearest = costs[row, 0] + prices[group, 0], 0
@@ -135,12 +134,13 @@ def _least(costs, prices, row, group):
     return least, nearest
 
 
-@njit
+@inner
 def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
-    """Rows with several near clusters, and where the near clusters of each begin; the others add to the sums of ``sure_*``."""
+    """Rows with several near clusters, how many, and where the near clusters of each begin; the others add to ``sure_*``."""
     n, k = costs.shape
-    sure_counts[:] = 0.0
-    sure_costs[:] = 0.0
+    for group in range(sure_counts.shape[0]):
+        for cluster in range(k):
+            sure_counts[group, cluster], sure_costs[group, cluster] = 0.0, 0.0
     unsure, starts = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     n_unsure, n_near = 0, 0
     starts[0] = 0
@@ -168,25 +168,26 @@ def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
             if costs[row, cluster] + prices[group, cluster] - least <= reach:
                 clusters[place], values[place] = cluster, costs[row, cluster]
                 place += 1
-    return unsure[:n_unsure].copy(), starts[: n_unsure + 1].copy(), clusters, values
+    return unsure, n_unsure, starts, clusters, values
 
 
-@njit
+@inner
 def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
     """Exact sum of each row's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
 
     ``curvature`` (K, k, k) becomes minus the Hessian times the temperature: its lower half.
     """
-    unsure, starts, clusters, values = near
+    unsure, n_unsure, starts, clusters, values = near
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
     for group in range(n_groups):
         for cluster in range(k):
             counts[group, cluster] = sure_counts[group, cluster]
             least_sum += sure_costs[group, cluster] + prices[group, cluster] * sure_counts[group, cluster]
-    curvature[:] = 0.0
+            for other in range(k):
+                curvature[group, cluster, other] = 0.0
     parts = np.empty(k)
-    for index in range(len(unsure)):
+    for index in range(n_unsure):
         row = unsure[index]
         group, weight = groups[row], weights[row]
         first, size = starts[index], starts[index + 1] - starts[index]
@@ -212,7 +213,7 @@ def _evaluate(near, weights, groups, prices, temperature, sure_counts, sure_cost
     return least_sum, temperature * smoothing
 
 
-@njit
+@inner
 def _set_prices(rows, multipliers, prices):
     for group in range(prices.shape[0]):
         for cluster in range(prices.shape[1]):
@@ -222,7 +223,7 @@ def _set_prices(rows, multipliers, prices):
             prices[group, cluster] = total
 
 
-@njit
+@inner
 def _moved(prices, former):
     """The most by which the difference of two prices of a group has changed."""
     most = 0.0
@@ -235,10 +236,12 @@ def _moved(prices, former):
     return most
 
 
-@njit
-def _solve(matrix, right):
-    """Solve a positive definite system by Cholesky, in place; False if it is not positive definite. Reads the lower half."""
-    size = len(right)
+@inner
+def _solve(matrix, right, size):
+    """Solve a positive definite system by Cholesky, in place; False if it is not positive definite. Reads the lower half.
+
+    The system is the first ``size`` rows and columns.
+    """
     for i in range(size):
         for j in range(i + 1):
             value = matrix[i, j]
@@ -261,12 +264,12 @@ def _solve(matrix, right):
     return True
 
 
-@njit
-def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix, right):
+@inner
+def _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right):
     """The damped system of the free multipliers: its lower half and its right side."""
     k = curvature.shape[1]
     diagonal = 0.0
-    for i in range(len(free)):
+    for i in range(n_free):
         row_i, cluster_i = free[i] // k, free[i] % k
         right[i] = gradient[row_i, cluster_i]
         for j in range(i + 1):
@@ -279,11 +282,11 @@ def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix
         diagonal = max(diagonal, matrix[i, i])
     # Where the dual is flat, only a part of its largest curvature limits a step.
     floor = 1e-3 * diagonal if diagonal > 0 else 1.0
-    for i in range(len(free)):
+    for i in range(n_free):
         matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
 
 
-@njit
+@inner
 def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed."""
     k = multipliers.shape[1]
@@ -301,7 +304,7 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     return n_free, missed
 
 
-@njit
+@inner
 def _copy(source, target):
     """The same as ``target[:] = source``, which Numba takes seconds to compile."""
     for row in range(source.shape[0]):
@@ -361,8 +364,8 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
         while not solved:
             if damping >= 1e12:
                 return best
-            _newton_system(rows, curvature, temperature, free[:n_free], gradient, damping, matrix, right)
-            solved = _solve(matrix[:n_free, :n_free], right[:n_free])
+            _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right)
+            solved = _solve(matrix, right, n_free)
             if not solved:
                 damping *= 10
         _copy(multipliers, trial)

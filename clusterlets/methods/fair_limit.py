@@ -117,7 +117,8 @@ class FairLimit(Method):
     libraries = ("numpy", "numba", "llvmlite")
     kernels = (
         *("limit_counts._search", "limit_dual._ascend", "kernels.candidate_distances", "transport._assign"),
-        *("fair_limit._polish", "limit_dual._means", "kernels.assign", "kernels.sums_by_label"),
+        *("fair_limit._polish", "kernels.assign", "limit_dual._means", "kernels.sums_by_label"),
+        *("kernels.squared_distances", "kernels.inertia_by_label"),
     )
 
     def fit(
