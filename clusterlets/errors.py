@@ -1,18 +1,10 @@
 """Exceptions whose messages are for users, and the hint of messages about unknown names."""
 
 import os
-import sys
 from collections.abc import Iterable
 from typing import Any
 
-# The package clusterlets on PyPI, by the authors of the paper, has the same import name. Installed over this one it replaces
-# clusterlets/__init__.py, and every part of this package imports this module.
-if not hasattr(sys.modules["clusterlets"], "_HOMES"):
-    raise ImportError(
-        "another package named clusterlets, that of the paper's authors on PyPI, was installed over this one. Run "
-        "`python -m pip uninstall clusterlets clusterlets-benchmark`, and then `python -m pip install .` in a checkout of the "
-        "project."
-    )
+import clusterlets.installation  # noqa: F401
 
 
 class ClusterletsError(Exception):

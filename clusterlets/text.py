@@ -4,6 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import clusterlets.installation  # noqa: F401
+
 if TYPE_CHECKING:
     import pandas as pd
 

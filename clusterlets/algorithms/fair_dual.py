@@ -22,7 +22,7 @@ from math import frexp
 import numpy as np
 from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 
 #: Temperatures, as parts of the mean cost of a nearest cluster: from where all clusters count to where nearly only one does.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
@@ -201,9 +201,11 @@ def fractional_means(
 
 
 @njit
-def _solve(matrix, right):
-    """Solve a positive definite system by Cholesky, in place; False if it is not positive definite. Reads the lower half."""
-    size = len(right)
+def _solve(matrix, right, size):
+    """Solve a positive definite system by Cholesky, in place; False if it is not positive definite. Reads the lower half.
+
+    The system is the first ``size`` rows and columns.
+    """
     for i in range(size):
         for j in range(i + 1):
             value = matrix[i, j]
@@ -227,11 +229,11 @@ def _solve(matrix, right):
 
 
 @njit
-def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix, right):
+def _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right):
     """The damped system of the free multipliers: its lower half and its right side."""
     k = curvature.shape[1]
     diagonal = 0.0
-    for i in range(len(free)):
+    for i in range(n_free):
         row_i, cluster_i = free[i] // k, free[i] % k
         right[i] = gradient[row_i, cluster_i]
         for j in range(i + 1):
@@ -244,7 +246,7 @@ def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix
         diagonal = max(diagonal, matrix[i, i])
     # Where the dual is flat, only a part of its largest curvature limits a step.
     floor = 1e-3 * diagonal if diagonal > 0 else 1.0
-    for i in range(len(free)):
+    for i in range(n_free):
         matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
 
 
@@ -275,17 +277,17 @@ def _copy(source, target):
 
 
 @njit
-def _step(rows, curvature, temperature, free, gradient, damping, matrix, right, multipliers, trial):
+def _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
     """Fill in the trial multipliers by a Newton step; returns the damping that it needed, and the gain to first order.
 
     No step is made where not even a damping of :data:`_MOST_DAMPING` is enough.
     """
     k, gain = multipliers.shape[1], 0.0
     while damping < _MOST_DAMPING:
-        _newton_system(rows, curvature, temperature, free, gradient, damping, matrix, right)
-        if _solve(matrix[: len(free), : len(free)], right[: len(free)]):
+        _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right)
+        if _solve(matrix, right, n_free):
             _copy(multipliers, trial)
-            for i in range(len(free)):
+            for i in range(n_free):
                 row, cluster = free[i] // k, free[i] % k
                 trial[row, cluster] = max(0.0, trial[row, cluster] + right[i])
                 gain += gradient[row, cluster] * (trial[row, cluster] - multipliers[row, cluster])
@@ -444,7 +446,7 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
             steps += 1
         else:
             damping = max(4 * damping, 1e-4)
-        damping, gain = _step(rows, curvature, temperature, free[:n_free], gradient, damping, matrix, right, multipliers, trial)
+        damping, gain = _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial)
         if damping >= _MOST_DAMPING:
             return best
 
@@ -452,7 +454,7 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
 # ---- the near clusters of each row -------------------------------------------------------------------------------------
 
 
-@njit
+@inner
 def _exponential(x):
     """exp(-x) for x from 0 to 40: a series for the 64th part, squared six times."""
     x *= -0.015625
@@ -475,7 +477,7 @@ def _exponential(x):
     return total
 
 
-@njit
+@inner
 def _short_log(x):
     """log(x) of a positive number, in operations that every processor rounds alike."""
     mantissa, exponent = frexp(x)
@@ -496,7 +498,7 @@ def _short_log(x):
     return exponent * _LN2 + s * value
 
 
-@njit
+@inner
 def _least(costs, prices, row, group):
     """The least cost plus price of a row, and its cluster."""
     least, nearest = costs[row, 0] + prices[group, 0], 0
@@ -507,12 +509,13 @@ def _least(costs, prices, row, group):
     return least, nearest
 
 
-@njit
+@inner
 def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
-    """Rows with several near clusters, and where the near clusters of each begin; the others add to the sums of ``sure_*``."""
+    """Rows with several near clusters, how many, and where the near clusters of each begin; the others add to ``sure_*``."""
     n, k = costs.shape
-    sure_counts[:] = 0.0
-    sure_costs[:] = 0.0
+    for group in range(sure_counts.shape[0]):
+        for cluster in range(k):
+            sure_counts[group, cluster], sure_costs[group, cluster] = 0.0, 0.0
     unsure, starts = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     n_unsure, n_near = 0, 0
     starts[0] = 0
@@ -540,25 +543,26 @@ def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
             if costs[row, cluster] + prices[group, cluster] - least <= reach:
                 clusters[place], values[place] = cluster, costs[row, cluster]
                 place += 1
-    return unsure[:n_unsure].copy(), starts[: n_unsure + 1].copy(), clusters, values
+    return unsure, n_unsure, starts, clusters, values
 
 
-@njit
+@inner
 def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
     """Exact sum of each row's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
 
     ``curvature`` (K, k, k) becomes minus the Hessian times the temperature: its lower half.
     """
-    unsure, starts, clusters, values = near
+    unsure, n_unsure, starts, clusters, values = near
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
     for group in range(n_groups):
         for cluster in range(k):
             counts[group, cluster] = sure_counts[group, cluster]
             least_sum += sure_costs[group, cluster] + prices[group, cluster] * sure_counts[group, cluster]
-    curvature[:] = 0.0
+            for other in range(k):
+                curvature[group, cluster, other] = 0.0
     parts = np.empty(k)
-    for index in range(len(unsure)):
+    for index in range(n_unsure):
         row = unsure[index]
         group, weight = groups[row], weights[row]
         first, size = starts[index], starts[index + 1] - starts[index]
@@ -584,7 +588,7 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
     return least_sum, temperature * smoothing
 
 
-@njit
+@inner
 def _set_prices(rows, multipliers, prices):
     for group in range(prices.shape[0]):
         for cluster in range(prices.shape[1]):
@@ -594,7 +598,7 @@ def _set_prices(rows, multipliers, prices):
             prices[group, cluster] = total
 
 
-@njit
+@inner
 def _moved(prices, former):
     """The most by which the difference of two prices of a group has changed."""
     most = 0.0
@@ -655,7 +659,7 @@ def _ascend_sparse(costs, weights, groups, rows, slack, temperature, tolerance, 
             steps += 1
         else:
             damping = max(4 * damping, 1e-4)
-        damping, gain = _step(rows, curvature, temperature, free[:n_free], gradient, damping, matrix, right, multipliers, trial)
+        damping, gain = _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial)
         if damping >= _MOST_DAMPING:
             return best
         _set_prices(rows, trial, trial_prices)

@@ -209,7 +209,7 @@ class _Search:
     def result(self) -> FairLimitResult:
         problem = self._problem
         if problem.k == 1:
-            return self._single()
+            return self._checked(self._single())
         # Whether there are clusters at all is settled before any work.
         try:
             self._counts = self._feasible(np.repeat(problem.totals[:, None] / problem.k, problem.k, axis=1))
@@ -227,7 +227,17 @@ class _Search:
             if self._is_late():
                 break
         assert best is not None
-        return replace(best, n_iter=self.n_rounds)
+        return self._checked(replace(best, n_iter=self.n_rounds))
+
+    def _checked(self, result: FairLimitResult) -> FairLimitResult:
+        problem = self._problem
+        counts = np.zeros((len(problem.totals), problem.k), dtype=np.int64)
+        np.add.at(counts, (problem.groups, result.labels), 1)
+        if (products(problem.rows, counts) > 0).any() or counts.sum(axis=0).min() < problem.least_size:
+            raise NoClusteringError(
+                NOT_CONVERGED, "fair-limit made clusters that break a limit. This is an error of the program: please report it."
+            )
+        return result
 
     def _single(self) -> FairLimitResult:
         problem, labels = self._problem, np.zeros(len(self._problem.X), dtype=np.int64)

@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     options.chosen, options.matcher = _requested_method(options)
     options.values = _requested_parameters(options)
     _refuse_unused_options(options)
-    table, rows, notes = own_table.read(options)
+    table, rows, notes = own_table.read(options, options.chosen.least_groups)
     ids = own_table.ids(options, rows)
     if options.k > len(table.X):
         option = "-k" if options.clusters is None else "--clusters"
@@ -373,14 +373,17 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
 
 def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
     """The requested bounds on each cluster, and by how much they are missed; nothing for methods without a bound."""
-    values = {name: options.values.get(name, parameter.default) for name, parameter in options.chosen.parameters.items()}
-    bounds = [name for name in values if options.chosen.parameters[name].bound and values[name] is not None]
-    sizes = [name for name in bounds if options.chosen.parameters[name].bound is SIZE]
+    declared = {name: parameter for name, parameter in options.chosen.parameters.items() if parameter.bound}
+    values = {
+        name: parameter.bound.value_of(options.values.get(name, parameter.default), options.k)
+        for name, parameter in declared.items()
+    }
+    bounds = [name for name in values if values[name] is not None]
+    sizes = [name for name in bounds if declared[name].bound is SIZE]
     on_groups = [name for name in bounds if name not in sizes]
     lines = []
     for name in [*on_groups[-1:], *(size for size in sizes if values[size] > 1)]:  # a later bound on groups replaces the others
-        bound = options.chosen.parameters[name].bound
-        value = bound.value_of(values[name], options.k)
+        bound, value = declared[name].bound, values[name]
         off = bound.missed_rows(value, composition, group_counts)
         verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")

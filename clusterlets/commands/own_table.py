@@ -47,8 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
-    """The table, the row number in the file of each of its rows, and notes for the user.
+def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndarray, list[str]]:
+    """The table, the row number in the file of each of its rows, and notes for the user; fewer groups are an error.
 
     Raises
     ------
@@ -75,6 +75,7 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
         *(options.table, options.sensitive, features or user_table.NUMERIC, options.separator),
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
+        least_groups=least_groups,
     )
     header = _header(options)
     unnamed = [column for column in header if features and column not in (*features, *options.sensitive, options.id)]

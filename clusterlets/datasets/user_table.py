@@ -70,6 +70,7 @@ def read(
     *,
     drop_missing: bool = False,
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None = None,
+    least_groups: int = 2,
 ) -> tuple[Table, list[str], np.ndarray]:
     """Read a table; return it with remarks about how it was read, and the number in the file, from 0, of each of its rows.
 
@@ -88,6 +89,8 @@ def read(
         Whether to leave out rows that lack a feature; otherwise they are an error.
     reason_to_skip : callable, optional
         From the name and the values of a numeric column (NaN if missing) to why it is no feature, or None. Named features stay.
+    least_groups : int
+        Fewer are an error.
 
     Raises
     ------
@@ -96,7 +99,7 @@ def read(
     """
     with _correctable(path):
         columns, labels, place = _columns(path, sensitive, features, separator, drop_missing)
-        return _table(columns, labels, place, features, reason_to_skip)
+        return _table(columns, labels, place, features, reason_to_skip, least_groups)
 
 
 def read_rows(
@@ -352,6 +355,7 @@ def _table(
     place: str,
     features: str | Sequence[str],
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
+    least_groups: int,
 ) -> tuple[Table, list[str], np.ndarray]:
     file = place.rpartition(",")[0]
     for name, texts in labels.items():
@@ -375,7 +379,7 @@ def _table(
         raise BadData(f"{file}: every row lacks a feature; name fewer columns with --features.")
     try:
         groups = [np.array(values, dtype=object)[is_whole] for values in labels.values()]
-        table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups)
+        table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups, least_groups)
         check(table)
     except BadData as problem:
         raise BadData(f"{file}: {problem}") from None

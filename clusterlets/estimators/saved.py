@@ -101,7 +101,7 @@ class SavedClustering:
         O(n k d) time, and O(n k) for each step of the dual.
         """
         X = self._scaled(X)
-        codes, classes = encode(sensitive_features, len(X), least_groups=1)
+        codes, classes = encode(sensitive_features, len(X))
         new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
         if new and len(new[0]) != len(self.sensitive_names):
             raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")

@@ -113,6 +113,8 @@ class Method:
         bound of a parameter that has one.
     guarantee, cost : str
         What it guarantees, and what a fit costs, for docs/methods.md.
+    least_groups : int
+        How many groups a table must have: 2, or 1 if a single group means something to the method.
     most_groups, most_rows : int or None
         The largest table that the method can handle; a larger one gives the status ``unsupported``.
     libraries : tuple of str
@@ -148,6 +150,7 @@ class Method:
     outputs: ClassVar[tuple[str, ...]] = ()
     guarantee: ClassVar[str] = ""
     cost: ClassVar[str] = ""
+    least_groups: ClassVar[int] = 2
     most_groups: ClassVar[int | None] = None
     most_rows: ClassVar[int | None] = None
     libraries: ClassVar[tuple[str, ...]] = ("numpy",)
@@ -241,6 +244,8 @@ class Method:
 
     def unsupported(self, rows: int, n_groups: int) -> str:
         """Why a table is more than the method can handle; empty if it is not."""
+        if n_groups < self.least_groups:
+            return f"only one group, and {self.name} needs {self.least_groups}"
         if self.most_groups is not None and n_groups > self.most_groups:
             return f"{n_groups} groups, and {self.name} handles {self.most_groups}"
         if self.most_rows is not None and rows > self.most_rows:
@@ -575,6 +580,7 @@ def _is_whole(value: Any) -> bool:
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
     "tuple of different texts": (_are_texts, ("outputs", "libraries", "kernels", "needs")),
+    "whole number of at least 1": (lambda value: bool(value) and _is_whole(value), ("least_groups",)),
     "whole number of at least 0, or None": (_is_whole, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
     "mapping of texts to texts": (

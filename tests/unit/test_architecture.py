@@ -12,7 +12,7 @@ from modules import MODULES, PACKAGE
 from clusterlets.grid import fingerprints
 
 # What each part of the package may import besides itself: another part, or a single module of it. A part is a module or package
-# directly below clusterlets; each part in LAYERS may import all parts listed after it.
+# directly below clusterlets; each part in LAYERS may import all parts listed after it. All of them import installation.
 LAYERS = (
     "steps",
     "report",
@@ -119,7 +119,9 @@ def reason_against(module, name):
             importing, imported = (dotted.removeprefix(f"{package}.") for dotted in (module, name))
             part = importing.split(".")[0]
             allowed_parts = allowed.get(part, ())
-            if not any(f"{imported}.".startswith(f"{allowed_part}.") for allowed_part in (part, *allowed_parts)):
+            if imported != "installation" and not any(
+                f"{imported}.".startswith(f"{allowed_part}.") for allowed_part in (part, *allowed_parts)
+            ):
                 return f"of {package}, {part} may import {', '.join(allowed_parts) or 'nothing'}"
     return ""
 
