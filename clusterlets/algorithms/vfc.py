@@ -196,9 +196,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
         else:
             idle += 1
         if idle == _MOST_IDLE or problem.n_steps >= _MOST_STEPS:
-            warning = (
-                f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
-            )
+            warning = f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
             return replace(best, warning=warning), False
         former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
