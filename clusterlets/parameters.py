@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+import clusterlets.installation  # noqa: F401
+
 # Rounding errors of counts that are computed from shares.
 _ROUNDING = 1e-9
 
@@ -29,7 +31,8 @@ class Bound:
         By how many instances, not rounded, the worst cluster misses it, from the value, the composition (C, K) and the
         counts of the groups in the table (K,).
     value_of : callable
-        The number that a value such as "balanced" stands for, from the value and the requested number of clusters.
+        The number that a value such as "balanced" or None stands for, from the value and the requested number of clusters;
+        None where nothing is bounded.
     """
 
     meaning: str

@@ -6,9 +6,8 @@ that of moving two groups at once, as only the bounds connect them.
 """
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.transport import whole_numbers
 
 _NEVER = np.int64(2**62)
@@ -107,7 +106,7 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict,
     return most_moves
 
 
-@njit
+@inner
 def _refresh(costs, groups, labels, stale, least, who):
     """The cheapest single moves of a group out of each cluster that has changed, and which instances they move."""
     k = costs.shape[1]
@@ -125,7 +124,7 @@ def _refresh(costs, groups, labels, stale, least, who):
                     who[group, source, target] = row
 
 
-@njit
+@inner
 def _shortest_paths(least, unit, paths, hops):
     """Fill in the costs of all cheapest paths, and the first step of each. No cycle is negative."""
     k = len(least)
@@ -152,7 +151,7 @@ def _shortest_paths(least, unit, paths, hops):
             paths[source, target] = distances[source, target] * unit if is_path else np.inf
 
 
-@njit
+@inner
 def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals):
     """Which counts would be out of bounds if a cluster's size and one count changed a bit, and how many if only the size did.
 
@@ -172,7 +171,7 @@ def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals
             totals[place] += faults[place, group, 1]
 
 
-@njit
+@inner
 def _best_move(paths, faults, totals, move):
     """Fill in (group, from, to) of the single move that lowers the cost most, or else of the best pair; False without either.
 
@@ -211,7 +210,7 @@ def _best_move(paths, faults, totals, move):
     return best < 0
 
 
-@njit
+@inner
 def _is_fair(faults, totals, one, here, target, two, source, end):
     """Whether the clusters of one or two moves keep the bounds after them; ``two`` is -1 if there is one."""
     for cluster in (here, target, source, end):

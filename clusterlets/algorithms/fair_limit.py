@@ -21,11 +21,10 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.coreset import sample_coreset
-from clusterlets.algorithms.fair_dual import FairDual
+from clusterlets.algorithms.fair_dual import FairDual, fractional_means, solve_sparse_dual
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, rounded_to
-from clusterlets.algorithms.limit_dual import fractional_means, solve_dual
 from clusterlets.algorithms.limits import Limit, limit_rows, products
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
@@ -210,7 +209,7 @@ class _Search:
     def result(self) -> FairLimitResult:
         problem = self._problem
         if problem.k == 1:
-            return self._single()
+            return self._checked(self._single())
         # Whether there are clusters at all is settled before any work.
         try:
             self._counts = self._feasible(np.repeat(problem.totals[:, None] / problem.k, problem.k, axis=1))
@@ -228,7 +227,17 @@ class _Search:
             if self._is_late():
                 break
         assert best is not None
-        return replace(best, n_iter=self.n_rounds)
+        return self._checked(replace(best, n_iter=self.n_rounds))
+
+    def _checked(self, result: FairLimitResult) -> FairLimitResult:
+        problem = self._problem
+        counts = np.zeros((len(problem.totals), problem.k), dtype=np.int64)
+        np.add.at(counts, (problem.groups, result.labels), 1)
+        if (products(problem.rows, counts) > 0).any() or counts.sum(axis=0).min() < problem.least_size:
+            raise NoClusteringError(
+                NOT_CONVERGED, "fair-limit made clusters that break a limit. This is an error of the program: please report it."
+            )
+        return result
 
     def _single(self) -> FairLimitResult:
         problem, labels = self._problem, np.zeros(len(self._problem.X), dtype=np.int64)
@@ -323,7 +332,9 @@ class _Search:
 
     def _dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
         n_groups = len(self._problem.totals)
-        return solve_dual(costs, weights, groups, n_groups, self._share_rows, self._slack, multipliers, temperatures, tolerance)
+        return solve_sparse_dual(
+            costs, weights, groups, n_groups, self._share_rows, self._slack, multipliers, temperatures, tolerance
+        )
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
 

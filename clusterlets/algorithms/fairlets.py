@@ -14,9 +14,8 @@ so that the optimum is exact for them, and the same on every processor.
 from math import frexp
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 
 #: Bits of the largest cost as a whole number. A price is at most the length of a path: 2 n of these stay below 2^63.
@@ -149,7 +148,7 @@ def _cheapest_columns(rows, tiles, prices, limits, scale, cheapest):
         _scan(rows[i], i, tiles, rough, prices, limits[i], scale, squares, values, cheapest[i])
 
 
-@njit
+@inner
 def _approximate_prices(prices, scale, n_tiles):
     """Prices in units of squared distances, in double precision, as tiles."""
     rough = np.zeros((n_tiles, _LANES))
@@ -158,7 +157,7 @@ def _approximate_prices(prices, scale, n_tiles):
     return rough
 
 
-@njit
+@inner
 def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheapest):
     """Write the columns of lowest cost less price below the limit, and these values; returns their number.
 
@@ -225,14 +224,14 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                 bids += 1
                 waiting -= 1
                 i = queue[waiting]
-                best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
+                best, raised = _best_on_list(i, lists, list_costs, prices)
                 if raised >= beyond[i]:
                     values = list_costs[i]
                     _scan(blues[i], i, tiles, rough, prices, _FAR, scale, squares, values, lists[i])
                     beyond[i] = values[length - 1] if length < n_reds else _FAR
                     for place in range(length):
                         values[place] += prices[lists[i, place]]
-                    best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
+                    best, raised = _best_on_list(i, lists, list_costs, prices)
                 red, raised = lists[i, best], min(raised, beyond[i])
                 former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
                 rough[red // _LANES, red % _LANES] = prices[red] / scale
@@ -254,7 +253,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                 waiting += 1
 
 
-@njit
+@inner
 def _two_highest(prices, taken):
     """The red of the highest price among those not taken, and the second highest price, or the highest if there is no other."""
     best, highest, second = -1, -_FAR, -_FAR
@@ -267,8 +266,8 @@ def _two_highest(prices, taken):
     return best, second if second > -_FAR else highest
 
 
-@njit
-def _best_on_list(i, lists, list_costs, prices, beyond):
+@inner
+def _best_on_list(i, lists, list_costs, prices):
     """Place of the best red on a blue's list, and the value of the second best; -1 and infinity if there is no list yet."""
     best, least, second = -1, _FAR, _FAR
     if lists[i, 0] < 0:
@@ -282,7 +281,7 @@ def _best_on_list(i, lists, list_costs, prices, beyond):
     return best, second
 
 
-@njit
+@inner
 def _sell(red, buyer, price, holders, slot_prices, prices):
     """Give the slot of the highest price to a buyer, at a new price; returns its former holder."""
     slot = 0
@@ -404,7 +403,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
             distance[j], before[j], settled[j] = _FAR, -1, False
 
 
-@njit
+@inner
 def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts):
     """Price each blue, release it if its red is no longer the cheapest, and give it a cheapest red that has room."""
     for i in range(len(red_of)):
@@ -429,7 +428,7 @@ def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices
                 counts[j] += 1
 
 
-@njit
+@inner
 def _shift(target, before, members, counts, spare, red_of):
     """Move every blue and spare slot on the path to ``target`` one step along it."""
     n_reds, n_blues = len(counts), len(red_of)
@@ -454,7 +453,7 @@ def _shift(target, before, members, counts, spare, red_of):
         red = former_red
 
 
-@njit
+@inner
 def _push(keys, nodes, size, key, node):
     place = size
     while place > 0:
@@ -467,7 +466,7 @@ def _push(keys, nodes, size, key, node):
     return size + 1
 
 
-@njit
+@inner
 def _pop(keys, nodes, size):
     """Remove the smallest key; returns the remaining size."""
     size -= 1

@@ -8,9 +8,8 @@ adds ``(x - y)^2`` for all of its instances at once. The last tile is padded wit
 """
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 
 #: Instances of a tile. Four rows of squared distances to a tile and the tile itself fit the first-level cache.
 LANES = 128
@@ -27,7 +26,7 @@ def tiles_of(rows: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(padded.reshape(n_tiles, LANES, d).transpose(0, 2, 1))
 
 
-@njit
+@inner
 def _squared_distances(rows, first, tile, out):
     """Squared distances of ``ROWS`` rows from ``first`` on to a tile (d, LANES): ``out[q * LANES + j]``.
 

@@ -13,9 +13,8 @@ exactly, for small tables.
 from math import gcd
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.limits import products
 from clusterlets.errors import NoClusteringError
 
@@ -52,16 +51,12 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
     all_slack = np.ascontiguousarray(np.vstack([slack, -least_size[None, :]]))
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
     target = np.rint(_UNIT * wanted).astype(np.int64)
-    counts = rounded_to(wanted, totals)
-    if _search(counts, target, weights, all_rows, all_slack, _STEPS, _DESCENT):
-        return counts
-    floor = 4
-    while floor <= totals.sum() / wanted.shape[1]:
-        counts = rounded_to(_raised(wanted, totals, floor), totals)
-        if _search(counts, np.rint(_UNIT * wanted).astype(np.int64), weights, all_rows, all_slack, _STEPS, _DESCENT):
-            return counts
-        floor *= 2
-    return None
+    counts, floor = rounded_to(wanted, totals), 4
+    while not _searched(counts, target, weights, all_rows, all_slack, _STEPS, _DESCENT):
+        if floor > totals.sum() / wanted.shape[1]:
+            return None
+        counts, floor = rounded_to(_raised(wanted, totals, floor), totals), 2 * floor
+    return counts
 
 
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
@@ -139,6 +134,8 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
         With status ``infeasible`` if it is proved that there are no such counts, and ``not_converged`` if none were found.
     """
     k = wanted.shape[1]
+    if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged to the whole table
+        raise NoClusteringError(INFEASIBLE, _too_many(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
     if counts is None:
@@ -185,7 +182,7 @@ def _fitted_cells(cells, wanted, totals, rows, slack, least_sizes):
     all_rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, len(totals)), dtype=np.int64)]))
     all_slack = np.ascontiguousarray(np.vstack([slack, -least_sizes[None, :]]))
     target = np.rint(_UNIT * wanted).astype(np.int64)
-    _search(counts, target, np.ones(len(totals), dtype=np.int64), all_rows, all_slack, 0, _DESCENT)
+    _searched(counts, target, np.ones(len(totals), dtype=np.int64), all_rows, all_slack, 0, _DESCENT)
     return counts
 
 
@@ -201,18 +198,18 @@ def _raised(wanted: np.ndarray, totals: np.ndarray, floor: int) -> np.ndarray:
     return np.maximum(0.0, raised + missing[:, None] * (parts / parts.sum())[None, :])
 
 
-@njit
+@inner
 def _penalty(value, largest):
     """A violation in 64ths of the largest entry of its row, rounded up."""
     return (64 * value + largest - 1) // largest if value > 0 else 0
 
 
-@njit
+@inner
 def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two):
     """What losing and gaining instances would do to a cluster's weighted violation.
 
-    ``exchange[i, j]``: losing one of group i and gaining one of j; the index K stands for none. ``gain_two`` and ``lose_two``:
-    one more, or less, of both.
+    ``exchange[cluster, i, j]``: losing one of group i and gaining one of j; the index K stands for none. ``gain_two`` and
+    ``lose_two``: one more, or less, of both.
     """
     n_rows, n_groups = rows.shape
     for i in range(n_groups + 1):
@@ -227,10 +224,10 @@ def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lo
                 swapped += weight * (_penalty(value - a + b, largest[row]) - before)
                 gained += weight * (_penalty(value + a + b, largest[row]) - before)
                 lost += weight * (_penalty(value - a - b, largest[row]) - before)
-            exchange[i, j], gain_two[i, j], lose_two[i, j] = swapped, gained, lost
+            exchange[cluster, i, j], gain_two[cluster, i, j], lose_two[cluster, i, j] = swapped, gained, lost
 
 
-@njit
+@inner
 def _best_single(counts, exchange, broken, is_broken, up, down, best):
     n_groups, k = counts.shape
     for group in range(n_groups):
@@ -246,7 +243,7 @@ def _best_single(counts, exchange, broken, is_broken, up, down, best):
                     best[0], best[1], best[2], best[3], best[4], best[5] = violation, distance, group, source, target, -1
 
 
-@njit
+@inner
 def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best):
     n_groups, k = counts.shape
     for one in range(n_groups):
@@ -273,7 +270,7 @@ def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down
                             best[5], best[6] = two, 1
 
 
-@njit
+@inner
 def _change(counts, values, rows, target, weights, up, down, group, cluster, by):
     """Add ``by`` instances of a group to a cluster."""
     counts[group, cluster] += by
@@ -284,25 +281,46 @@ def _change(counts, values, rows, target, weights, up, down, group, cluster, by)
     down[group, cluster] = weights[group] * (abs(count - 1024 - wanted) - abs(count - wanted))
 
 
-@compiled("boolean(int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64, int64)")
-def _search(counts, target, weights, rows, slack, most_steps, most_descents):
+def _searched(counts, target, weights, rows, slack, most_steps, most_descents) -> bool:
     """Change counts (K, k) until they keep the limits, and then towards ``target``; whether they keep them."""
     n_groups, k = counts.shape
+    values = np.ascontiguousarray(products(rows, counts) - slack)
+    largest, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
+    effects = [np.empty((k, n_groups + 1, n_groups + 1), dtype=np.int64) for _ in range(3)]
+    return _search(
+        *(counts, target, weights, rows, values, largest, row_weights, np.empty_like(counts), np.empty_like(counts)),
+        *(*effects, np.zeros(k, dtype=np.bool_), np.ones(k, dtype=np.bool_), most_steps, most_descents),
+    )
+
+
+@compiled(
+    "boolean(int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1],"
+    "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1], int64, int64)"
+)
+def _search(
+    counts,
+    target,
+    weights,
+    rows,
+    values,
+    largest,
+    row_weights,
+    up,
+    down,
+    exchange,
+    gain_two,
+    lose_two,
+    broken,
+    stale,
+    most_steps,
+    most_descents,
+):
+    """As :func:`_searched`, whose arrays it works on: numba takes long to compile the allocation of each kind of array."""
+    n_groups, k = counts.shape
     n_rows = len(rows)
-    values = -slack.copy()
-    up, down = np.empty((n_groups, k), dtype=np.int64), np.empty((n_groups, k), dtype=np.int64)
     for group in range(n_groups):
         for cluster in range(k):
-            for row in range(n_rows):
-                values[row, cluster] += rows[row, group] * counts[group, cluster]
             _change(counts, values, rows, target, weights, up, down, group, cluster, 0)
-    largest, row_weights = np.ones(n_rows, dtype=np.int64), np.ones((n_rows, k), dtype=np.int64)
-    for row in range(n_rows):
-        for group in range(n_groups):
-            largest[row] = max(largest[row], abs(rows[row, group]))
-    exchange = np.empty((k, n_groups + 1, n_groups + 1), dtype=np.int64)
-    gain_two, lose_two = np.empty_like(exchange), np.empty_like(exchange)
-    broken, stale = np.zeros(k, dtype=np.bool_), np.ones(k, dtype=np.bool_)
     best = np.empty(7, dtype=np.int64)
     steps, descents = 0, 0
     while True:
@@ -312,7 +330,7 @@ def _search(counts, target, weights, rows, slack, most_steps, most_descents):
                 broken[cluster] = False
                 for row in range(n_rows):
                     broken[cluster] = broken[cluster] or values[row, cluster] > 0
-                _effects(values, rows, largest, row_weights, cluster, exchange[cluster], gain_two[cluster], lose_two[cluster])
+                _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two)
                 stale[cluster] = False
             is_broken = is_broken or broken[cluster]
         if (is_broken and steps == most_steps) or (not is_broken and descents == most_descents):

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
@@ -279,7 +278,7 @@ class _Growth:
         return None
 
 
-@njit
+@inner
 def _number_codes(codes, rows, first):
     """Consecutive numbers, from ``first`` on, of the codes that occur among the rows, by code; and the next free number."""
     numbers = np.full(codes.max() + 1, -1)

@@ -7,9 +7,8 @@ costs, and the same on every processor. The error of a total is at most n times 
 from math import frexp, isfinite
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.errors import ClusterletsError
 
 #: Bits of the largest cost as a whole number. Sums over 10^6 instances stay far below 63 bits.
@@ -59,7 +58,8 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     first_prices = np.zeros(k, dtype=np.int64) if prices is None else _whole_prices(prices, scale)
     labels = np.empty(n, dtype=np.int64)
     prices = np.empty(k, dtype=np.int64)
-    _assign(whole_costs, sizes, first_prices, labels, prices)
+    slots, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _NEVER)
+    _assign(whole_costs, sizes, first_prices, labels, prices, slots, cheapest)
     return labels, (prices - prices.min()) / scale
 
 
@@ -99,48 +99,52 @@ def _whole_prices(prices: np.ndarray, scale: float) -> np.ndarray:
     return np.rint(np.clip(np.asarray(prices) * scale, -farthest, farthest)).astype(np.int64)
 
 
-@njit
+@inner
 def _is_cheaper_to_move(costs, row, other_row, source, target):
     """Whether moving ``row`` from ``source`` to ``target`` is cheaper than moving ``other_row``; the lower index wins ties."""
     a, b = costs[row, target] - costs[row, source], costs[other_row, target] - costs[other_row, source]
     return a < b or (a == b and row < other_row)
 
 
-@njit
-def _sift_up(heap, place, slots, costs, source, target):
-    row = heap[place]
+@inner
+def _sift_up(heaps, top, place, slots, costs, source, target):
+    row = heaps[top + place]
     while place > 0:
         parent = (place - 1) >> 1
-        if not _is_cheaper_to_move(costs, row, heap[parent], source, target):
+        if not _is_cheaper_to_move(costs, row, heaps[top + parent], source, target):
             break
-        heap[place] = heap[parent]
-        slots[heap[place], target] = place
+        heaps[top + place] = heaps[top + parent]
+        slots[heaps[top + place], target] = place
         place = parent
-    heap[place] = row
+    heaps[top + place] = row
     slots[row, target] = place
 
 
-@njit
-def _sift_down(heap, size, place, slots, costs, source, target):
-    row = heap[place]
+@inner
+def _sift_down(heaps, top, size, place, slots, costs, source, target):
+    row = heaps[top + place]
     while True:
         child = 2 * place + 1
         if child >= size:
             break
-        if child + 1 < size and _is_cheaper_to_move(costs, heap[child + 1], heap[child], source, target):
+        if child + 1 < size and _is_cheaper_to_move(costs, heaps[top + child + 1], heaps[top + child], source, target):
             child += 1
-        if not _is_cheaper_to_move(costs, heap[child], row, source, target):
+        if not _is_cheaper_to_move(costs, heaps[top + child], row, source, target):
             break
-        heap[place] = heap[child]
-        slots[heap[place], target] = place
+        heaps[top + place] = heaps[top + child]
+        slots[heaps[top + place], target] = place
         place = child
-    heap[place] = row
+    heaps[top + place] = row
     slots[row, target] = place
 
 
-@compiled("int64(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1])")
-def _assign(costs, sizes, first_prices, labels, prices):
-    """Fill in labels and prices; returns the number of moves."""
+@compiled("int64(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1])")
+def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
+    """Fill in labels and prices; returns the number of moves.
+
+    The heap of moves between two clusters begins at ``starts[source] + target * capacity[source]`` of ``heaps``, and
+    ``slots`` (n, k) says where in it an instance is; ``cheapest`` (k, k) is the cost of its cheapest move, at first _NEVER.
+    """
     n, k = costs.shape
     counts = np.zeros(k, dtype=np.int64)
     for row in range(n):
@@ -151,12 +155,11 @@ def _assign(costs, sizes, first_prices, labels, prices):
         labels[row] = best
         counts[best] += 1
     # A cluster never holds more than one instance beyond the larger of its first and its final size.
-    capacity = np.maximum(counts, sizes) + 1
-    starts = np.zeros(k + 1, dtype=np.int64)
+    capacity, starts = np.zeros(k, dtype=np.int64), np.zeros(k + 1, dtype=np.int64)
     for cluster in range(k):
+        capacity[cluster] = max(counts[cluster], sizes[cluster]) + 1
         starts[cluster + 1] = starts[cluster] + capacity[cluster] * k
     heaps = np.empty(starts[k], dtype=np.int64)
-    slots = np.empty((n, k), dtype=np.int32)
     filled = np.zeros(k, dtype=np.int64)
     for row in range(n):
         source = labels[row]
@@ -164,15 +167,14 @@ def _assign(costs, sizes, first_prices, labels, prices):
             heaps[starts[source] + target * capacity[source] + filled[source]] = row
             slots[row, target] = filled[source]
         filled[source] += 1
-    cheapest = np.full((k, k), _NEVER)  # the cheapest move between two clusters
     for source in range(k):
         for target in range(k):
             if target != source:
-                heap = heaps[starts[source] + target * capacity[source] : starts[source] + (target + 1) * capacity[source]]
+                top = starts[source] + target * capacity[source]
                 for place in range(counts[source] // 2 - 1, -1, -1):
-                    _sift_down(heap, counts[source], place, slots, costs, source, target)
+                    _sift_down(heaps, top, counts[source], place, slots, costs, source, target)
                 if counts[source]:
-                    cheapest[source, target] = costs[heap[0], target] - costs[heap[0], source]
+                    cheapest[source, target] = costs[heaps[top], target] - costs[heaps[top], source]
 
     distance, previous = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
     n_moves = 0
@@ -193,7 +195,7 @@ def _assign(costs, sizes, first_prices, labels, prices):
     return n_moves
 
 
-@njit
+@inner
 def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, cheapest):
     """Take an instance out of the heaps of one cluster and into those of another."""
     k = len(counts)
@@ -201,26 +203,26 @@ def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, ch
     for cluster in range(k):
         if cluster == source:
             continue
-        heap = heaps[starts[source] + cluster * capacity[source] : starts[source] + (cluster + 1) * capacity[source]]
-        place = slots[row, cluster]
+        top = starts[source] + cluster * capacity[source]
+        place = np.int64(slots[row, cluster])
         if place != last:
-            heap[place] = heap[last]
-            slots[heap[place], cluster] = place
-            _sift_up(heap, place, slots, costs, source, cluster)
-            _sift_down(heap, last, slots[heap[place], cluster], slots, costs, source, cluster)
-        cheapest[source, cluster] = costs[heap[0], cluster] - costs[heap[0], source] if last else _NEVER
+            heaps[top + place] = heaps[top + last]
+            slots[heaps[top + place], cluster] = place
+            _sift_up(heaps, top, place, slots, costs, source, cluster)
+            _sift_down(heaps, top, last, np.int64(slots[heaps[top + place], cluster]), slots, costs, source, cluster)
+        cheapest[source, cluster] = costs[heaps[top], cluster] - costs[heaps[top], source] if last else _NEVER
     counts[source] = last
     for cluster in range(k):
         if cluster == target:
             continue
-        heap = heaps[starts[target] + cluster * capacity[target] : starts[target] + (cluster + 1) * capacity[target]]
-        heap[counts[target]] = row
-        _sift_up(heap, counts[target], slots, costs, target, cluster)
-        cheapest[target, cluster] = costs[heap[0], cluster] - costs[heap[0], target]
+        top = starts[target] + cluster * capacity[target]
+        heaps[top + counts[target]] = row
+        _sift_up(heaps, top, counts[target], slots, costs, target, cluster)
+        cheapest[target, cluster] = costs[heaps[top], cluster] - costs[heaps[top], target]
     counts[target] += 1
 
 
-@njit
+@inner
 def _shortest_paths(cheapest, counts, sizes, distance, previous):
     """Cluster with too few instances that is nearest to those with too many, or -1; ``previous`` leads back along its path."""
     k = len(counts)
@@ -248,11 +250,12 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
     return target
 
 
-@njit
+@inner
 def _prices(cheapest, prices):
     """Fill in prices at which no move lowers the cost."""
     k = len(prices)
-    prices[:] = 0
+    for cluster in range(k):
+        prices[cluster] = 0
     for _ in range(k):
         for source in range(k):
             for target in range(k):

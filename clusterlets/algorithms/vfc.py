@@ -30,9 +30,8 @@ clusters in which no row of a tile has a share that matters. T, U, masses and la
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.elementary import exp, log
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
@@ -363,7 +362,7 @@ def _largest_shares(costs, floors, groups, time, prices, labels):
         labels[row] = best
 
 
-@njit
+@inner
 def _power_of_2(x):
     """2^x in single precision, for -125 < x < 125; its last step adds the whole part of x to the exponent."""
     shifted = x + _ROUNDER
@@ -445,7 +444,7 @@ def _fill(costs, floors, order, starts, sizes, tiles, tile_floors):
                 tiles[t, cluster, j] = (costs[row, cluster] - least) * _LOG2_E
 
 
-@njit
+@inner
 def _is_stale(time, price, limits, nearest, active, n_active, listed):
     """Whether the clusters of a tile, or its largest exponents, may have changed since they were listed."""
     k = len(price)
@@ -465,7 +464,7 @@ def _is_stale(time, price, limits, nearest, active, n_active, listed):
     return n_active == 0 or passed < 0 or rise - fall > _MARGIN or max(climb, -fall) > _DRIFT
 
 
-@njit
+@inner
 def _list_clusters(tile, floor, time, price, limits, top, parts, active, listed):
     """Fill in the largest exponent of each row and the clusters that matter to any; returns the number of these.
 

@@ -1,1 +1,3 @@
 """Analyses of the runs, independent of the paper: which runs enter, rankings, tests, and the clusterings to show."""
+
+import clusterlets.installation  # noqa: F401

@@ -249,7 +249,7 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
     methods = runs.groupby(per_method, sort=False).agg(
         kind=("kind", "first"),
         starts=("starts", "first"),
-        statuses=("status", lambda column: _counts(column[column != "ok"])),
+        statuses=("status", lambda column: count_statuses(column[column != "ok"])),
         any_ok=("status", lambda column: bool((column == "ok").any())),
     )
     covered = candidates.groupby(per_method).size().rename("tried")
@@ -261,7 +261,8 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
     return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
 
 
-def _counts(statuses: pd.Series) -> str:
+def count_statuses(statuses: pd.Series) -> str:
+    """``ok 4; timeout 2``."""
     return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())
 
 

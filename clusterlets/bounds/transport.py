@@ -22,10 +22,9 @@ from itertools import combinations, pairwise
 from math import frexp
 
 import numpy as np
-from numba import njit
 
 from clusterlets.algorithms.checks import check_magnitudes, check_same_index
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
 
@@ -389,7 +388,7 @@ def _soft_minima(
     return minima, masses.ravel()[: len(offsets)]
 
 
-@njit
+@inner
 def _reduced_costs(rows, first, tile, offsets, out, begin):
     """Offset plus product of four rows from ``first`` on with the columns of a tile (d, _LANES), from ``out[:, begin]`` on."""
     last = len(rows) - 1
@@ -421,7 +420,7 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
             out3[j] = out3[j] + x[j] * a3 + y[j] * b3
 
 
-@njit
+@inner
 def _min_of_lanes(values, work):
     """Smallest of _LANES values, by halving: no comparison of a round waits for another."""
     half = _LANES // 2
@@ -453,7 +452,7 @@ def _min_pass(rows, tiles, offsets, minima):
             minima[row + q] = _min_of_lanes(lanes[q], work)
 
 
-@njit
+@inner
 def _exponentials(values, top, inverse, out, shifted):
     """Write exp((top - value) * inverse) of _LANES values to ``out``, to nine digits; none is below 2^-64."""
     for j in range(_LANES):
@@ -470,7 +469,7 @@ def _exponentials(values, top, inverse, out, shifted):
         out[j] *= shifted[j]
 
 
-@njit
+@inner
 def _sum_lanes(values, work):
     half = _LANES // 2
     for j in range(half):
@@ -482,7 +481,7 @@ def _sum_lanes(values, work):
     return (work[0] + work[1]) + (work[2] + work[3])
 
 
-@njit
+@inner
 def _log(x):
     """log(x) of a positive number, in operations that every processor rounds alike."""
     mantissa, exponent = frexp(x)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import clusterlets.installation  # noqa: F401
+
 #: What each command is for.
 PURPOSES = {
     "cluster": "a fair clustering of your own table",

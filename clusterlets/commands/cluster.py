@@ -8,7 +8,6 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
 from clusterlets.commands.output import (
     STANDARD_OUTPUT,
+    check_endings,
     nonempty,
     refuse_files,
     stream_for_people,
@@ -35,7 +35,7 @@ from clusterlets.methods import Method
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
-from clusterlets.text import counted
+from clusterlets.text import counted, first_of
 
 _NAMED = 5  # groups with too few different rows that are named one by one
 
@@ -70,7 +70,7 @@ def main(arguments: list[str]) -> int:
     options.chosen, options.matcher = _requested_method(options)
     options.values = _requested_parameters(options)
     _refuse_unused_options(options)
-    table, rows, notes = own_table.read(options)
+    table, rows, notes = own_table.read(options, options.chosen.least_groups)
     ids = own_table.ids(options, rows)
     if options.k > len(table.X):
         option = "-k" if options.clusters is None else "--clusters"
@@ -301,10 +301,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         raise ClusterletsError(
             f"--save has no effect with {method}, which says nothing of new rows; take fair-limit, for example."
         )
-    if options.report and Path(options.report).suffix != ".html":
-        raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
-    if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
-        raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
+    check_endings(options)
     if options.plot or options.report:  # fail now, not after the fit
         with optional("tune" if options.report else "plots"):
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
@@ -356,11 +353,9 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
-    more = len(group_shares) - MAX_GROUPS
-    shares = ", ".join(group_shares[:MAX_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
     return Account(
         table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
-        f"{' and '.join(options.sensitive)}: {shares}",
+        f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
         features=own_table.features_line(table),
         notes=notes + _shortage(options, table, fitted),
         warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
@@ -378,14 +373,17 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
 
 def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
     """The requested bounds on each cluster, and by how much they are missed; nothing for methods without a bound."""
-    values = {name: options.values.get(name, parameter.default) for name, parameter in options.chosen.parameters.items()}
-    bounds = [name for name in values if options.chosen.parameters[name].bound and values[name] is not None]
-    sizes = [name for name in bounds if options.chosen.parameters[name].bound is SIZE]
+    declared = {name: parameter for name, parameter in options.chosen.parameters.items() if parameter.bound}
+    values = {
+        name: parameter.bound.value_of(options.values.get(name, parameter.default), options.k)
+        for name, parameter in declared.items()
+    }
+    bounds = [name for name in values if values[name] is not None]
+    sizes = [name for name in bounds if declared[name].bound is SIZE]
     on_groups = [name for name in bounds if name not in sizes]
     lines = []
     for name in [*on_groups[-1:], *(size for size in sizes if values[size] > 1)]:  # a later bound on groups replaces the others
-        bound = options.chosen.parameters[name].bound
-        value = bound.value_of(values[name], options.k)
+        bound, value = declared[name].bound, values[name]
         off = bound.missed_rows(value, composition, group_counts)
         verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")

@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, whole_number, write_memberships
+import pandas as pd
+
+from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, whole_number, write_table
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, parse_parameters
 from clusterlets.grid.configuration import CONFIGURATION, read_configuration
@@ -43,7 +45,8 @@ def main(arguments: list[str]) -> int:
         _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
     except UnusableFileError as problem:  # only the workflow makes it, not this command
         raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
-    write_memberships(options.output, *clusters.members())
+    rows, cluster_of_rows = clusters.members()
+    write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_of_rows}))
     return 0
 
 

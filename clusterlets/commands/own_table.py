@@ -12,6 +12,7 @@ from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, sort_key
 from clusterlets.errors import ClusterletsError
+from clusterlets.text import first_of
 
 _LISTED = 60  # columns that are named one by one
 
@@ -46,8 +47,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
-    """The table, the row number in the file of each of its rows, and notes for the user.
+def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndarray, list[str]]:
+    """The table, the row number in the file of each of its rows, and notes for the user; fewer groups are an error.
 
     Raises
     ------
@@ -74,6 +75,7 @@ def read(options: argparse.Namespace) -> tuple[Table, np.ndarray, list[str]]:
         *(options.table, options.sensitive, features or user_table.NUMERIC, options.separator),
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
+        least_groups=least_groups,
     )
     header = _header(options)
     unnamed = [column for column in header if features and column not in (*features, *options.sensitive, options.id)]
@@ -135,5 +137,4 @@ def warnings(table: Table, scaling: str) -> list[str]:
 
 
 def _format_columns(columns: Sequence[str]) -> str:
-    more = len(columns) - _LISTED
-    return ", ".join(columns[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(first_of(columns, _LISTED))

@@ -10,13 +10,20 @@ import sys
 import zlib
 from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
 from clusterlets import methods
 from clusterlets.commands import cluster, own_table
-from clusterlets.commands.output import nonempty, refuse_files, stream_for_people, whole_number, write_table, writing
+from clusterlets.commands.output import (
+    check_endings,
+    nonempty,
+    refuse_files,
+    stream_for_people,
+    whole_number,
+    write_table,
+    writing,
+)
 from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
@@ -49,11 +56,8 @@ def main(arguments: list[str]) -> int:
     options.plot = options.plot or f"{_stem(options)}-front.png"
     outputs = {"-o": options.output, "--plot": options.plot} | ({"--report": options.report} if options.report else {})
     refuse_files(outputs, [("the table itself", options.table)])
-    if options.report and Path(options.report).suffix != ".html":
-        raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
-    if Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
-        raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
-    table, _, notes = own_table.read(options)
+    check_endings(options)
+    table, _, notes = own_table.read(options, least_groups=1)
     say = functools.partial(print, file=stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
     for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):

@@ -90,16 +90,19 @@ def with_sensitive(table: Table, attributes: Sequence[str], revealing: Mapping[s
     return table_of_groups(table.X[:, columns], features, [labels[attribute] for attribute in attributes])
 
 
-def table_of_groups(X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray]) -> Table:
+def table_of_groups(
+    X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray], least_groups: int = 2
+) -> Table:
     """A table whose groups are the combinations of labels that occur, in order of their values.
 
     Rows that lack a label (an empty text) are left out: they belong to no group that a clustering could be fair to.
+    :class:`BadData` for fewer groups than ``least_groups``, and for as many as rows.
     """
     is_complete = np.all([column != "" for column in labels], axis=0)
     combined = list(zip(*(column[is_complete] for column in labels), strict=True))
     present = sorted(set(combined), key=lambda values: [sort_key(value) for value in values])
     names = tuple(_JOIN.join(values) for values in present)
-    if len(names) < 2:
+    if len(names) < max(1, least_groups):
         raise BadData(f"every row has the same group{f', {names[0]!r}' if names else ''}; fairness needs two or more.")
     if len(names) == len(combined):
         raise BadData("every row has a group of its own: the sensitive column looks like an identifier.")

@@ -5,7 +5,6 @@ and not a text column.
 """
 
 import csv
-import difflib
 import importlib.util
 import json
 import re
@@ -20,7 +19,7 @@ import numpy as np
 from clusterlets.algorithms.checks import LARGEST, check_groups
 from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, table_of_groups
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, did_you_mean
 
 NUMERIC = "numeric"  # instead of a list of features: every numeric and boolean column
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -71,6 +70,7 @@ def read(
     *,
     drop_missing: bool = False,
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None = None,
+    least_groups: int = 2,
 ) -> tuple[Table, list[str], np.ndarray]:
     """Read a table; return it with remarks about how it was read, and the number in the file, from 0, of each of its rows.
 
@@ -89,6 +89,8 @@ def read(
         Whether to leave out rows that lack a feature; otherwise they are an error.
     reason_to_skip : callable, optional
         From the name and the values of a numeric column (NaN if missing) to why it is no feature, or None. Named features stay.
+    least_groups : int
+        Fewer are an error.
 
     Raises
     ------
@@ -97,7 +99,7 @@ def read(
     """
     with _correctable(path):
         columns, labels, place = _columns(path, sensitive, features, separator, drop_missing)
-        return _table(columns, labels, place, features, reason_to_skip)
+        return _table(columns, labels, place, features, reason_to_skip, least_groups)
 
 
 def read_rows(
@@ -262,9 +264,7 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
             raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
     for column in (*sensitive, *(() if features == NUMERIC else features)):
         if column not in header:
-            close = difflib.get_close_matches(column, header, n=1) or [other for other in header if column and column in other]
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise BadData(f"{name} has no column {column!r}{hint}; its columns: {', '.join(header)}.")
+            raise BadData(f"{name} has no column {column!r}{did_you_mean(column, header)}; its columns: {', '.join(header)}.")
     for column in header if features == NUMERIC else (*sensitive, *features):
         check_name(column, f"{name}: the column name")
     return header
@@ -355,6 +355,7 @@ def _table(
     place: str,
     features: str | Sequence[str],
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
+    least_groups: int,
 ) -> tuple[Table, list[str], np.ndarray]:
     file = place.rpartition(",")[0]
     for name, texts in labels.items():
@@ -378,7 +379,7 @@ def _table(
         raise BadData(f"{file}: every row lacks a feature; name fewer columns with --features.")
     try:
         groups = [np.array(values, dtype=object)[is_whole] for values in labels.values()]
-        table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups)
+        table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups, least_groups)
         check(table)
     except BadData as problem:
         raise BadData(f"{file}: {problem}") from None

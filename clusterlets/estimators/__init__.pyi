@@ -578,9 +578,9 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     ----------
     n_clusters : int, default=8
         Number of clusters, at most n.
-    max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction], default=0.02
-        Largest difference between a group's share in a cluster and in the table. The default gives way to shares or
-        min_ratio. A number from 0 to 1,000,000, or a mapping with one for each sensitive column.
+    max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
+        Largest difference between a group's share in a cluster and in the table; 0.02 if neither this nor shares nor
+        min_ratio is given. A number from 0 to 1,000,000, or a mapping with one for each sensitive column or null.
     min_cluster_size : int, default=1
         Least rows of a cluster. A whole number from 1 to 1,000,000,000.
     n_init : int, default=4
@@ -651,7 +651,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
         self,
         n_clusters: int = 8,
         *,
-        max_deviation: float | str | Fraction | Mapping[str, float | str | Fraction] = 0.02,
+        max_deviation: float | str | Fraction | Mapping[str, float | str | Fraction] | None = None,
         min_cluster_size: int = 1,
         n_init: int = 4,
         shares: Mapping[str, object] | None = None,

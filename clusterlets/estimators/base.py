@@ -80,8 +80,8 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         ------
         InvalidInput
             (A ``ValueError``.) For a parameter out of range; for sensitive features that are absent, incomplete, continuous, of
-            another length, of another index (where X has one, too), or of one group; for more clusters than instances, and what
-            else the method cannot handle.
+            another length, of another index (where X has one, too), or of one group, unless the method takes it
+            (:class:`FairLimit`); for more clusters than instances, and what else the method cannot handle.
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
@@ -97,7 +97,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             self._check_parameters()
             check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._numbers(X, ensure_min_samples=2)
-        groups, self.sensitive_classes_ = encode(sensitive_features, len(X))
+        groups, self.sensitive_classes_ = encode(sensitive_features, len(X), self._least_groups())
         self.sensitive_names_ = column_names(sensitive_features)
         with as_invalid_input():
             self._cluster(X, groups, generator(self.random_state))
@@ -124,6 +124,10 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     def _check_parameters(self) -> None:
         """Refuse parameters that no table makes right."""
         raise NotImplementedError
+
+    def _least_groups(self) -> int:
+        """How many groups a table must have."""
+        return 2
 
     def _cluster(self, X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator) -> None:
         """Set the attributes of a fit."""

@@ -17,7 +17,7 @@ from clusterlets.algorithms.checks import check_groups
 from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_input
 
 
-def encode(sensitive_features, n: int, least_groups: int = 2) -> tuple[np.ndarray, np.ndarray]:
+def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Group codes (n,), and the value (K,) or values (K, S) of each group.
 
     Parameters
@@ -27,12 +27,12 @@ def encode(sensitive_features, n: int, least_groups: int = 2) -> tuple[np.ndarra
     n : int
         Required number of rows.
     least_groups : int
-        2, as one group alone leaves nothing to balance; 1 where the groups are known from elsewhere.
+        2 where one group alone leaves nothing to balance.
 
     Raises
     ------
     InvalidInput
-        For sensitive features that are absent, incomplete, continuous, of another length, or of one group.
+        For sensitive features that are absent, incomplete, continuous, of another length, or of too few groups.
 
     Notes
     -----

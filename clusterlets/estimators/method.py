@@ -53,6 +53,9 @@ class MethodEstimator(FairClusterer):
             outputs = f"its outputs are {', '.join(method.outputs)}" if method.outputs else "it has one"
             raise InvalidInput(f"{method.name} has no output {self.output!r}; {outputs}.")
 
+    def _least_groups(self) -> int:
+        return self._method().least_groups
+
     def _cluster(self, X, groups, random_state):
         method = self._method()
         self._check_table(method, X, groups)

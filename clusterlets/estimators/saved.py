@@ -103,7 +103,7 @@ class SavedClustering:
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scaled(X)
-        codes, classes = encode(self._in_order_of_fit(sensitive_features), len(X), least_groups=1)
+        codes, classes = encode(self._in_order_of_fit(sensitive_features), len(X))
         new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
         if new and len(new[0]) != len(self.sensitive_names):
             raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")

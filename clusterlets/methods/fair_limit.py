@@ -1,15 +1,15 @@
 """fair-limit: k-means under limits on the groups that every cluster keeps strictly."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.methods import STRICT, Integer, Method, Parameter, Real
+from clusterlets.methods import COMPILED, STRICT, Integer, Method, Parameter, Real
 
-_DEFAULT = 0.02
+_DEFAULT = 0.02  # largest deviation, if no bound is given
 
 
 def _exact(value):
@@ -78,15 +78,17 @@ class FairLimit(Method):
         "`min_ratio` bound shares and ratios instead"
     )
     cost = "1 to 5 s; a local optimum"
+    least_groups = 1  # of a single group every share is 1, and only min_cluster_size binds
     parameters = {
         "max_deviation": Exact(
             0,
             10**6,
             grid=[0.01, 0.02, 0.05, 0.1],
+            also=[None],
             trades_fairness=True,
-            bound=STRICT,
-            meaning="Largest difference between a group's share in a cluster and in the table. The default gives way to shares "
-            "or min_ratio.",
+            bound=replace(STRICT, value_of=lambda value, n_clusters: _DEFAULT if value is None else value),
+            meaning="Largest difference between a group's share in a cluster and in the table; 0.02 if neither this nor shares "
+            "nor min_ratio is given.",
         ),
         "min_cluster_size": Integer(1, 10**9, meaning="Least rows of a cluster."),
         "n_init": Integer(1, 10_000, meaning="Starts; each brings a few trials of other centres."),
@@ -112,10 +114,11 @@ class FairLimit(Method):
         ),
         "verbose": Integer(0, 1, meaning="1 prints the progress."),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
     kernels = (
-        *("limit_counts._search", "limit_dual._ascend", "kernels.candidate_distances", "transport._assign"),
-        *("fair_limit._polish", "limit_dual._means", "kernels.assign", "kernels.sums_by_label"),
+        *("limit_counts._search", "fair_dual._ascend_sparse", "kernels.candidate_distances", "transport._assign"),
+        *("fair_limit._polish", "kernels.assign", "fair_dual._means", "kernels.sums_by_label"),
+        *("kernels.squared_distances", "kernels.inertia_by_label"),
     )
 
     def fit(
@@ -124,7 +127,7 @@ class FairLimit(Method):
         groups,
         n_clusters,
         random_state,
-        max_deviation=_DEFAULT,
+        max_deviation=None,
         min_cluster_size=1,
         n_init=4,
         shares=None,
@@ -169,6 +172,8 @@ class FairLimit(Method):
                 }
                 found += limits.share_limits(place, intervals)
             return found, levels
+        if max_deviation is None:
+            max_deviation = _DEFAULT
         name, value = ("max_deviation", max_deviation) if min_ratio is None else ("min_ratio", min_ratio)
         builder = limits.deviation_limits if min_ratio is None else limits.ratio_limits
         if isinstance(value, Mapping):
@@ -182,7 +187,7 @@ class FairLimit(Method):
             numbers = [_exact(value)] * len(columns)
         return builder(levels, counts, numbers), levels
 
-    def assignment_rows(self, composition, new_totals, max_deviation=_DEFAULT, shares=None, min_ratio=None, **_):
+    def assignment_rows(self, composition, new_totals, max_deviation=None, shares=None, min_ratio=None, **_):
         from clusterlets.algorithms.limits import assignment_rows
 
         totals = composition.sum(axis=1)
@@ -191,8 +196,7 @@ class FairLimit(Method):
 
     def faults(self, n_clusters, **parameters):
         faults = super().faults(n_clusters, **parameters)
-        bounds = [name for name in ("shares", "min_ratio") if parameters.get(name) is not None]
-        bounds += ["max_deviation"] * (parameters.get("max_deviation", _DEFAULT) != _DEFAULT)
+        bounds = [name for name in ("max_deviation", "shares", "min_ratio") if parameters.get(name) is not None]
         if len(bounds) > 1:
             faults.append(f"{' and '.join(bounds)} are two kinds of bound; give one")
         return faults

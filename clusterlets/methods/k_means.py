@@ -1,6 +1,6 @@
 """Plain k-means, blind to the groups: what fairness costs is measured against it."""
 
-from clusterlets.methods import Method
+from clusterlets.methods import COMPILED, Method
 
 
 class KMeans(Method):
@@ -13,7 +13,8 @@ class KMeans(Method):
     role = "baseline"
     guarantee = "nothing: it is the reference for the price of fairness"
     cost = "0.05 s"
-    libraries = ("numpy", "numba", "llvmlite")
+    least_groups = 1
+    libraries = COMPILED
     stream = 4
 
     def fit(self, X, groups, n_clusters, random_state):

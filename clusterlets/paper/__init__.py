@@ -1,1 +1,3 @@
 """The paper's numbers and claims, compared with ours."""
+
+import clusterlets.installation  # noqa: F401

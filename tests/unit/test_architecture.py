@@ -12,7 +12,7 @@ from modules import MODULES, PACKAGE
 from clusterlets.grid import fingerprints
 
 # What each part of the package may import besides itself: another part, or a single module of it. A part is a module or package
-# directly below clusterlets; each part in LAYERS may import all parts listed after it.
+# directly below clusterlets; each part in LAYERS may import all parts listed after it. All of them import installation.
 LAYERS = (
     "steps",
     "report",
@@ -66,17 +66,16 @@ WITHIN_ALGORITHMS = {
     "fair_assignment": ("compiled", "count_moves", "fair_dual", "limits", "transport"),
     "limits": (),
     "limit_counts": ("compiled", "limits"),
-    "limit_dual": ("compiled", "fair_dual"),
-    "limit_assignment": ("limit_counts", "limit_dual", "limits", "transport"),
+    "limit_assignment": ("fair_dual", "limit_counts", "limits", "transport"),
     "fair_limit": (
-        *("compiled", "coreset", "fair_dual", "geometry", "instances", "limit_counts", "limit_dual", "limits", "transport"),
+        *("compiled", "coreset", "fair_dual", "geometry", "instances", "limit_counts", "limits", "transport"),
         "weighted_kmeans",
     ),
     "weighted_kmeans": ("elementary", "geometry", "kernels"),
     "fractional_lloyd": ("fair_dual", "geometry", "weighted_kmeans"),
     "fair_flow": ("coreset", "fair_assignment", "fractional_lloyd", "geometry", "instances"),
     "fair_lp": ("fair_assignment", "geometry", "instances", "kmeans"),
-    "coreset": ("fair_assignment", "fair_dual", "fractional_lloyd", "geometry", "instances", "kmeans"),
+    "coreset": ("fair_assignment", "fractional_lloyd", "geometry", "instances", "kmeans"),
     "fairlets": ("compiled", "instances"),
     "tree_fairlets": ("compiled", "instances"),
     "antidote": ("instances", "kernels", "kmeans"),
@@ -120,7 +119,9 @@ def reason_against(module, name):
             importing, imported = (dotted.removeprefix(f"{package}.") for dotted in (module, name))
             part = importing.split(".")[0]
             allowed_parts = allowed.get(part, ())
-            if not any(f"{imported}.".startswith(f"{allowed_part}.") for allowed_part in (part, *allowed_parts)):
+            if imported != "installation" and not any(
+                f"{imported}.".startswith(f"{allowed_part}.") for allowed_part in (part, *allowed_parts)
+            ):
                 return f"of {package}, {part} may import {', '.join(allowed_parts) or 'nothing'}"
     return ""
 

@@ -109,9 +109,6 @@ def test_every_fitted_attribute_and_score_is_described():
     assert set(fairness_report(X, [0, 0, 1, 1], sex)) <= documented
 
 
-MODULES_OF_USERS = [".estimators", ".estimators.report", ".methods", ".tuning", ".datasets"]
-
-
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
     """A folder with this package whose __init__.py another one has replaced, as installers do."""
@@ -121,11 +118,38 @@ def mixed(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("module", [*MODULES_OF_USERS, ".__main__"])
+def in_mixed(mixed, code):
+    code = f"import sys; sys.path.insert(0, {str(mixed)!r}); {code}"
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=mixed, env={"PATH": ""})
+
+
+@pytest.mark.parametrize("module", ["estimators", "metrics.table", "__main__"])
 def test_a_mixed_installation_is_refused_in_one_line(mixed, module):
-    code = f"import sys; sys.path.insert(0, {str(mixed)!r}); import clusterlets{module}"
-    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=mixed, env={"PATH": ""})
+    process = in_mixed(mixed, f"import clusterlets.{module}")
     assert process.returncode == 1
     last = process.stderr.splitlines()[-1]
     assert "another package named clusterlets, " in last and "pip uninstall clusterlets clusterlets-benchmark" in last
-    assert module != ".__main__" or process.stderr.count("\n") == 1
+    assert module != "__main__" or process.stderr.count("\n") == 1
+
+
+EVERY_MODULE = """
+import importlib
+from pathlib import Path
+for file in sorted(Path("clusterlets").rglob("*.py")):
+    module = ".".join(file.with_suffix("").parts).removesuffix(".__init__")
+    if module in ("clusterlets", "clusterlets.__main__"):
+        continue
+    for name in [name for name in sys.modules if name.startswith("clusterlets.")]:
+        del sys.modules[name]
+    try:
+        importlib.import_module(module)
+        print(module)
+    except ImportError as error:
+        if "another package named clusterlets, " not in str(error):
+            print(module, error)
+"""
+
+
+def test_no_module_runs_in_a_mixed_installation(mixed):
+    process = in_mixed(mixed, f"exec({EVERY_MODULE!r})")
+    assert (process.returncode, process.stdout) == (0, "")

@@ -42,7 +42,8 @@ from clusterlets.grid.configuration import check_configuration, check_spelling, 
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_writable
-from clusterlets.grid.step_fingerprints import COMPILED, analysis_fingerprint, step_fingerprint
+from clusterlets.grid.step_fingerprints import analysis_fingerprint, step_fingerprint
+from clusterlets.methods import COMPILED
 from clusterlets.provenance.environment import LIBRARIES, check_libraries
 from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line, shell_prefix

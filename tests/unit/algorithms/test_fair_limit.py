@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from fair_tables import counts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -16,14 +17,9 @@ from clusterlets.algorithms.limits import (
     levels_of_groups,
     limit_rows,
     ratio_limits,
+    share_limits,
 )
 from clusterlets.errors import NoClusteringError
-
-
-def counts_of(labels, groups, k):
-    counts = np.zeros((groups.max() + 1, k), dtype=np.int64)
-    np.add.at(counts, (groups, labels), 1)
-    return counts
 
 
 def fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
@@ -122,6 +118,17 @@ def test_the_same_seed_gives_the_same_labels_and_time_can_be_limited():
     messages = []
     fit(X, groups, 4, 0.01, n_init=1, max_seconds=0, report=lambda what, cost: messages.append(what))
     assert messages == ["start on the table"]
+
+
+@pytest.mark.parametrize("bounds", [(0.6, 0.7), (0, 0.4)])
+@pytest.mark.parametrize("k", [1, 2])
+def test_shares_that_the_whole_table_does_not_have_are_infeasible(bounds, k):
+    """Though the table's own proportions are possible in any number of clusters."""
+    X, groups = np.random.default_rng(0).normal(size=(20, 2)), np.repeat([0, 1], 10)
+    limits = share_limits(0, {0: tuple(map(exact, bounds))})
+    with pytest.raises(NoClusteringError, match="the table as a whole breaks them") as error:
+        fair_limit(X, groups, k, np.random.default_rng(0), limits, np.arange(2)[:, None])
+    assert error.value.status == "infeasible"
 
 
 def test_ratios_hold_for_all_pairs_of_groups():

@@ -221,12 +221,6 @@ def test_numbers_out_of_range_are_refused(wine, capsys, options, words):
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_the_table_is_never_overwritten(wine, capsys, option):
-    status, _, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", option, "wine.csv")
-    assert status == 1 and "is the table itself" in complaint
-
-
 def test_a_command_survives_the_shell():
     from clusterlets.commands.tune import _parser
 

@@ -435,7 +435,7 @@ def test_excluded_datasets_are_left_out(exclude):
 FAULTS = {
     "unknown key": ({"hopps": [1]}, ["hopps: unknown key", "did you mean 'hops'"]),
     "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, ["limits.secs: unknown key", "did you mean 'seconds'"]),
-    "unknown method": ({"methods": ["C", "GB"]}, ["There is no method 'GB'", "Did you mean G-B"]),
+    "unknown method": ({"methods": ["C", "GB"]}, ["There is no method 'GB'", "did you mean 'G-B'"]),
     "unknown dataset": ({"datasets": ["pimma"]}, ["there is no 'pimma'", "did you mean 'pima'"]),
     "unknown exclude": ({"exclude": "nbfl"}, ["exclude: there is no 'nbfl'", "did you mean 'nbfi'"]),
     "k below 2": ({"k": [5, 1]}, ["k.1: 1 is less than the minimum of 2", "whole number of at least 2"]),

@@ -1,0 +1,17 @@
+"""Refuses a mixed installation. Every package, and every module beside it, imports this module first.
+
+The package clusterlets on PyPI, by the authors of the paper, has the same import name. Installed over this one it replaces
+``clusterlets/__init__.py``.
+"""
+
+import sys
+
+#: It only explains: see clusterlets.grid.fingerprints.
+IN_FINGERPRINTS = False
+
+if not hasattr(sys.modules["clusterlets"], "_HOMES"):
+    raise ImportError(
+        "another package named clusterlets, that of the paper's authors on PyPI, was installed over this one. Run "
+        "`python -m pip uninstall clusterlets clusterlets-benchmark`, and then `python -m pip install .` in a checkout of the "
+        "project."
+    )

@@ -1,0 +1,115 @@
+"""FairLimit as a user calls it: tables of a single group, limits that bind nothing, and one kind of bound at a time."""
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from clusterlets import FRAC, ClusterletClustering, FairLimit, InvalidInput, MethodClustering, fairness_report
+from clusterlets import __main__ as command_line
+from clusterlets.errors import NoClusteringError
+
+ALL_ALIKE = ["f"] * 8
+EVERY_BOUND = [{}, *({"max_deviation": limit} for limit in (0, "1/50", 1, 7)), {"min_ratio": 1}, {"shares": {"f": (0.2, 1)}}]
+
+
+def table(seed, n=8):
+    return np.round(np.random.default_rng(seed).normal(size=(n, 2)), 1)
+
+
+def sum_of_squares(X, labels, k):
+    return sum(np.square(X[labels == cluster] - X[labels == cluster].mean(axis=0)).sum() for cluster in range(k))
+
+
+def least_cost(X, k, least_size):
+    """The least cost of all clusterings whose clusters have so many rows."""
+    labellings = (np.array(labels) for labels in product(range(k), repeat=len(X)))
+    return min(sum_of_squares(X, labels, k) for labels in labellings if np.bincount(labels, minlength=k).min() >= least_size)
+
+
+@pytest.mark.parametrize("bound", EVERY_BOUND, ids=str)
+@pytest.mark.parametrize("least_size", [1, 3])
+def test_of_one_group_only_the_least_size_binds(bound, least_size):
+    X = table(least_size)
+    fitted = FairLimit(2, min_cluster_size=least_size, random_state=0, **bound).fit(X, sensitive_features=ALL_ALIKE)
+    assert fitted.inertia_ == pytest.approx(least_cost(X, 2, least_size), rel=1e-9)
+    assert fitted.sizes_.min() >= least_size and fitted.deviation_ == 0 and fitted.sensitive_classes_.tolist() == ["f"]
+    assert fitted.assign(X, sensitive_features=ALL_ALIKE).shape == (8,)
+    assert fairness_report(X, fitted.labels_, ALL_ALIKE)["deviation_max"] == 0
+
+
+def test_of_one_group_too_large_a_least_size_and_a_share_that_the_table_lacks_are_infeasible():
+    for bound in ({"min_cluster_size": 5}, {"shares": {"f": (0.2, 0.9)}}):
+        with pytest.raises(NoClusteringError) as error:
+            FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ALL_ALIKE)
+        assert error.value.status == "infeasible"
+
+
+def test_other_methods_need_two_groups():
+    for estimator in (FRAC(2), ClusterletClustering(2), MethodClustering("fair-flow", 2)):
+        with pytest.raises(InvalidInput, match="only one group; fairness needs two or more"):
+            estimator.fit(table(0), sensitive_features=ALL_ALIKE)
+
+
+@pytest.mark.parametrize("limit", [0, 0.1, 1])
+def test_a_column_of_one_group_adds_no_limit(limit):
+    X, sex = table(3, 40), np.tile(["f", "m"], 20)
+    both = pd.DataFrame({"country": "x", "sex": sex})
+    alone = FairLimit(3, max_deviation=limit, random_state=0).fit(X, sensitive_features=sex)
+    fitted = FairLimit(3, max_deviation=limit, random_state=0).fit(X, sensitive_features=both)
+    assert np.array_equal(fitted.labels_, alone.labels_)
+    by_column = FairLimit(3, max_deviation={"country": 0, "sex": limit}, random_state=0).fit(X, sensitive_features=both)
+    assert np.array_equal(by_column.labels_, alone.labels_) and by_column.deviation_ <= limit
+
+
+def test_a_limit_of_one_is_no_limit():
+    """Two far blobs, each of one group."""
+    X, sex = np.r_[table(4), table(5) + 50], np.repeat(["f", "m"], 8)
+    for limit in (1, 1.5, "3"):
+        fitted = FairLimit(2, max_deviation=limit, random_state=0).fit(X, sensitive_features=sex)
+        assert fitted.deviation_ == 0.5 and fitted.sizes_.tolist() == [8, 8]
+
+
+def test_two_kinds_of_bound_are_refused_even_if_one_is_the_default():
+    X, sex = table(6, 20), np.tile(["f", "m"], 10)
+    kinds = {"max_deviation": 0.02, "shares": {"f": (0.3, 0.7)}, "min_ratio": 0.8}
+    for one, two in [("max_deviation", "shares"), ("max_deviation", "min_ratio"), ("shares", "min_ratio")]:
+        with pytest.raises(InvalidInput, match=f"{one} and {two} are two kinds of bound; give one"):
+            FairLimit(2, **{name: kinds[name] for name in (one, two)}).fit(X, sensitive_features=sex)
+    for name, value in kinds.items():
+        estimator = clone(FairLimit(2, random_state=0, **{name: value}))
+        assert estimator.get_params()[name] == value
+        estimator.fit(X, sensitive_features=sex)
+
+
+def test_without_a_bound_the_deviation_is_at_most_a_fiftieth():
+    X, sex = table(7, 300), np.tile(["f", "m", "m"], 100)
+    default, explicit = FairLimit(4, random_state=0), FairLimit(4, max_deviation=0.02, random_state=0)
+    assert default.get_params()["max_deviation"] is None
+    assert np.array_equal(default.fit(X, sensitive_features=sex).labels_, explicit.fit(X, sensitive_features=sex).labels_)
+    assert 0 < default.deviation_ <= 0.02
+
+
+@pytest.fixture
+def women(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = table(8, 60)
+    pd.DataFrame({"sex": "f", "height": X[:, 0], "weight": X[:, 1]}).to_csv("women.csv", index=False)
+    return ["women.csv", "--sensitive", "sex"]
+
+
+def test_the_command_clusters_a_table_of_one_group(women, capsys):
+    arguments = ["--method", "fair-limit", "-k", "3", "--min_cluster_size", "15"]
+    assert command_line.main(["cluster", *women, *arguments]) == 0
+    output = capsys.readouterr().out
+    assert "sex: f 100.0%" in output and "asked for   max_deviation 0.02: kept" in output
+    assert command_line.main(["cluster", *women, "--method", "fair-flow"]) == 1
+    assert "every row has the same group, 'f'; fairness needs two or more" in capsys.readouterr().err
+
+
+def test_tune_takes_a_table_of_one_group(women, capsys):
+    assert command_line.main(["tune", *women, "--clusters", "3", "--min-cluster-size", "15", "--seeds", "1"]) == 0
+    output = capsys.readouterr().out
+    assert "Take fair-limit" in output and "--method fair-limit" in output
