@@ -13,7 +13,8 @@ table, and p_c those in cluster c. So lambda depends neither on the unit of the 
    after five steps half of it is tried, but never less than the given L.
 2. *Inner rounds*: step 1 until F falls by at most 1e-5 of itself.
 3. *Outer rounds*: each row goes to the cluster of its largest share; centres become the means; S starts again from
-   exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on.
+   exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on, after five rounds without a new
+   least one, or after 5,000 inner rounds in all. The labels are then those of the round with the least F.
 
 A cluster with hardly any row of a group needs an L so large that no other cluster moves, and the published code, whose L
 is fixed, diverges. Where L is still more than 64 times the given one after 300 steps, each group and cluster gets
@@ -27,7 +28,6 @@ clusters in which no row of a tile has a share that matters. T, U, masses and la
 """
 
 from dataclasses import dataclass, replace
-from math import factorial
 
 import numpy as np
 
@@ -40,6 +40,10 @@ from clusterlets.errors import ClusterletsError, NoClusteringError
 
 _INNER_TOLERANCE, _MOST_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
+# Inner rounds end near a minimum, not at it, so that F may go up and down between outer rounds by more than the tolerance.
+_MOST_IDLE = 5
+# Inner steps of all rounds after which the best round counts: ten times what most tables need.
+_MOST_STEPS = 5_000
 _MOST_DOUBLINGS = 60
 # Steps with the same factor on the constants before half of it is tried.
 _PATIENCE = 5
@@ -52,9 +56,11 @@ _RISE = 1e-7
 _LEAST_SHARE = 1e-12
 # Exponents are at least its negative, so that the product of two factors and a share stays above 0.
 _MOST_EXPONENT = 300.0
-_LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
-_COEFFICIENTS = np.array([1 / factorial(power) for power in range(13, 0, -1)])
-_POWERS = 2.0 ** -np.arange(440.0)
+_LOG2_E = 1.4426950408889634
+# Constants by mass may shrink to this part: the bound is seldom needed in full, and a step that raises F is taken back.
+_LEAST_FACTOR = 0.5
+# The least power of 2 that is computed: what it multiplies ends as the least share.
+_LEAST_POWER = -120.0
 #: Rows of a tile, all of one group.
 LANES = 64
 # Masses of so many tiles are added in single precision.
@@ -91,7 +97,8 @@ class VFCResult:
     n_iter : int
         Outer rounds.
     warning : str
-        Why it did not converge; empty if it did. The labels are then those of the last round.
+        Why it did not converge; empty if it did. The labels are then those of the last round, or of the one with the least
+        objective.
     """
 
     labels: np.ndarray
@@ -174,7 +181,7 @@ def vfc(
 def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> tuple[VFCResult | None, bool]:
     """Step 3 from given centres: the last round without an empty cluster, and whether another one followed it."""
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
-    result, former_objective = None, np.inf
+    result, former_objective, best, idle = None, np.inf, None, 0
     for n_iter in range(1, max_iter + 1):
         objective, labels, warning = problem.settle(_costs(X, centres, unit))
         if not np.bincount(labels, minlength=len(centres)).all():
@@ -183,6 +190,13 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
         result = VFCResult(labels, centres, objective, n_iter, warning)
         if warning or (n_iter >= 3 and abs(objective - former_objective) <= _OUTER_TOLERANCE * former_objective):
             return result, False
+        if best is None or objective < best.objective:
+            best, idle = result, 0
+        else:
+            idle += 1
+        if idle == _MOST_IDLE or problem.n_steps >= _MOST_STEPS:
+            warning = f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
+            return replace(best, warning=warning), False
         former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
     warning = f"VFC did not settle within max_iter = {max_iter} rounds: take a smaller fairness_weight, or more rounds."
@@ -201,6 +215,7 @@ class _Problem:
 
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
         self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
+        self.n_steps = 0
         self.counts = np.bincount(groups)
         self.shares = self.counts / len(groups)
         tiles_of_group = -(-self.counts // LANES)
@@ -261,7 +276,7 @@ class _Problem:
 
     def _lower(self, costs: np.ndarray, former: float) -> float | None:
         """Step 1 with constants at which the objective does not rise; returns the new objective, None if it always rises."""
-        if self.accepted == _PATIENCE and self.factor > 1:
+        if self.accepted == _PATIENCE and self.factor > (_LEAST_FACTOR if self.by_mass else 1):
             self.factor, self.accepted = self.factor / 2, 0
         for _ in range(_MOST_DOUBLINGS):
             objective = self._try(costs, former)
@@ -273,6 +288,7 @@ class _Problem:
 
     def _try(self, costs: np.ndarray, former: float) -> float | None:
         """Step 1, unless it raises the objective; returns the new objective, or None."""
+        self.n_steps += 1
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.shares[:, None] / self.masses)
         if self.by_mass:
             constants = self.factor * np.maximum(self.lipschitz, self.weight * self.shares[:, None] / self.masses)
@@ -286,7 +302,7 @@ class _Problem:
             prices -= np.take_along_axis(prices, self.largest, axis=1)
             cost, masses = self._evaluate(time, prices)
         objective = self._objective(cost, masses)
-        if objective > former * (1 + _RISE):
+        if not objective <= former * (1 + _RISE):
             return None
         self.masses = masses
         if self.by_mass:
@@ -333,55 +349,6 @@ class _Problem:
         return cost + self.weight * max(divergence, 0.0)  # only rounding can put it below 0
 
 
-@inner
-def _exp_of_negative(x):
-    """exp(-x) for 0 <= x <= 300; that of `elementary` works on arrays, and a kernel may call functions of its own file only."""
-    k = np.floor(x * _LOG2_E + 0.5)
-    r = (k * _LN2_HIGH - x) + k * _LN2_LOW
-    value = 0.0
-    for coefficient in _COEFFICIENTS:
-        value = (value + coefficient) * r
-    return (1.0 + value) * _POWERS[int(k)]
-
-
-@compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
-def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
-    """``trial`` (n, k) becomes soft * exp((level - g) * rates), each row divided by its sum; returns the sum of trial * costs.
-
-    g are ``costs`` (n, k) plus the ``slopes`` (K, k) of the row's group. The level of a row leaves its sum as it is, to first
-    order. ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
-    """
-    n, k = soft.shape
-    exponents = np.empty(k)
-    masses[:] = 0.0
-    cost = 0.0
-    for row in range(n):
-        slope, rate, mass = slopes[groups[row]], rates[groups[row]], masses[groups[row]]
-        level, weight = 0.0, 0.0
-        for cluster in range(k):
-            part = soft[row, cluster] * rate[cluster]
-            level += part * (costs[row, cluster] + slope[cluster])
-            weight += part
-        level /= weight
-        largest = -np.inf
-        for cluster in range(k):
-            exponents[cluster] = (level - costs[row, cluster] - slope[cluster]) * rate[cluster]
-            largest = max(largest, exponents[cluster])
-        total = 0.0
-        for cluster in range(k):
-            share = soft[row, cluster] * _exp_of_negative(min(largest - exponents[cluster], _MOST_EXPONENT))
-            trial[row, cluster] = share
-            total += share
-        row_cost = 0.0
-        for cluster in range(k):
-            share = max(trial[row, cluster] / total, _LEAST_SHARE)
-            trial[row, cluster] = share
-            mass[cluster] += share
-            row_cost += share * costs[row, cluster]
-        cost += row_cost
-    return cost
-
-
 @compiled("void(float64[:,::1], float64[::1], int64[::1], float64, float64[:,::1], int64[::1])")
 def _largest_shares(costs, floors, groups, time, prices, labels):
     """``labels`` (n,) become the clusters of each row's largest exponent, the first of equal ones."""
@@ -403,6 +370,46 @@ def _power_of_2(x):
     value = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * _P5))))
     bits = np.float32(value).view(np.int32) + (np.float32(shifted).view(np.int32) << _MANTISSA)
     return np.int32(bits).view(np.float32)
+
+
+@compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
+def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
+    """``trial`` (n, k) becomes soft * exp((level - g) * rates), each row divided by its sum; returns the sum of trial * costs.
+
+    g are ``costs`` (n, k) plus the ``slopes`` (K, k) of the row's group. The level of a row leaves its sum as it is, to first
+    order. ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
+    """
+    n, k = soft.shape
+    exponents, powers = np.empty(k), np.empty(k, dtype=np.float32)
+    masses[:] = 0.0
+    cost = 0.0
+    for row in range(n):
+        slope, rate, mass = slopes[groups[row]], rates[groups[row]], masses[groups[row]]
+        level, weight = 0.0, 0.0
+        for cluster in range(k):
+            part = soft[row, cluster] * rate[cluster]
+            level += part * (costs[row, cluster] + slope[cluster])
+            weight += part
+        level /= weight
+        largest = -np.inf
+        for cluster in range(k):
+            exponents[cluster] = (level - costs[row, cluster] - slope[cluster]) * rate[cluster] * _LOG2_E
+            largest = max(largest, exponents[cluster])
+        for cluster in range(k):
+            powers[cluster] = _power_of_2(np.float32(max(exponents[cluster] - largest, _LEAST_POWER)))
+        total = 0.0
+        for cluster in range(k):
+            share = soft[row, cluster] * powers[cluster]
+            trial[row, cluster] = share
+            total += share
+        row_cost = 0.0
+        for cluster in range(k):
+            share = max(trial[row, cluster] / total, _LEAST_SHARE)
+            trial[row, cluster] = share
+            mass[cluster] += share
+            row_cost += share * costs[row, cluster]
+        cost += row_cost
+    return cost
 
 
 @compiled("void(float64[:,::1], int64[::1], int64[::1], float64[::1])")
@@ -454,7 +461,7 @@ def _is_stale(time, price, limits, nearest, active, n_active, listed):
                 fall = min(fall, change - passed * farthest)
         else:
             rise = max(rise, most - limits[cluster] + listed[k + cluster])
-    return n_active == 0 or rise - fall > _MARGIN or max(climb, -fall) > _DRIFT
+    return n_active == 0 or passed < 0 or rise - fall > _MARGIN or max(climb, -fall) > _DRIFT
 
 
 @inner

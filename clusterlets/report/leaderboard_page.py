@@ -31,6 +31,7 @@ def render(leaderboard: Standings, extras: Extras, settings: Mapping, configfile
     """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults."""
     return render_template(
         "leaderboard.html",
+        introduction=[standings.INTRODUCTION, standings.FEATURES[settings["scaling"]]],
         sentences=standings.findings(leaderboard),
         limits=[_limit_section(leaderboard, limit, settings) for limit in leaderboard.limits],
         figures=figures("leaderboard.html", extras.images),
@@ -50,5 +51,6 @@ def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> d
         "is_shown": limit == standings.SHOWN_LIMIT,
         "overall": {heading: view(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
         "pairs": view(standings.all_pairs(leaderboard, limit)),
+        "outcomes": view(standings.all_outcomes(leaderboard, limit)),
         "blocks": view(with_files),
     }

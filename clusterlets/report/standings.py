@@ -3,12 +3,12 @@
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from textwrap import TextWrapper
+from textwrap import TextWrapper, wrap
 
 import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
-from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, KEEPS, METHOD
+from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
 from clusterlets.grid.cells import Cell, parse_parameters, seed_blocks
 from clusterlets.metrics.table import score
 from clusterlets.text import counted, markdown_table
@@ -20,20 +20,30 @@ SHOWN_LIMIT = 0.05  # on the largest deviation; all methods are shown under this
 EMPTY = "There is no leaderboard: it takes two seeds."
 PICTURE = "reliability_against_price"
 
+#: What a reader must know before the first number; the page and the Markdown begin with it.
+INTRODUCTION = (
+    "A clustering keeps a limit of 0.05, say, if it has exactly k clusters and no group's share in any cluster is further than "
+    "0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A block is a "
+    "table with its sensitive groups, and a k. Reliability is the share of the blocks in which a method keeps the limit, and "
+    "price is what it then costs: the sum of squared distances to the cluster means, divided by that of the best plain "
+    "k-means. So a reliability of 1 at a price of 1 would be perfect."
+)
+#: The features of a run, by its setting ``scaling``: numbers of the two kinds are two experiments.
+FEATURES = {
+    "none": "The features are raw, as in the paper. Prices of raw and of standardised features cannot be compared.",
+    "standard": "Each feature has mean 0 and variance 1. Prices of raw and of standardised features cannot be compared.",
+}
+#: The details, before the tables.
 GLOSSARY = {
     "price": score("price_of_fairness").explanation,
-    "largest deviation": "the largest difference, over all clusters and sensitive groups, between a group's share in the "
-    "cluster and in the table",
-    "limit": "on the largest deviation",
-    "block": "a table with its sensitive groups, and a k; not one for which `fair-limit` proves that no clustering keeps the "
-    "limit",
-    "keeps the limit": "a run does if it has exactly k clusters and the largest deviation is within the limit, in whole "
-    "numbers; a method in a block if all runs of its chosen parameters do on the scoring seeds",
+    "block": "one for which `fair-limit` proves that no clustering keeps the limit does not count",
+    "keeps the limit": "in whole numbers; a method does in a block if all scoring runs of its chosen parameters do",
     "seeds": "the first half chooses each method's parameters, the other half scores them; every number here is of the other "
     "half",
-    "reliability": "share of the blocks in which the method keeps the limit",
+    "starts": "a run is the best of so many starts, by the method's own objective",
     "price, 90th percentile, worst": "over the blocks in which the method keeps the limit: the median, the price that nine "
     "tenths do not exceed, and the largest",
+    "runs within": "share of the scoring runs that keep the limit, over the blocks for which parameters were chosen",
     "interval": "in brackets: 95 % of 2,000 draws of whole tables with replacement. Blocks of one table are alike, so they do "
     "not count as independent",
     "wins, losses, ties": "of the blocks in which both methods keep the limit, those in which the first costs less, more, as "
@@ -45,7 +55,13 @@ GLOSSARY = {
     "that yield k clusters; the other blocks do not count for them",
     "controls": "methods that ignore the groups",
     "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
-    "starts": "a run is the best of so many starts, by the method's own objective",
+}
+
+_OUTCOMES = {
+    KEEPS: "keeps the limit",
+    MISSES: "the chosen parameters miss it on the scoring seeds",
+    NOT_CHOSEN: "no parameters keep it on the choosing seeds",
+    NO_RESULT: "no result",
 }
 
 _HEADINGS = {
@@ -150,10 +166,18 @@ def _leaders(standings: Standings, limit: float) -> str:
         f"{describe_limit(limit).capitalize()}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} "
         f"of {counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}."
     )
+    text += f" {_cheapest_count(standings, limit, first['method'])}"
     text += f" Then come {'; '.join(then)}." if then else ""
     pairs = standings.pairs_under(limit)
     alike = list(pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"].fillna("") == ""), "other"])
     return text + (f" It is not told apart from {', '.join(alike)}." if alike else "")
+
+
+def _cheapest_count(standings: Standings, limit: float, method: str) -> str:
+    keeping = standings.board.query("limit == @limit and outcome == @KEEPS and kind == @METHOD")
+    least = keeping.groupby(BLOCK)["price"].transform("min")
+    firsts = keeping[keeping["price"] <= least]
+    return f"It is the cheapest method that does in {(firsts['method'] == method).sum()} of them."
 
 
 def _percent(value: float) -> str:
@@ -208,24 +232,30 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 # ---- Markdown --------------------------------------------------------------------------------------------------------
 
 
-def to_markdown(standings: Standings, configfile: str, results: str) -> str:
-    """``results/leaderboard.md``: the glossary, findings, all methods, the pairs, and the cheapest of each block."""
+def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str:
+    """``results/leaderboard.md``: the words, findings, all methods, the pairs, and the cheapest of each block."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
-        lines += [f"![Reliability against price](figures/{PICTURE}.png)", ""]
+        lines += [
+            *wrap(f"{INTRODUCTION} {FEATURES[settings['scaling']]}", 120),
+            "",
+            f"![Reliability against price](figures/{PICTURE}.png)",
+            "",
+        ]
     lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    lines += ["## How to read the tables", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     if SHOWN_LIMIT in standings.limits:
         lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
         for title, table in all_methods(standings, SHOWN_LIMIT).items():
             lines += [f"### {title}", "", *markdown_table(table), ""]
         lines += [f"`{_OVERALL}` has the other limits.", ""]
-        lines += ["## Pairs of methods", "", *markdown_table(all_pairs(standings, SHOWN_LIMIT)), ""]
-        lines += [f"`{_PAIRS}` has the other limits.", ""]
+        if len(pairs := all_pairs(standings, SHOWN_LIMIT)):
+            lines += ["## Pairs of methods", "", *markdown_table(pairs), "", f"`{_PAIRS}` has the other limits.", ""]
+        lines += ["## Where methods fail", "", *markdown_table(all_outcomes(standings, SHOWN_LIMIT)), ""]
     if not standings.is_empty:
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
         lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
-        lines += [f"    {command(configfile)} {results}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
-    lines += ["## What the words mean", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
+        lines += [f"    {command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     return "\n".join(lines)
 
 
@@ -287,6 +317,25 @@ def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
             ],
         }
     )
+
+
+def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
+    """In how many blocks each method keeps the limit or does not, and why, as text for readers."""
+    board = standings.board[standings.board["limit"] == limit]
+    counts = pd.crosstab(board["method"], board["outcome"]).reindex(columns=_OUTCOMES, fill_value=0).rename(columns=_OUTCOMES)
+    order = [method for method in standings.under(limit)["method"] if method in counts.index]
+    statuses = {method: _statuses(rows["statuses"]) for method, rows in board.groupby("method")}
+    return counts.loc[order].reset_index().assign(**{"runs without a result": [statuses[method] for method in order]})
+
+
+def _statuses(counts: pd.Series) -> str:
+    """The statuses of all blocks added up: ``timeout 12, unsupported 24``."""
+    totals: dict[str, int] = {}
+    for entry in "; ".join(counts.dropna()).split("; "):
+        status, _, count = entry.rpartition(" ")
+        if status:
+            totals[status] = totals.get(status, 0) + int(count)
+    return ", ".join(f"{status} {count:,}" for status, count in sorted(totals.items())) or "–"
 
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:

@@ -34,4 +34,4 @@ def write_leaderboard(
         costs=read_lines(costs) if costs.is_file() else pd.DataFrame(),
     )
     write_text(output, leaderboard_page.render(rankings, extras, settings, configfile))
-    write_text(summary, standings.to_markdown(rankings, configfile, settings["results"]))
+    write_text(summary, standings.to_markdown(rankings, configfile, settings))

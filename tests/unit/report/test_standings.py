@@ -135,5 +135,5 @@ def test_one_seed_gives_a_page_that_says_why_it_is_empty(tmp_path):
 
 def test_user_names_are_escaped_in_the_markdown_table():
     runs = synthetic_runs(("pima",), seeds=2, ks=(2,)).replace({"dataset": {"pima": "<b>|x"}})
-    text = standings.to_markdown(standings_of(runs), "", "results")
+    text = standings.to_markdown(standings_of(runs), "", SETTINGS)
     assert "| <b>\\|x | 2 |" in text
