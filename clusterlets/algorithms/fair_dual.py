@@ -15,7 +15,7 @@ from math import frexp
 import numpy as np
 from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 
 #: Temperatures, as parts of the mean cost of a nearest cluster: from where all clusters count to where nearly only one does.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
@@ -175,7 +175,7 @@ def _parts(costs, groups, prices, temperature, parts):
             parts[row, cluster] /= total
 
 
-@njit
+@inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
     """Exact sum of each instance's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
 
@@ -250,7 +250,7 @@ def _solve(matrix, right):
     return True
 
 
-@njit
+@inner
 def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices, counts, curvature):
     """The smoothed dual, and the exact one."""
     prices[:] = 0.0
@@ -265,7 +265,7 @@ def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices
     return exact - smoothing, exact
 
 
-@njit
+@inner
 def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix, right):
     """The damped system of the free multipliers: its lower half and its right side."""
     k = curvature.shape[1]
@@ -287,7 +287,7 @@ def _newton_system(rows, curvature, temperature, free, gradient, damping, matrix
         matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
 
 
-@njit
+@inner
 def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed."""
     k = multipliers.shape[1]
@@ -305,7 +305,7 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     return n_free, missed
 
 
-@njit
+@inner
 def _copy(source, target):
     """The same as ``target[:] = source``, which Numba takes seconds to compile, as it does operations on whole rows."""
     for row in range(source.shape[0]):
