@@ -37,19 +37,19 @@ def fair_kmeans(X, groups, k):
 
 def holistic(name, **settings):
     def prepare(X, groups, k):
-        estimator = getattr(import_module("holisticai.bias.mitigation"), name)(n_clusters=k, seed=0, **settings)
         if groups.max() > 1:
             raise ValueError("fit takes two groups, group_a and group_b")
+        estimator = getattr(import_module("holisticai.bias.mitigation"), name)(n_clusters=k, seed=0, **settings)
         return lambda: np.asarray(estimator.fit(X, groups == 0, groups == 1).labels_)
 
     return prepare
 
 
 def fair_centres(X, groups, k):
-    from holisticai.bias.mitigation import FairKCenterClustering
-
     if groups.max() > 1:
         raise ValueError("fit takes two groups, group_a and group_b")
+    from holisticai.bias.mitigation import FairKCenterClustering
+
     of_first = round(k * float((groups == 0).mean()))  # its bound: so many centres are rows of each group
     settings = {"req_nr_per_group": [of_first, k - of_first], "nr_initially_given": 0, "seed": 0}
     estimator = FairKCenterClustering(**settings)
