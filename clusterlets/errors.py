@@ -1,6 +1,7 @@
-"""Exceptions whose messages are for users."""
+"""Exceptions whose messages are for users, and the hint of messages about unknown names."""
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import clusterlets.installation  # noqa: F401
@@ -61,3 +62,12 @@ class UnusableFileError(ClusterletsError):
     def __init__(self, path: os.PathLike, problem: str, remedy: str):
         super().__init__(f"{problem} {remedy}")
         self.path, self.problem = path, problem
+
+
+def did_you_mean(name: str, available: Iterable[str]) -> str:
+    """`` (did you mean 'adult'?)`` if one of the available names is near, in whatever case, or holds the name; else empty."""
+    from difflib import get_close_matches  # imported late: only errors need it
+
+    by_case = {other.casefold(): other for other in available}
+    near = get_close_matches(name.casefold(), by_case, n=1) or [other for other in by_case if name and name.casefold() in other]
+    return f" (did you mean {by_case[near[0]]!r}?)" if near else ""

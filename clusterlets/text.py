@@ -1,6 +1,7 @@
 """Numbers in sentences, and tables in Markdown."""
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import clusterlets.installation  # noqa: F401
@@ -14,9 +15,15 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def percent(share: float) -> str:
-    """``77 %``: a share from 0 to 1, rounded; ``none`` for NaN."""
-    return "none" if share != share else f"{share:.0%}".replace("%", " %")
+def first_of(names: Sequence[str], most: int) -> list[str]:
+    """The names; of more than ``most`` the first ones, and ``and 7 more``."""
+    more = len(names) - most
+    return [*names[:most], *([f"and {more:,} more"] if more > 0 else [])]
+
+
+def cut(text: str, letters: int) -> str:
+    """Shorten a text to this many letters, ending in an ellipsis if it was longer."""
+    return text if len(text) <= letters else f"{text[: letters - 1]}…"
 
 
 def decimal(value: float, places: int = 3) -> str:

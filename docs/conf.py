@@ -6,6 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
+FIELD = ROOT / "reference" / "field" / "leaderboard_points.csv"
 
 project = "Clusterlets benchmark"
 author = "The Clusterlets benchmark maintainers"
@@ -23,6 +24,7 @@ html_theme = "furo"
 html_title = project
 html_show_sphinx = False
 html_show_copyright = False
+html_extra_path = [str(FIELD)]  # fronts.html links to it
 
 # Links work here and where the pages are read as files: headings have anchors, and a link to a file outside of docs/ offers it
 # for download. A link to what does not exist is a warning, and `make docs` takes warnings for errors.
@@ -60,5 +62,16 @@ def escape_marks(app, what, name, obj, options, lines):
         lines[number] = re.sub(r"(\w)_(?=\W)", r"\1\_", line) if line.lstrip().startswith(":type:") else line
 
 
+def write_fronts(app, exception):
+    """The fronts of the committed run of the field, as a page beside the others; pages link to it in HTML."""
+    from clusterlets.grid.runs_frame import read_lines  # only needed here
+    from clusterlets.report import fronts_page
+
+    if exception is None and app.builder.name == "html":
+        page = fronts_page.render(read_lines(FIELD), board="field.html")
+        Path(app.outdir, "fronts.html").write_text(page, encoding="utf-8")
+
+
 def setup(app):
     app.connect("autodoc-process-docstring", escape_marks, priority=900)  # after napoleon has read the sections
+    app.connect("build-finished", write_fronts)

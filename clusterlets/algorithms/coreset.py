@@ -3,7 +3,7 @@
 A coreset promises that for every set of centres, and all counts of the groups in the clusters, the cheapest assignment of the
 sample costs nearly as much as that of the table. For given counts the groups are independent, so the union of a coreset of
 each group is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory asks for are far above those
-that work well, so the size is a parameter, and :func:`largest_error` measures the error.
+that work well, so the size is a parameter.
 """
 
 from itertools import pairwise
@@ -11,7 +11,6 @@ from itertools import pairwise
 import numpy as np
 
 from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
-from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
@@ -132,44 +131,3 @@ def sample_coreset(
     rows = np.concatenate(drawn_rows)
     order = np.argsort(rows)
     return rows[order], np.concatenate(weights)[order]
-
-
-def largest_error(
-    X: np.ndarray,
-    groups: np.ndarray,
-    rows: np.ndarray,
-    weights: np.ndarray,
-    n_clusters: int,
-    random_state: np.random.Generator,
-    n_trials: int = 20,
-    delta: float = 0.0,
-) -> float:
-    """Largest relative error of the coreset's fair cost over random sets of centres: how well it keeps its promise.
-
-    Parameters
-    ----------
-    X, groups : arrays (n, d) and (n,)
-    rows, weights : arrays (m,)
-        The coreset, as :func:`sample_coreset` gives it.
-    n_clusters : int
-        Centres of a set: half of the sets are rows drawn at random, half are means of random partitions of such rows.
-    random_state : numpy.random.Generator
-    n_trials : int
-        Sets of centres.
-    delta : float
-
-    Returns
-    -------
-    float
-        Largest of |cost of the coreset / cost of the table - 1|, each the bound of the fractional assignment.
-    """
-    errors = []
-    bounds, slack = bounds_of(groups, delta)
-    for trial in range(n_trials):
-        drawn = X[random_state.choice(len(X), (4 if trial % 2 else 1) * n_clusters)]
-        centres = drawn.reshape(-1, n_clusters, X.shape[1]).mean(axis=0)
-        costs = distances_to_centres(X, centres, n_clusters)
-        table_cost = solve_dual(costs, np.ones(len(X)), groups, len(bounds[0]), share_rows(*bounds), slack).bound
-        coreset_cost = solve_dual(costs[rows], weights, groups[rows], len(bounds[0]), share_rows(*bounds), slack).bound
-        errors.append(abs(coreset_cost / table_cost - 1))
-    return max(errors)

@@ -12,14 +12,12 @@ distance from the optimum.
 """
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
-from clusterlets.algorithms.limits import assignment_rows, exact, share_limits
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
@@ -101,31 +99,6 @@ def bounds_of(
     if max_deviation is not None:
         return deviation_bounds(groups, max_deviation), whole_slack(len(groups), max_deviation)
     return share_bounds(groups, delta), whole_slack(len(groups), delta)
-
-
-def rows_for_new(
-    composition: np.ndarray,
-    new_totals: np.ndarray,
-    delta: float,
-    balance: float | None = None,
-    max_deviation: float | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds on old and new rows together, up to whole instances, as
-    :func:`clusterlets.algorithms.limits.assignment_rows` gives them. Groups that are new are not bounded."""
-    totals = composition.sum(axis=1).tolist()
-    shares = [Fraction(total, sum(totals)) for total in totals]
-    zero, one = Fraction(0), Fraction(1)
-    if balance is not None:
-        least = exact(balance) / (1 + exact(balance))
-        bounds = [(least, 1 - least)] * len(totals)
-    elif max_deviation is not None:
-        off = exact(max_deviation)
-        bounds = [(max(zero, share - off), min(one, share + off)) for share in shares]
-    else:
-        bounds = [(share * (1 - exact(delta)), min(one, share / (1 - exact(delta)))) for share in shares]
-    known = {group: bounds[group] for group, total in enumerate(totals) if total}
-    levels = np.arange(len(totals))[:, None]
-    return assignment_rows(share_limits(0, known), levels, composition, new_totals, whole=True)
 
 
 def fair_assignment(

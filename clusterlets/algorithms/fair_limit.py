@@ -21,11 +21,10 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.coreset import sample_coreset
-from clusterlets.algorithms.fair_dual import FairDual
+from clusterlets.algorithms.fair_dual import FairDual, fractional_means, solve_sparse_dual
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, rounded_to
-from clusterlets.algorithms.limit_dual import fractional_means, solve_dual
 from clusterlets.algorithms.limits import Limit, limit_rows, products
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
@@ -333,7 +332,9 @@ class _Search:
 
     def _dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
         n_groups = len(self._problem.totals)
-        return solve_dual(costs, weights, groups, n_groups, self._share_rows, self._slack, multipliers, temperatures, tolerance)
+        return solve_sparse_dual(
+            costs, weights, groups, n_groups, self._share_rows, self._slack, multipliers, temperatures, tolerance
+        )
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
 

@@ -224,14 +224,14 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                 bids += 1
                 waiting -= 1
                 i = queue[waiting]
-                best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
+                best, raised = _best_on_list(i, lists, list_costs, prices)
                 if raised >= beyond[i]:
                     values = list_costs[i]
                     _scan(blues[i], i, tiles, rough, prices, _FAR, scale, squares, values, lists[i])
                     beyond[i] = values[length - 1] if length < n_reds else _FAR
                     for place in range(length):
                         values[place] += prices[lists[i, place]]
-                    best, raised = _best_on_list(i, lists, list_costs, prices, beyond)
+                    best, raised = _best_on_list(i, lists, list_costs, prices)
                 red, raised = lists[i, best], min(raised, beyond[i])
                 former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
                 rough[red // _LANES, red % _LANES] = prices[red] / scale
@@ -267,7 +267,7 @@ def _two_highest(prices, taken):
 
 
 @inner
-def _best_on_list(i, lists, list_costs, prices, beyond):
+def _best_on_list(i, lists, list_costs, prices):
     """Place of the best red on a blue's list, and the value of the second best; -1 and infinity if there is no list yet."""
     best, least, second = -1, _FAR, _FAR
     if lists[i, 0] < 0:

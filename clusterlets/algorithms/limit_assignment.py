@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from clusterlets.algorithms.fair_dual import solve_sparse_dual
 from clusterlets.algorithms.limit_counts import whole_counts
-from clusterlets.algorithms.limit_dual import solve_dual
 from clusterlets.algorithms.limits import products
 from clusterlets.algorithms.transport import transport_groups
 
@@ -69,7 +69,7 @@ def _attempt(costs, groups, totals, rows, widths, slack):
         np.add.at(counts, (groups, costs.argmin(axis=1)), 1)
         return counts, np.zeros(counts.shape)
     n = len(costs)
-    dual = solve_dual(
+    dual = solve_sparse_dual(
         *(costs, np.ones(n), groups, len(totals), rows / widths[:, None], slack / widths[:, None]),
         *(None, _TEMPERATURES, min(0.5, 2e-4 * n)),
     )

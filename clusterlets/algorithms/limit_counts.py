@@ -51,16 +51,12 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
     all_slack = np.ascontiguousarray(np.vstack([slack, -least_size[None, :]]))
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
     target = np.rint(_UNIT * wanted).astype(np.int64)
-    counts = rounded_to(wanted, totals)
-    if _searched(counts, target, weights, all_rows, all_slack, _STEPS, _DESCENT):
-        return counts
-    floor = 4
-    while floor <= totals.sum() / wanted.shape[1]:
-        counts = rounded_to(_raised(wanted, totals, floor), totals)
-        if _searched(counts, np.rint(_UNIT * wanted).astype(np.int64), weights, all_rows, all_slack, _STEPS, _DESCENT):
-            return counts
-        floor *= 2
-    return None
+    counts, floor = rounded_to(wanted, totals), 4
+    while not _searched(counts, target, weights, all_rows, all_slack, _STEPS, _DESCENT):
+        if floor > totals.sum() / wanted.shape[1]:
+            return None
+        counts, floor = rounded_to(_raised(wanted, totals, floor), totals), 2 * floor
+    return counts
 
 
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:

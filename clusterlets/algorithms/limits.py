@@ -186,6 +186,33 @@ def assignment_rows(
     return rows, slack
 
 
+def rows_within_shares(
+    composition: np.ndarray,
+    new_totals: np.ndarray,
+    delta: float = 0.0,
+    balance: float | None = None,
+    max_deviation: float | None = None,
+    **_,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new rows together, up to whole instances, as
+    :func:`assignment_rows` gives them; other parameters of a fit do not matter. Groups that are new are not bounded.
+    """
+    totals = composition.sum(axis=1).tolist()
+    shares = [Fraction(total, sum(totals)) for total in totals]
+    zero, one = Fraction(0), Fraction(1)
+    if balance is not None:
+        least = exact(balance) / (1 + exact(balance))
+        bounds = [(least, 1 - least)] * len(totals)
+    elif max_deviation is not None:
+        off = exact(max_deviation)
+        bounds = [(max(zero, share - off), min(one, share + off)) for share in shares]
+    else:
+        bounds = [(share * (1 - exact(delta)), min(one, share / (1 - exact(delta)))) for share in shares]
+    known = {group: bounds[group] for group, total in enumerate(totals) if total}
+    levels = np.arange(len(totals))[:, None]
+    return assignment_rows(share_limits(0, known), levels, composition, new_totals, whole=True)
+
+
 def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """``rows @ counts``, summed in a fixed order: (R, K) and (K, k), or (K,)."""
     if counts.ndim == 1:

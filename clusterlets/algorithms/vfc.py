@@ -14,7 +14,7 @@ table, and p_c those in cluster c. So lambda depends neither on the unit of the 
 2. *Inner rounds*: step 1 until F falls by at most 1e-5 of itself.
 3. *Outer rounds*: each row goes to the cluster of its largest share; centres become the means; S starts again from
    exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on, after five rounds without a new
-   least one, or after 5,000 inner rounds in all. The labels are then those of the round with the least F.
+   least one, or after 2,000 inner rounds in all. The labels are then those of the round with the least F.
 
 A cluster with hardly any row of a group needs an L so large that no other cluster moves, and the published code, whose L
 is fixed, diverges. Where L is still more than 64 times the given one after 300 steps, each group and cluster gets
@@ -42,8 +42,8 @@ _INNER_TOLERANCE, _MOST_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
 # Inner rounds end near a minimum, not at it, so that F may go up and down between outer rounds by more than the tolerance.
 _MOST_IDLE = 5
-# Inner steps of all rounds after which the best round counts: ten times what most tables need.
-_MOST_STEPS = 5_000
+# Inner steps of all rounds after which the best round counts: several times what most tables need.
+_MOST_STEPS = 2_000
 _MOST_DOUBLINGS = 60
 # Steps with the same factor on the constants before half of it is tried.
 _PATIENCE = 5

@@ -9,7 +9,6 @@ import numpy as np
 from clusterlets.algorithms.elementary import log
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_label, tiles_of
-from clusterlets.errors import ClusterletsError
 
 _MAX_ITER = 300
 _TOL = 1e-4  # smallest total squared move of the centres, as a share of the mean variance of a feature
@@ -37,20 +36,11 @@ def weighted_kmeans(
     labels : int array (n,)
         Index of each row's nearest centre.
 
-    Raises
-    ------
-    ClusterletsError
-        Unless every row has a positive, finite weight, and for numbers of clusters or starts below 1.
-
     Notes
     -----
     O(n k d) time per round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
     """
     rows, weights = (np.require(array, np.float64, ["C", "W"]) for array in (X, weights))
-    if weights.shape != (len(rows),) or not (np.isfinite(weights) & (weights > 0)).all():
-        raise ClusterletsError(f"{len(rows)} rows need as many weights, each positive and finite.")
-    if n_clusters < 1 or n_init < 1:
-        raise ClusterletsError(f"n_clusters = {n_clusters} and n_init = {n_init} must both be at least 1.")
     tiles = tiles_of(rows)
     best, best_cost = None, np.inf
     for _ in range(n_init):
@@ -135,7 +125,7 @@ def _lloyd(rows, tiles, weights, centres):
         assign(tiles, centres, labels, distances)
         if np.array_equal(labels, former_labels):
             break
-        new_centres = _means(rows, weights, weighted, labels, distances, centres)
+        new_centres = _means(weights, weighted, labels, distances, centres)
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         former_labels[:] = labels
@@ -147,7 +137,7 @@ def _lloyd(rows, tiles, weights, centres):
     return centres, labels, float((weights * distances).sum())
 
 
-def _means(rows, weights, weighted, labels, distances, centres):
+def _means(weights, weighted, labels, distances, centres):
     """Weighted means (k, d); a centre without rows becomes the row of the largest weighted distance that is left."""
     sums, totals = np.empty_like(centres), np.bincount(labels, weights, minlength=len(centres))
     sizes = np.empty(len(centres), dtype=np.int64)

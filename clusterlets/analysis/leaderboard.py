@@ -49,6 +49,10 @@ OVERALL = [
     *("limit", "place", "method", "kind", "blocks", "kept", "reliability", "reliability_low", "reliability_high"),
     *("price", "price_low", "price_high", "price_90", "price_worst", "within"),
 ]
+CONFIGURATIONS = [
+    *(*BLOCK, "method", "kind", "parameters", "price", "deviation_max", "clusters_least", "clusters_most", "smallest"),
+    *("runs", "exact"),
+]
 PAIRS = [
     *("limit", "method", "other", "blocks", "wins", "losses", "ties", "ratio", "ratio_low", "ratio_high"),
     *("reliability_difference", "difference_low", "difference_high", "told_apart"),
@@ -159,7 +163,7 @@ def leaderboard(runs_of_points: pd.DataFrame, limits: Sequence[float] = LIMITS) 
         return pd.DataFrame(columns=COLUMNS)
     runs_of_points = runs_of_points.fillna({"parameters": ""})  # as a file is read back
     runs = _in_blocks(runs_of_points)
-    boards = [_board_under(limit, runs, _infeasible_blocks(runs_of_points, limit)) for limit in limits]
+    boards = [_board_under(limit, runs, infeasible_blocks(runs_of_points, limit)) for limit in limits]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)
@@ -168,6 +172,39 @@ def leaderboard(runs_of_points: pd.DataFrame, limits: Sequence[float] = LIMITS) 
     board = board.assign(place=board["dataset"].map(order), kind_place=board["kind"].map(KINDS.index))
     board = board.sort_values(["limit", "place", "k", "kind_place", "method"], kind="stable")
     return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
+
+
+def configurations(runs_of_points: pd.DataFrame) -> pd.DataFrame:
+    """Every configuration in every block over its scoring runs: what the fronts show.
+
+    Parameters
+    ----------
+    runs_of_points : DataFrame
+        Of :func:`points`.
+
+    Returns
+    -------
+    DataFrame
+        With :data:`CONFIGURATIONS`, in the order of the runs: median ``price``, largest deviation and least rows of a cluster,
+        and ``exact``: whether all scoring runs have a price and exactly k clusters. So a configuration keeps a limit if it is
+        exact and ``deviation_max`` is within the limit, as in :func:`leaderboard`. No price if no run has one.
+    """
+    runs = _in_blocks(runs_of_points.fillna({"parameters": ""}))
+    runs = runs[~runs["chooses"].astype(bool)]
+    is_priced = (runs["status"] == "ok") & runs["price"].notna()
+    runs = runs.assign(exact=is_priced & (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool))
+    per_configuration = runs.groupby([*BLOCK, "method", "parameters"], sort=False)
+    frame = per_configuration.agg(
+        kind=("kind", "first"),
+        price=("price", "median"),
+        deviation_max=("deviation_max", "max"),
+        clusters_least=("n_clusters", "min"),
+        clusters_most=("n_clusters", "max"),
+        smallest=("smallest", "min"),
+        runs=("status", "size"),
+        exact=("exact", "all"),
+    )
+    return frame.reset_index()[CONFIGURATIONS]
 
 
 def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
@@ -179,7 +216,7 @@ def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([runs[~joins], matched], ignore_index=True)
 
 
-def _infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
+def infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
     """Blocks in which no clustering keeps the limit, as it is proved that none keeps this or a larger one."""
     proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
     proved = proofs["parameters"].str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
@@ -212,7 +249,7 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
     methods = runs.groupby(per_method, sort=False).agg(
         kind=("kind", "first"),
         starts=("starts", "first"),
-        statuses=("status", lambda column: _counts(column[column != "ok"])),
+        statuses=("status", lambda column: count_statuses(column[column != "ok"])),
         any_ok=("status", lambda column: bool((column == "ok").any())),
     )
     covered = candidates.groupby(per_method).size().rename("tried")
@@ -224,7 +261,8 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
     return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
 
 
-def _counts(statuses: pd.Series) -> str:
+def count_statuses(statuses: pd.Series) -> str:
+    """``ok 4; timeout 2``."""
     return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())
 
 

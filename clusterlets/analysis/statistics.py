@@ -11,7 +11,7 @@ import scikit_posthocs
 from scipy.stats import friedmanchisquare, studentized_range
 
 from clusterlets.analysis import selection
-from clusterlets.text import counted, significant
+from clusterlets.text import counted, first_of, significant
 
 ALPHA = 0.05
 #: The smallest p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
@@ -211,7 +211,7 @@ def _long(ranking: Ranking) -> pd.DataFrame:
 
 
 def _mean_ranks(ranking: Ranking) -> pd.DataFrame:
-    """Mean rank (highest is best) and mean deviation of each method."""
+    """Mean rank, of which 1 is best, and mean deviation of each method."""
     ranks, means = ranking.mean_ranks, ranking.complete.mean()
     columns = {"method": ranks.index, "mean_rank": ranks.to_numpy(), "deviation_mean": means[ranks.index].to_numpy()}
     return pd.DataFrame({"ranking": ranking.name, **columns})
@@ -292,9 +292,7 @@ def describe_missing(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
     """Which of the paper's datasets have no block, and which blocks were left out and why."""
     present = set(ranking.values.index.get_level_values("dataset"))
     missing = [name for name in datasets_of_paper if name not in present]
-    left_out = [f"{block} (no {methods})" for block, methods in list(ranking.incomplete.items())[:_LISTED]]
-    if len(ranking.incomplete) > _LISTED:
-        left_out.append(f"and {len(ranking.incomplete) - _LISTED} more")
+    left_out = first_of([f"{block} (no {methods})" for block, methods in ranking.incomplete.items()], _LISTED)
     return (
         f"The paper's datasets without a run: {', '.join(missing) or 'none'}. Blocks left out, because a method has no run "
         f"with status ok there: {', '.join(left_out) or 'none'}."

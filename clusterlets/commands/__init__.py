@@ -10,6 +10,7 @@ PURPOSES = {
     "tune": "the best clustering of your own table that is known within a limit",
     "assign": "new rows in the clusters of a saved clustering",
     "export": "the clusters of any run of the grid, row by row",
+    "rank": "where a method of your own stands in the leaderboard",
     "datasets": "a configuration's datasets, which are prepared, and what its grid costs",
     "why": "what would run again, and why",
     "verify": "check a results folder against its manifest",

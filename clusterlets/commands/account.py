@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.algorithms.plain_costs import number_of_starts
-from clusterlets.text import counted
+from clusterlets.text import counted, first_of
 
 if TYPE_CHECKING:
     from clusterlets.estimators import FairnessReport  # scikit-learn is slow to import
@@ -37,9 +37,8 @@ class Account:
     def standing_out(self) -> list[str]:
         """A line for each cluster; of many clusters, the first ones."""
         clusters = self.report.composition.clusters
-        lines = [f"{cluster:>7}  {self.profiles.sentence(place)}" for place, cluster in enumerate(clusters[:_LISTED])]
-        more = len(clusters) - _LISTED
-        return lines + ([f"... and {counted(more, 'further cluster')}"] if more > 0 else [])
+        lines = [f"{cluster:>7}  {self.profiles.sentence(place)}" for place, cluster in enumerate(clusters)]
+        return first_of(lines, _LISTED)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -91,27 +90,17 @@ def worst(report: "FairnessReport") -> str:
     )
 
 
-def _join_first(names: Sequence[str]) -> str:
-    """Names joined by "and no"; if there are many, the first ones and how many follow."""
-    more = len(names) - _GROUPS
-    return " and no ".join(names[:_GROUPS]) + (f" and none of {more} more" if more > 0 else "")
-
-
 def warnings(report: "FairnessReport") -> list[str]:
     """Clusters that lack a group, and a price of fairness above :data:`DEAR`; each with what to do."""
     messages = []
     composition, price = report.composition, report["price_of_fairness"]
-    lacking = [
-        f"{cluster} has no {_join_first([name for name, count in zip(composition.names, counts, strict=True) if not count])}"
-        for cluster, counts in zip(composition.clusters, composition.counts, strict=True)
-        if not counts.all()
-    ]
+    lacking = []
+    for cluster, counts in zip(composition.clusters, composition.counts, strict=True):
+        absent = [name for name, count in zip(composition.names, counts, strict=True) if not count]
+        lacking += [f"cluster {cluster} has no {', '.join(first_of(absent, _GROUPS))}"] if absent else []
     if lacking:
-        more = f", and {len(lacking) - _LACKING} more" if len(lacking) > _LACKING else ""
         lack = f"{counted(len(lacking), 'cluster')} {'lacks' if len(lacking) == 1 else 'lack'} a group"
-        messages.append(
-            f"{lack}: cluster {', cluster '.join(lacking[:_LACKING])}{more}; ask for fewer clusters or another method"
-        )
+        messages.append(f"{lack}: {'; '.join(first_of(lacking, _LACKING))}. Ask for fewer clusters or another method")
     if price > DEAR:
         messages.append(
             f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "

@@ -34,9 +34,10 @@ The new table needs the same columns. The file of -o has the columns row (from 0
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
-    written = {"-o": options.output} if options.output else {}
-    refuse_files(written, [("the table itself", options.table), ("the clustering", options.model)])
-    refuse_files({"--save": options.save} if options.save else {}, [("the table itself", options.table)])
+    written = {option: file for option, file in {"-o": options.output, "--save": options.save}.items() if file}
+    refuse_files(written, [("the table itself", options.table)])
+    written.pop("--save", None)  # which may count the new rows in the clustering itself
+    refuse_files(written, [("the clustering", options.model)])
     from clusterlets.estimators import SavedClustering  # scikit-learn is slow to import
 
     saved = SavedClustering.load(options.model)

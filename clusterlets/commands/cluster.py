@@ -8,7 +8,6 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
 from clusterlets.commands.output import (
     STANDARD_OUTPUT,
+    check_endings,
     nonempty,
     refuse_files,
     stream_for_people,
@@ -35,7 +35,7 @@ from clusterlets.methods import Method
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
-from clusterlets.text import counted
+from clusterlets.text import counted, first_of
 
 _NAMED = 5  # groups with too few different rows that are named one by one
 
@@ -301,10 +301,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         raise ClusterletsError(
             f"--save has no effect with {method}, which says nothing of new rows; take fair-limit, for example."
         )
-    if options.report and Path(options.report).suffix != ".html":
-        raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
-    if options.plot and Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
-        raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
+    check_endings(options)
     if options.plot or options.report:  # fail now, not after the fit
         with optional("tune" if options.report else "plots"):
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
@@ -356,11 +353,9 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
     report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
-    more = len(group_shares) - MAX_GROUPS
-    shares = ", ".join(group_shares[:MAX_GROUPS]) + (f" and {counted(more, 'further group')}" if more > 0 else "")
     return Account(
         table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
-        f"{' and '.join(options.sensitive)}: {shares}",
+        f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
         features=own_table.features_line(table),
         notes=notes + _shortage(options, table, fitted),
         warnings=own_table.warnings(table, options.scaling) + account.warnings(report),

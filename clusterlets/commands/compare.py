@@ -14,11 +14,12 @@ from clusterlets.commands.output import whole_number
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
-from clusterlets.text import counted
+from clusterlets.text import counted, cut
 
 # Folders whose tables are not read: the cells, because runs.csv has their rows, and what no manifest promises.
 _CELLS = "runs"
 _UNREAD = (_CELLS, "variants", "accounts", "logs")
+_LONGEST = 60  # letters of a value that is shown
 
 _EPILOG = f"""
 It compares every promised table (CSV) of REFERENCE with the file of that name in RESULTS, and all other promised numbers by
@@ -261,7 +262,7 @@ def _list(cells: pd.DataFrame, limit: int) -> None:
     for cell in cells.head(limit).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-        print(f"  {where}: {_short(cell['reference'])} -> {_short(cell['run'])}{distance}")
+        print(f"  {where}: {cut(cell['reference'], _LONGEST)} -> {cut(cell['run'], _LONGEST)}{distance}")
     _print_omitted(len(cells), limit)
 
 
@@ -288,13 +289,9 @@ def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mappin
     compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
     for name, theirs, ours in entries[: options.most]:
-        print(f"  {name}: {_short(theirs)} -> {_short(ours)}")
+        print(f"  {name}: {cut(theirs, _LONGEST)} -> {cut(ours, _LONGEST)}")
     _print_omitted(len(entries), options.most)
     files = [file for file in manifest.hashes(run) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
     other = differences.compare_hashes(reference, run, files)["different"]
     if other:
         print(f"Not promised: {counted(len(other), 'figure or page', 'figures and pages')} of {len(files)} differ.")
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else text[:59] + "…"

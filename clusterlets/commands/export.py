@@ -6,7 +6,9 @@ import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, whole_number, write_memberships
+import pandas as pd
+
+from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, whole_number, write_table
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, parse_parameters
 from clusterlets.grid.configuration import CONFIGURATION, read_configuration
@@ -43,7 +45,8 @@ def main(arguments: list[str]) -> int:
         _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
     except UnusableFileError as problem:  # only the workflow makes it, not this command
         raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
-    write_memberships(options.output, *clusters.members())
+    rows, cluster_of_rows = clusters.members()
+    write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_of_rows}))
     return 0
 
 
@@ -75,7 +78,9 @@ def _parser() -> argparse.ArgumentParser:
 def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
     """What the command reads, or the workflow that made the results."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
-    yield from (("a method of the configuration", grid["path"]) for grid in config["grids"].values() if "path" in grid)
+    for grid in config["grids"].values():
+        own = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
+        yield from (("a file of a method of the configuration", path) for path in own)
     yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
     yield from files_below("a file of the results", results)
 

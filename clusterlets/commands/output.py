@@ -1,4 +1,4 @@
-"""What commands share: option types, where they write, clusterings as CSV, and errors for users."""
+"""What commands share: option types, where they write, tables as CSV, and errors for users."""
 
 import argparse
 import os
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-import numpy as np
 import pandas as pd
 
 from clusterlets.errors import ClusterletsError
@@ -85,6 +84,13 @@ def refuse_files(written: Mapping[str, str], read: Iterable[tuple[str, str | Pat
             check_writable(file)
 
 
+def check_endings(options: argparse.Namespace) -> None:
+    """Refuse names of pages and pictures, in ``options.report`` and ``options.plot``, whose endings stand for another kind."""
+    for option, file, endings in (("report", options.report, (".html",)), ("plot", options.plot, (".png", ".pdf", ".svg"))):
+        if file and Path(file).suffix not in endings:
+            raise ClusterletsError(f"--{option} {file}: the name must end in {' or '.join(endings)}.")
+
+
 def _is_same_file(one: str | Path, other: str | Path) -> bool:
     """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
     try:
@@ -111,11 +117,3 @@ def write_table(output: str, frame: pd.DataFrame) -> None:
         return
     with writing(output):
         write_csv(output, frame)
-
-
-def write_memberships(output: str, rows: np.ndarray, clusters: np.ndarray) -> None:
-    """Write pairs of row and cluster, both counted from 0, as :func:`write_table` does.
-
-    A row in several clusters has several lines.
-    """
-    write_table(output, pd.DataFrame({"row": rows, "cluster": clusters}))

@@ -12,6 +12,7 @@ from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, sort_key
 from clusterlets.errors import ClusterletsError
+from clusterlets.text import first_of
 
 _LISTED = 60  # columns that are named one by one
 
@@ -136,5 +137,4 @@ def warnings(table: Table, scaling: str) -> list[str]:
 
 
 def _format_columns(columns: Sequence[str]) -> str:
-    more = len(columns) - _LISTED
-    return ", ".join(columns[:_LISTED]) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(first_of(columns, _LISTED))

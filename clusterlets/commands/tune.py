@@ -8,21 +8,31 @@ import shlex
 import signal
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, redirect_stdout, suppress
-from pathlib import Path
-from typing import NoReturn
+from collections.abc import Mapping
+from contextlib import nullcontext, redirect_stdout, suppress
+from typing import TYPE_CHECKING, Self
 from urllib.parse import quote
 
 from clusterlets import methods
 from clusterlets.commands import cluster, own_table
-from clusterlets.commands.output import nonempty, refuse_files, stream_for_people, whole_number, write_table, writing
+from clusterlets.commands.output import (
+    check_endings,
+    nonempty,
+    refuse_files,
+    stream_for_people,
+    whole_number,
+    write_table,
+    writing,
+)
 from clusterlets.commands.progress_bar import ProgressBar
 from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
 from clusterlets.text import counted
+
+if TYPE_CHECKING:
+    from clusterlets.tuning.trials import Progress
 
 _LONGEST_STEM = 150  # letters: a file's name may have 255
 
@@ -46,10 +56,7 @@ def main(arguments: list[str]) -> int:
     options.plot = options.plot or f"{_stem(options)}-front.png"
     outputs = {"-o": options.output, "--plot": options.plot} | ({"--report": options.report} if options.report else {})
     refuse_files(outputs, [("the table itself", options.table)])
-    if options.report and Path(options.report).suffix != ".html":
-        raise ClusterletsError(f"--report {options.report}: the name must end in .html.")
-    if Path(options.plot).suffix not in (".png", ".pdf", ".svg"):
-        raise ClusterletsError(f"--plot {options.plot}: the name must end in .png, .pdf or .svg.")
+    check_endings(options)
     table, _, notes = own_table.read(options, least_groups=1)
     say = functools.partial(print, file=stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
@@ -60,33 +67,37 @@ def main(arguments: list[str]) -> int:
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
     tuned = best = None
-    with _sigterm_as_interrupt() as received, ProgressBar(sys.stderr) as progress, suppress(KeyboardInterrupt):
-        tuned = tune(
-            X,
-            sensitive_features=own_table.sensitive_columns(options.sensitive, table),
-            n_clusters=options.clusters,
-            max_deviation=options.max_deviation,
-            min_cluster_size=options.min_cluster_size,
-            minutes=options.minutes,
-            n_seeds=options.seeds,
-            random_state=options.seed,
-            progress=progress,
-        )
-    status = 128 + (received or [signal.SIGINT])[0]
-    if tuned is not None:
-        with suppress(ClusterletsError) if tuned.interrupted else nullcontext():
-            best = tuned.best()
-    if tuned is None or best is None:
-        finished = 0 if tuned is None else (tuned.runs["status"] == OK).sum()
-        what = counted(finished, "fit") if finished else "no fit"
-        print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to recommend.", file=sys.stderr)
-        return status
-    write_table(options.output, tuned)
-    with writing(options.plot):
-        tuned.plot(options.plot)
-    words = command(options, best)
-    say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
-    say(f"This command repeats the run:\n  {shlex.join(words)}")
+    with _Interruptions() as interruptions:
+        with ProgressBar(sys.stderr) as progress, suppress(KeyboardInterrupt):
+            tuned = tune(
+                X,
+                sensitive_features=own_table.sensitive_columns(options.sensitive, table),
+                n_clusters=options.clusters,
+                max_deviation=options.max_deviation,
+                min_cluster_size=options.min_cluster_size,
+                minutes=options.minutes,
+                n_seeds=options.seeds,
+                random_state=options.seed,
+                progress=interruptions.before(progress),
+            )
+        interruptions.wait = True
+        if tuned is not None:
+            with suppress(ClusterletsError) if tuned.interrupted else nullcontext():
+                best = tuned.best()
+        if tuned is None or best is None:
+            finished = 0 if tuned is None else (tuned.runs["status"] == OK).sum()
+            what = counted(finished, "fit") if finished else "no fit"
+            print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to recommend.", file=sys.stderr)
+            return interruptions.status
+        write_table(options.output, tuned)
+        with writing(options.plot):
+            tuned.plot(options.plot)
+        words = command(options, best)
+        say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
+        say(f"This command repeats the run:\n  {shlex.join(words)}")
+    if interruptions.received and not tuned.interrupted:
+        print("clusterlets tune: interrupted; the files above are complete.", file=sys.stderr)
+        return interruptions.status
     if options.report:
         with redirect_stdout(io.StringIO()):  # its account is on the page
             cluster.main([*words[2:], "--report", options.report])
@@ -94,23 +105,52 @@ def main(arguments: list[str]) -> int:
     if not tuned.interrupted:
         return 0
     print("clusterlets tune: interrupted; only what was finished is compared.", file=sys.stderr)
-    return status
+    return interruptions.status
 
 
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[list[int]]:
-    """Let SIGTERM interrupt as Ctrl-C does, so that what is finished is ranked; the list then holds it."""
-    received: list[int] = []
+class _Interruptions:
+    """SIGINT and SIGTERM: the first one ends the fits, and what is finished is ranked and written before the command ends.
 
-    def interrupt(signum: int, _: object) -> NoReturn:
-        received.append(signum)
-        raise KeyboardInterrupt
+    Attributes
+    ----------
+    received : list of int
+    wait : bool
+        Whether a signal lets the command go on.
+    """
 
-    former = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield received
-    finally:
-        signal.signal(signal.SIGTERM, former)
+    def __init__(self) -> None:
+        self.received: list[int] = []
+        self.wait = False
+
+    def __enter__(self) -> Self:
+        signals = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
+        self._former = {signum: signal.signal(signum, self._receive) for signum in signals}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for signum, handler in self._former.items():
+            signal.signal(signum, handler)
+
+    @property
+    def status(self) -> int:
+        """The exit status of a command that a signal ended."""
+        return 128 + self.received[0]
+
+    def before(self, progress: "Progress") -> "Progress":
+        """The progress, before which an interruption that Python ignored, as it does in a destructor, is raised again."""
+
+        def report(done: int, total: int, words: str) -> None:
+            if self.received:
+                raise KeyboardInterrupt
+            progress(done, total, words)
+
+        return report
+
+    def _receive(self, signum: int, _: object) -> None:
+        self.received.append(signum)
+        if not self.wait:
+            self.wait = True
+            raise KeyboardInterrupt
 
 
 def _stem(options: argparse.Namespace) -> str:

@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 from clusterlets.provenance.manifest import NAME, Check, check
+from clusterlets.text import first_of
 
 _FILES_IN_A_CALL = 10
 _EXTRA_FILES_SHOWN = 20  # an earlier, larger grid leaves thousands
@@ -50,9 +51,8 @@ def _describe_extra(results: Path, extra: list[str]) -> str:
     """Files that the manifest does not list, by name if there are few."""
     files, are, they = ("file", "is", "It does") if len(extra) == 1 else ("files", "are", "They do")
     remark = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."
-    names = [f"  {results / name}" for name in extra[:_EXTRA_FILES_SHOWN]]
-    more = len(extra) - len(names)
-    return "\n".join([remark, *names, *([f"  and {more:,} more"] if more else [])])
+    names = first_of([str(results / name) for name in extra], _EXTRA_FILES_SHOWN)
+    return "\n".join([remark, *(f"  {name}" for name in names)])
 
 
 def _remedy(results: Path, outcome: Check) -> list[str]:

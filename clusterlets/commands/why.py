@@ -17,6 +17,7 @@ from pathlib import Path
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE, changed_parts
+from clusterlets.text import first_of
 
 _SHOWN = 5  # jobs, files or names at a time
 
@@ -104,7 +105,7 @@ def explain(output: str) -> str:
     last = _REASONS[r"Input files updated by another job: "]
     lines = []
     for reason in sorted(jobs, key=lambda words: words == last):
-        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in _join_first(jobs[reason]))]
+        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs[reason], _SHOWN))]
     return "\n".join(lines)
 
 
@@ -119,7 +120,7 @@ def explain_reason(reason: str, command: str = "") -> Iterator[str]:
     for pattern, words in _REASONS.items():
         match = re.search(pattern, rest)
         if match and not (reasons and words == _REASONS[r"Input files updated by another job: "]):
-            reasons.append(f"{words}: {', '.join(_join_first(match[1].split(', ')))}" if match.groups() else words)
+            reasons.append(f"{words}: {', '.join(first_of(match[1].split(', '), _SHOWN))}" if match.groups() else words)
     yield from reasons or [reason or "Snakemake names no reason"]
 
 
@@ -128,14 +129,14 @@ def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
     codes = [value for values in (old, new) for value in values if _is_code(value)]
     if len(codes) == 2:
         parts = [_describe_part(part) for part in changed_parts(*codes)]
-        yield f"its code changed: {', '.join(_join_first(parts))}" if parts else "its code or a library changed"
+        yield f"its code changed: {', '.join(first_of(parts, _SHOWN))}" if parts else "its code or a library changed"
     old_settings, new_settings = (_merge_settings(values) for values in (old, new))
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
         old, new = ([value for value in values if value] for values in (old, new))
     elif old_settings or new_settings:
         differing = sorted(key for key in {**old_settings, **new_settings} if old_settings.get(key) != new_settings.get(key))
-        yield f"the configuration changed: {', '.join(_join_first(differing))}"
+        yield f"the configuration changed: {', '.join(first_of(differing, _SHOWN))}"
     if any(_is_hash(value) for value in new):
         yield f"the content of its table changed: {_parse_command(command).get('--table', 'a file of your own')}"
     explained_above = (_is_code, _is_json, _is_hash)
@@ -196,9 +197,3 @@ def _is_json(value: object) -> bool:
 
 def _is_hash(value: object) -> bool:
     return isinstance(value, str) and bool(_HASH.fullmatch(value))
-
-
-def _join_first(names: list[str]) -> list[str]:
-    """The first of many, and how many more there are."""
-    more = len(names) - _SHOWN
-    return names if more <= 0 else [*names[:_SHOWN], f"and {more:,} more"]

@@ -5,7 +5,6 @@ dataset prepares them, and :mod:`~clusterlets.datasets.table` checks the result;
 :mod:`~clusterlets.datasets.user_table` reads a user's own table.
 """
 
-import difflib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -14,7 +13,7 @@ from pathlib import Path
 from clusterlets.datasets.catalogue import describe, names
 from clusterlets.datasets.table import CLASS, BadData, Table, check, describe_differences, without_duplicates
 from clusterlets.datasets.table import with_sensitive as table_with_sensitive
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, did_you_mean
 
 __all__ = ["CLASS", "Table", "check_sensitive", "describe", "names", "prepare", "sensitive_attributes", "with_sensitive"]
 
@@ -81,8 +80,7 @@ def check_sensitive(name: str, attributes: Sequence[str]) -> None:
     available = [CLASS, *sensitive_attributes(name)]
     for attribute in attributes:
         if attribute not in available:
-            matches = difflib.get_close_matches(attribute, available, n=1)
-            hint = f" (did you mean {matches[0]!r}?)" if matches else ""
+            hint = did_you_mean(attribute, available)
             raise ClusterletsError(f"{name} has no sensitive column {attribute!r}{hint}; it has: {', '.join(available)}.")
 
 

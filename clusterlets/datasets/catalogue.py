@@ -1,11 +1,10 @@
 """The descriptions of the datasets, read from ``sources.yaml``."""
 
 import copy
-import difflib
 import functools
 from pathlib import Path
 
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, did_you_mean
 
 
 def names() -> list[str]:
@@ -19,12 +18,11 @@ def describe(name: str) -> dict:
     Raises
     ------
     ClusterletsError
-        If there is no such dataset: the message names the nearest ones.
+        If there is no such dataset: the message names the nearest.
     """
     if name not in _catalogue():
-        matches = difflib.get_close_matches(name, _catalogue(), n=3)
-        hint = f"Did you mean {' or '.join(matches)}? " if matches else ""
-        raise ClusterletsError(f"There is no dataset {name!r}. {hint}The datasets are: {', '.join(names())}.")
+        hint = did_you_mean(name, names())
+        raise ClusterletsError(f"There is no dataset {name!r}{hint}. The datasets are: {', '.join(names())}.")
     defaults = {"name": name, "module": name, "strict": True, "positives": None, "fingerprint": None, "sources": []}
     defaults["duplicates"] = "keep"
     return defaults | copy.deepcopy(_catalogue()[name])

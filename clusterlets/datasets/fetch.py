@@ -19,7 +19,6 @@ import shutil
 import sys
 import tempfile
 import threading
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -37,7 +36,6 @@ _MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest
 _TIMEOUT = 60  # seconds to connect, and to wait for the next byte
 _MAX_SECONDS = 1200  # seconds for a whole file
 _ATTEMPTS = 3
-_TEMPORARY = (408, 425, 429, 500, 502, 503, 504)  # HTTP statuses that may change within a minute
 _BY_HAND = "by hand"
 
 
@@ -192,6 +190,7 @@ def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
 def _require_plausible(path: Path) -> None:
     if not path.is_file():  # opening a pipe would wait for a writer
         raise SourceFailed(f"{path} is {'not a regular file' if path.exists() else 'missing'}")
+    _require_small(path.stat().st_size)
     try:
         with open(path, "rb") as file:
             head = file.read(2**16).lstrip()[:9].lower()
@@ -201,6 +200,11 @@ def _require_plausible(path: Path) -> None:
         raise SourceFailed(f"{path.name} is empty")
     if head.startswith((b"<!doctype", b"<html", b"<?xml")):
         raise SourceFailed(f"{path.name} is a web page, not data")
+
+
+def _require_small(n_bytes: int) -> None:
+    if n_bytes > _MAX_BYTES:
+        raise SourceFailed(f"serves more than {_MAX_BYTES // 2**20} MB, so it is not the expected file")
 
 
 # The sources: each writes one missing file, <folder>/<dataset>/<file>, or raises SourceFailed.
@@ -242,8 +246,7 @@ def _from_sklearn(target: Path) -> None:
 
 def _copy(path: Path, target: Path) -> None:
     _require_plausible(path)
-    with open(path, "rb") as file, _SizeLimitedFile(target) as copy:
-        shutil.copyfileobj(file, copy)
+    shutil.copyfile(path, target)
 
 
 def _from_publisher(source: dict, target: Path) -> None:
@@ -264,11 +267,13 @@ def _from_publisher(source: dict, target: Path) -> None:
 def _unpack(archive: Path, name: str, target: Path) -> None:
     """Unpack the member of that name nearest to the top, because publishers wrap folders around it."""
     try:
-        with zipfile.ZipFile(archive) as opened, _SizeLimitedFile(target) as file:
+        with zipfile.ZipFile(archive) as opened:
             members = [info for info in opened.infolist() if PurePosixPath(info.filename).name == name and not info.is_dir()]
             if not members:
                 raise SourceFailed(f"its archive holds no {name}")
-            with opened.open(min(members, key=lambda info: info.filename.count("/"))) as member:
+            outermost = min(members, key=lambda info: info.filename.count("/"))
+            _require_small(outermost.file_size)  # no more than this is read
+            with opened.open(outermost) as member, open(target, "wb") as file:
                 shutil.copyfileobj(member, file)
     except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
         if isinstance(error, SourceFailed) or _disk_is_full(error):
@@ -277,14 +282,10 @@ def _unpack(archive: Path, name: str, target: Path) -> None:
 
 
 class _SizeLimitedFile(io.BufferedWriter):
-    """A new file that refuses to grow beyond the size of raw files."""
-
-    def __init__(self, path: Path):
-        super().__init__(io.FileIO(path, "w"))
+    """A file that refuses to grow beyond the size of raw files."""
 
     def write(self, chunk) -> int:
-        if self.tell() + len(chunk) > _MAX_BYTES:
-            raise SourceFailed(f"serves more than {_MAX_BYTES // 2**20} MB, so it is not the expected file")
+        _require_small(self.tell() + len(chunk))
         return super().write(chunk)
 
 
@@ -297,22 +298,11 @@ def _download(url: str, target: Path) -> None:
     shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
 
     def attempt(url: str, path: str, _) -> None:
-        responses: list = []
         login = tuple(word.encode() for word in requests.utils.get_auth_from_url(url))  # requests would send Latin-1
         options = {"timeout": _TIMEOUT, "auth": login if any(login) else None}
-        hooks = {"response": lambda response, **_: responses.append(response)}
-        try:
-            with _SizeLimitedFile(Path(path)) as file:
-                pooch.HTTPDownloader(shows_progress, chunk_size=2**14, hooks=hooks, **options)(url, file, None)
-        except requests.HTTPError as error:
-            if error.response.status_code not in _TEMPORARY:
-                raise SourceFailed(_reason(error)) from None
-            wait = error.response.headers.get("Retry-After", "")
-            time.sleep(min(int(wait[:9]), _TIMEOUT) if wait.isdecimal() else 0)
-            raise
-        finally:
-            for response in responses:  # pooch closes none
-                response.close()
+        with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch closes none
+            hooks = {"response": lambda response, **_: responses.enter_context(response)}
+            pooch.HTTPDownloader(shows_progress, chunk_size=2**14, hooks=hooks, **options)(url, file, None)
 
     addresses, hashes = {target.name: url}, {target.name: None}
     files = pooch.create(target.parent, "", registry=hashes, urls=addresses, retry_if_failed=_ATTEMPTS - 1)

@@ -5,7 +5,6 @@ and not a text column.
 """
 
 import csv
-import difflib
 import importlib.util
 import json
 import re
@@ -20,7 +19,7 @@ import numpy as np
 from clusterlets.algorithms.checks import LARGEST, check_groups
 from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, table_of_groups
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, did_you_mean
 
 NUMERIC = "numeric"  # instead of a list of features: every numeric and boolean column
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -265,9 +264,7 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
             raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
     for column in (*sensitive, *(() if features == NUMERIC else features)):
         if column not in header:
-            close = difflib.get_close_matches(column, header, n=1) or [other for other in header if column and column in other]
-            hint = f" (did you mean {close[0]!r}?)" if close else ""
-            raise BadData(f"{name} has no column {column!r}{hint}; its columns: {', '.join(header)}.")
+            raise BadData(f"{name} has no column {column!r}{did_you_mean(column, header)}; its columns: {', '.join(header)}.")
     for column in header if features == NUMERIC else (*sensitive, *features):
         check_name(column, f"{name}: the column name")
     return header

@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.saved import SavedClustering
 
 
@@ -51,6 +52,7 @@ class AssigningMethod:
         -----
         O(n k d) time, and O(n k) for each step of the dual.
         """
+        check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array
         labels, missed = self.saved().assign(self._validated(X), sensitive_features, remember)
         if missed:
             warnings.warn(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from clusterlets import methods
+from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
@@ -100,8 +101,9 @@ class SavedClustering:
         -----
         O(n k d) time, and O(n k) for each step of the dual.
         """
+        check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scaled(X)
-        codes, classes = encode(sensitive_features, len(X))
+        codes, classes = encode(self._in_order_of_fit(sensitive_features), len(X))
         new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
         if new and len(new[0]) != len(self.sensitive_names):
             raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")
@@ -117,6 +119,19 @@ class SavedClustering:
             np.add.at(counts, (codes, labels), 1)
             self.groups, self.counts = groups, counts
         return labels, missed
+
+    def _in_order_of_fit(self, sensitive_features):
+        """A DataFrame's columns by their names in fit, as those of X; without names, in fit or here, the order counts."""
+        names = [str(name) for name in self.sensitive_names]
+        if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
+            return sensitive_features
+        if self.sensitive_names == list(range(len(names))):
+            return sensitive_features
+        given = [str(name) for name in sensitive_features.columns]
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise InvalidInput(f"sensitive_features has no column {missing[0]!r}; the clustering has {', '.join(names)}.")
+        return sensitive_features.iloc[:, [given.index(name) for name in names]]
 
     def _scaled(self, X) -> np.ndarray:
         if self.feature_names is not None and hasattr(X, "columns"):

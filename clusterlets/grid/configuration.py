@@ -1,6 +1,5 @@
 """The workflow's configuration, checked against its schema before anything runs, with messages in plain words."""
 
-import difflib
 import functools
 import itertools
 import json
@@ -16,13 +15,14 @@ from jsonschema.validators import extend
 
 from clusterlets.datasets import CLASS, check_sensitive, describe, user_table
 from clusterlets.datasets import names as dataset_names
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.grid import cells
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.entries import load
 from clusterlets.methods import check_parameters
 from clusterlets.methods import names as method_names
 from clusterlets.parameters import one_form
+from clusterlets.text import cut
 
 _LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
@@ -95,6 +95,14 @@ def check_spelling(path: str | Path) -> None:
         if isinstance(event, yaml.ScalarEvent) and event.implicit[0]:
             check = functools.partial(cells.parse_word, event.value)
             faults += _collect_faults(check, f"{path}, line {event.start_mark.line + 1}: ")
+    _refuse(faults)
+
+
+def check_words(arguments: Iterable[str]) -> None:
+    """Refuse the same in ``--config KEY=VALUE``, of which Snakemake reads the value as Python does."""
+    faults = []
+    for argument in arguments:
+        faults += _collect_faults(functools.partial(cells.parse_word, argument.partition("=")[2]), f"--config {argument}: ")
     _refuse(faults)
 
 
@@ -181,11 +189,12 @@ def _in_one_line(text: str) -> str:
 
 
 def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
-    """Tables and methods of the user's own that lie in the folder of the results, each with the key that names it."""
+    """Tables and methods of the user's own, and their files, that lie in the folder of the results, with the key of each."""
     for key in ("datasets", "methods"):
-        for path in (entry["path"] for entry in config[key] if isinstance(entry, Mapping) and "path" in entry):
-            if Path(path).resolve().is_relative_to(Path(results).resolve()):
-                yield key, path
+        for entry in (entry for entry in config[key] if isinstance(entry, Mapping)):
+            for path in (*([entry["path"]] if "path" in entry else []), *entry.get("files", [])):
+                if Path(path).resolve().is_relative_to(Path(results).resolve()):
+                    yield key, path
 
 
 def _results_faults(results: str) -> list[str]:
@@ -396,23 +405,20 @@ def _unknown(key: str, names: Iterable[str], valid_names: Iterable[str]) -> list
     valid_names = list(valid_names)
     prefix = f"{key}: " if key else ""
     unknown = [name for name in names if name not in valid_names]
-    return [f"{prefix}there is no {name!r}{_suggest(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown]
+    return [
+        f"{prefix}there is no {name!r}{did_you_mean(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown
+    ]
 
 
 def _explain(error: ValidationError) -> str:
     key_path = ".".join(str(part) for part in error.path)
-    message = error.message if len(error.message) <= _LONGEST_FAULT else error.message[:_LONGEST_FAULT] + "…"
+    message = cut(error.message, _LONGEST_FAULT)
     if error.validator == "additionalProperties":
         allowed = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in allowed]
         prefix = f"{key_path}." if key_path else ""
-        return "; ".join(f"{prefix}{key}: unknown key{_suggest(str(key), allowed)}" for key in unknown)
+        return "; ".join(f"{prefix}{key}: unknown key{did_you_mean(str(key), allowed)}" for key in unknown)
     if error.validator == "required":
         return f"{key_path + ': ' if key_path else ''}{message}; config.yaml shows every key"
     meaning = error.schema.get("description", "")
     return f"{key_path}: {message}{'. ' + meaning if meaning else ''}"
-
-
-def _suggest(name: str, valid_names: Iterable[str]) -> str:
-    matches = difflib.get_close_matches(name, list(valid_names), n=1)
-    return f" (did you mean {matches[0]!r}?)" if matches else ""

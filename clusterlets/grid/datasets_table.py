@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 
-from clusterlets.text import plain_in_markdown
+from clusterlets.text import cut, plain_in_markdown
 
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
 _SHOWN = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal, a warning mentions dropped rows
@@ -61,5 +61,4 @@ def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _SHOWN) 
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
-    texts = (cell if len(cell) <= width else cell[: width - 1] + "…" for cell, width in zip(cells, widths, strict=True))
-    return "| " + " | ".join(f"{cell:<{width}}" for cell, width in zip(texts, widths, strict=True)) + " |"
+    return "| " + " | ".join(f"{cut(cell, width):<{width}}" for cell, width in zip(cells, widths, strict=True)) + " |"

@@ -175,14 +175,15 @@ def _fit_apart(
             _serve(fit, seeds, limits, outcomes[1], output[1], folder)
         os.close(outcomes[1])
         os.close(output[1])
-        state, waits = None, True
+        state, waits, has_parent = None, True, True
         with selectors.DefaultSelector() as selector:
             for pipe, sink in ((requests, None), (wakened, None), (outcomes[0], content.extend), (output[0], log.write)):
                 selector.register(pipe, selectors.EVENT_READ, sink)
             while state is None and waits:
                 left = None if timeout is None else start + timeout - time.perf_counter()
                 ready = {key.fd: key.data for key, _ in selector.select(left)}
-                waits = bool(ready) and requests not in ready  # or else the time is up, or the parent has ended
+                has_parent = requests not in ready
+                waits = bool(ready) and has_parent  # or else the time is up
                 for pipe, sink in ready.items():
                     if sink and not _read(pipe, sink):
                         selector.unregister(pipe)
@@ -211,6 +212,8 @@ def _fit_apart(
         start, n_done = time.perf_counter(), n_done + 1
         _reply(replies, outcome)
     elapsed = time.perf_counter() - start
+    if not has_parent:
+        raise BrokenPipeError  # as a reply would
     if state is None:
         _reply(replies, pickle.dumps(Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)))
     else:

@@ -234,7 +234,7 @@ class Plan:
 
         def fingerprint_of(wildcards: Any) -> str:
             method = wildcards.method
-            numeric = ["numpy"] if method in self.matchers else ["numpy", *step_fingerprints.COMPILED]
+            numeric = ["numpy"] if method in self.matchers else ["numpy", *methods.COMPILED]
             return step_fingerprints.step_fingerprint(
                 step,
                 "methods",

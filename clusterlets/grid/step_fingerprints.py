@@ -9,9 +9,6 @@ import json
 from clusterlets import datasets
 from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint, format_part, locked_versions
 
-#: Libraries of a step with compiled kernels; llvmlite generates the machine code.
-COMPILED = ("numpy", "numba", "llvmlite")
-
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
 # What runs every step: the command line with its shell prefix, and the script that the prefix names.

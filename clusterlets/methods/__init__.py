@@ -21,12 +21,12 @@ from inspect import getattr_static, getdoc, signature
 from math import inf
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, ClassVar, Literal, NoReturn
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.errors import ClusterletsError, MethodError
+from clusterlets.errors import ClusterletsError, MethodError, did_you_mean
 from clusterlets.parameters import (
     DELTA,
     MAX_DEVIATION,
@@ -44,6 +44,7 @@ from clusterlets.parameters import (
 )
 
 __all__ = [
+    "COMPILED",
     "DELTA",
     "MAX_DEVIATION",
     "MIN_CLUSTER_SIZE",
@@ -73,6 +74,8 @@ __all__ = [
 ]
 
 
+#: Libraries of a method with compiled kernels; llvmlite generates the machine code.
+COMPILED = ("numpy", "numba", "llvmlite")
 #: What a method may be called: it is a part of the names of files.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls.
@@ -81,7 +84,6 @@ _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
 _HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
 # What the modules of users' files are called.
 _FROM_FILE = f"{__name__}._own_"
-_END_PROCESS = os._exit
 
 Result = np.ndarray | Mapping[str, np.ndarray]
 
@@ -420,12 +422,9 @@ def get(name: str) -> type[Method]:
         defined = _methods_of(importlib.import_module(module))
         if name in defined:
             return defined[name]
-    from difflib import get_close_matches  # only this error needs it
-
     available = names()
-    near = get_close_matches(name.upper(), {known_name.upper(): known_name for known_name in available}, n=1)
-    hint = f" Did you mean {next(known_name for known_name in available if known_name.upper() == near[0])}?" if near else ""
-    raise ClusterletsError(f"There is no method {name!r}.{hint} The methods are {', '.join(available)}.")
+    hint = did_you_mean(name, available)
+    raise ClusterletsError(f"There is no method {name!r}{hint}. The methods are {', '.join(available)}.")
 
 
 def names(role: str = "") -> list[str]:
@@ -496,19 +495,8 @@ def _guarded(function: Callable, path: Path) -> Callable:
 
 @contextmanager
 def _as_method_error(path: Path, what: str) -> Iterator[None]:
-    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, says where, and the working folder stays.
-
-    ``os._exit`` becomes an exception, because it would end a command with status 0 and nothing done; not in processes that the
-    code forks, which end so.
-    """
-    folder, process = os.getcwd(), os.getpid()
-
-    def refuse_to_end(status: int) -> NoReturn:
-        if os.getpid() != process:
-            _END_PROCESS(status)
-        raise SystemExit(f"os._exit({status})")
-
-    os._exit = refuse_to_end
+    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, says where, and the working folder stays."""
+    folder = os.getcwd()
     try:
         yield
     except (ClusterletsError, MemoryError, KeyboardInterrupt):
@@ -518,7 +506,6 @@ def _as_method_error(path: Path, what: str) -> Iterator[None]:
         where = f", line {lines[-1]}" if lines else ""
         raise MethodError(f"{what}{where}: {_one_line(error)}", _one_line(error)) from error
     finally:
-        os._exit = _END_PROCESS
         os.chdir(folder)
 
 

@@ -1,6 +1,6 @@
 """Antidotes: a few added points, so that plain k-means is fairer."""
 
-from clusterlets.methods import Integer, Method, Real
+from clusterlets.methods import COMPILED, Integer, Method, Real
 
 
 class Antidote(Method):
@@ -31,7 +31,7 @@ class Antidote(Method):
             1, 1_000_000, meaning="Positions of the added points that are tried; each costs a run of k-means."
         ),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
     most_rows = 2000
 
     def fit(self, X, groups, n_clusters, random_state, rho=0.05, n_evaluations=300):

@@ -1,6 +1,7 @@
 """coreset: fair k-means on a small weighted sample of each group, extended to all instances."""
 
-from clusterlets.methods import DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Integer, Method
+from clusterlets.algorithms.limits import rows_within_shares
+from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Integer, Method
 
 
 class Coreset(Method):
@@ -25,7 +26,8 @@ class Coreset(Method):
         "min_cluster_size": MIN_CLUSTER_SIZE,
         "max_deviation": MAX_DEVIATION,
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
+    assignment_rows = staticmethod(rows_within_shares)
 
     def fit(
         self,
@@ -44,11 +46,6 @@ class Coreset(Method):
 
         size = None if size == "auto" else size
         return coreset_clustering(X, groups, n_clusters, random_state, delta, size, n_init, min_cluster_size, max_deviation)
-
-    def assignment_rows(self, composition, new_totals, delta=0.0, max_deviation=None, **_):
-        from clusterlets.algorithms.fair_assignment import rows_for_new
-
-        return rows_for_new(composition, new_totals, delta, max_deviation=max_deviation)
 
     def seconds(self, rows, features, n_clusters):
         return 0.05 + rows * (7.5e-6 + 5e-7 * n_clusters)

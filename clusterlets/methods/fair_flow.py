@@ -1,6 +1,7 @@
 """fair-flow: k-means whose rounds assign every instance within bounds on the shares of the groups."""
 
-from clusterlets.methods import DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
+from clusterlets.algorithms.limits import rows_within_shares
+from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
 
 
 class FairFlow(Method):
@@ -37,7 +38,8 @@ class FairFlow(Method):
         "min_cluster_size": MIN_CLUSTER_SIZE,
         "max_deviation": MAX_DEVIATION,
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
+    assignment_rows = staticmethod(rows_within_shares)
     kernels = (
         *("fair_dual._ascend", "count_moves._search", "fair_assignment._balance", "kernels.candidate_distances"),
         *("kernels.assign", "transport._assign"),
@@ -64,11 +66,6 @@ class FairFlow(Method):
             X, groups, n_clusters, random_state, delta, n_init, max_iter, tol, balance, min_cluster_size, max_deviation
         )
         return result.labels
-
-    def assignment_rows(self, composition, new_totals, delta=0.0, balance=None, max_deviation=None, **_):
-        from clusterlets.algorithms.fair_assignment import rows_for_new
-
-        return rows_for_new(composition, new_totals, delta, balance, max_deviation)
 
     def seconds(self, rows, features, n_clusters):
         return 0.1 + rows * (5e-6 + 2.6e-6 * n_clusters)

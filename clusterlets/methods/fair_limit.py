@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.methods import STRICT, Integer, Method, Parameter, Real
+from clusterlets.methods import COMPILED, STRICT, Integer, Method, Parameter, Real
 
 _DEFAULT = 0.02  # largest deviation, if no bound is given
 
@@ -114,10 +114,10 @@ class FairLimit(Method):
         ),
         "verbose": Integer(0, 1, meaning="1 prints the progress."),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
     kernels = (
-        *("limit_counts._search", "limit_dual._ascend", "kernels.candidate_distances", "transport._assign"),
-        *("fair_limit._polish", "kernels.assign", "limit_dual._means", "kernels.sums_by_label"),
+        *("limit_counts._search", "fair_dual._ascend_sparse", "kernels.candidate_distances", "transport._assign"),
+        *("fair_limit._polish", "kernels.assign", "fair_dual._means", "kernels.sums_by_label"),
         *("kernels.squared_distances", "kernels.inertia_by_label"),
     )
 

@@ -1,6 +1,6 @@
 """Fair-Lloyd: k-means that lowers the largest mean cost of a group."""
 
-from clusterlets.methods import Integer, Method, Real
+from clusterlets.methods import COMPILED, Integer, Method, Real
 
 
 class FairLloyd(Method):
@@ -19,7 +19,7 @@ class FairLloyd(Method):
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
         "tol": Real(0, 1, meaning="A round that lowers the largest error by less than this part of it is the last."),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, max_iter=100, tol=1e-6):
         # Imported late: listing parameters must not load Numba.

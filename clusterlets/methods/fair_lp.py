@@ -1,6 +1,7 @@
 """fair-lp: the centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups."""
 
-from clusterlets.methods import DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Method
+from clusterlets.algorithms.limits import rows_within_shares
+from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Method
 
 
 class FairLP(Method):
@@ -22,18 +23,14 @@ class FairLP(Method):
         "min_cluster_size": MIN_CLUSTER_SIZE,
         "max_deviation": MAX_DEVIATION,
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
+    assignment_rows = staticmethod(rows_within_shares)
 
     def fit(self, X, groups, n_clusters, random_state, delta=0.0, min_cluster_size=1, max_deviation=None):
         # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_lp import fair_lp
 
         return fair_lp(X, groups, n_clusters, random_state, delta, min_cluster_size, max_deviation).labels
-
-    def assignment_rows(self, composition, new_totals, delta=0.0, max_deviation=None, **_):
-        from clusterlets.algorithms.fair_assignment import rows_for_new
-
-        return rows_for_new(composition, new_totals, delta, max_deviation=max_deviation)
 
     def seconds(self, rows, features, n_clusters):
         return rows * (1.1e-5 + 6e-7 * n_clusters)

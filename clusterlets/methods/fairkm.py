@@ -1,6 +1,6 @@
 """FairKM: k-means with a penalty on the deviation of the clusters' group shares."""
 
-from clusterlets.methods import Integer, Method, Real
+from clusterlets.methods import COMPILED, Integer, Method, Real
 
 
 class FairKM(Method):
@@ -28,7 +28,7 @@ class FairKM(Method):
         ),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of passes over the instances."),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, penalty=1, max_iter=300):
         # Imported late: listing parameters must not load Numba.

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from clusterlets.methods import Integer, Method
+from clusterlets.methods import COMPILED, Integer, Method
 
 
 class Fairlets(Method):
@@ -29,7 +29,7 @@ class Fairlets(Method):
     parameters = {"n_init": Integer(1, 1_000, meaning="Runs of k-means, of which the best counts.")}
     most_groups = 2
     most_rows = 50_000  # 30 to 40 s and .3 GB at 48,842 rows; more grow with their square
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
     _last: ClassVar[tuple | None] = None
 
     def fit(self, X, groups, n_clusters, random_state, n_init=1):

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from clusterlets.methods import PARTS, Choice, Integer, Method, Real
+from clusterlets.methods import COMPILED, PARTS, Choice, Integer, Method, Real
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class FRAC(Method):
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
         "tol": Real(0, 1, meaning="Relative change of the cost at which the rounds end."),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
     stream = 3
 
     def fit(self, X, groups, n_clusters, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):

@@ -1,6 +1,6 @@
 """Plain k-means, blind to the groups: what fairness costs is measured against it."""
 
-from clusterlets.methods import Method
+from clusterlets.methods import COMPILED, Method
 
 
 class KMeans(Method):
@@ -14,7 +14,7 @@ class KMeans(Method):
     guarantee = "nothing: it is the reference for the price of fairness"
     cost = "0.05 s"
     least_groups = 1
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
     stream = 4
 
     def fit(self, X, groups, n_clusters, random_state):

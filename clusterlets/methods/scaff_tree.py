@@ -3,7 +3,7 @@
 from typing import Any
 
 from clusterlets.errors import InvalidInput
-from clusterlets.methods import Method, Real
+from clusterlets.methods import COMPILED, Method, Real
 
 
 class ScaffTree(Method):
@@ -32,7 +32,7 @@ class ScaffTree(Method):
             meaning="Weight of the groups, from 0, the labels of k-means alone, to 1.",
         ),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, theta=0.5):
         # Imported late: listing parameters must not load Numba.

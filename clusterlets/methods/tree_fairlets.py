@@ -1,6 +1,6 @@
 """Fairlets from a tree, then k-means of their means."""
 
-from clusterlets.methods import Integer, Method
+from clusterlets.methods import COMPILED, Integer, Method
 
 
 class TreeFairlets(Method):
@@ -28,7 +28,7 @@ class TreeFairlets(Method):
         "n_init": Integer(1, 1_000, meaning="Runs of k-means, of which the best counts."),
     }
     most_groups = 2
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, largest_q=20, n_init=1):
         # Imported late: listing parameters must not load Numba.

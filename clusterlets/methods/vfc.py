@@ -1,6 +1,6 @@
 """VFC: soft k-means with a penalty on the divergence of the clusters' group shares, by a variational bound."""
 
-from clusterlets.methods import Integer, Method, Real
+from clusterlets.methods import COMPILED, Integer, Method, Real
 
 
 class VFC(Method):
@@ -27,7 +27,7 @@ class VFC(Method):
         "lipschitz": Real(1e-9, 1_000_000_000, meaning="The first step's bound on the curvature; it grows where a step fails."),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
     }
-    libraries = ("numpy", "numba", "llvmlite")
+    libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, fairness_weight=1, lipschitz=7, max_iter=100):
         # Imported late: listing parameters must not load Numba.

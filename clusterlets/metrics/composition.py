@@ -92,28 +92,13 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     return 1 - float((np.minimum(counts, expected) / np.maximum(counts, expected)).min())
 
 
-def additive_violation(composition: np.ndarray, group_counts: np.ndarray, delta: float = 0.0) -> int:
+def additive_violation(composition: np.ndarray, group_counts: np.ndarray) -> int:
     """Instances by which the worst count of a group in a cluster lies outside its bounds: 0.., lower is better. O(C K).
 
-    In whole instances, rounded up (Bera and others 2019). With ``delta`` 0, it is at most 1 where every count is the floor or
-    the ceiling of its share of the cluster.
-
-    Parameters
-    ----------
-    composition, group_counts
-        As in :func:`delta_min`.
-    delta : float
-        Allowed unfairness, from 0 to below 1: a cluster of m instances may have from m r (1 - delta) to m r / (1 - delta)
-        of a group whose share of the dataset is r.
-
-    Raises
-    ------
-    ValueError
-        For another ``delta``.
+    The bounds are those of delta = 0, in whole instances, rounded up (Bera and others 2019): at most 1 where every count is
+    the floor or the ceiling of its share of the cluster. The arguments are those of :func:`delta_min`.
     """
-    if not 0 <= delta < 1:
-        raise ValueError(f"delta={delta!r} must be at least 0 and below 1")
-    return SHARES.missed_rows(delta, composition, group_counts)
+    return SHARES.missed_rows(0.0, composition, group_counts)
 
 
 def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> float:

@@ -156,6 +156,11 @@ RESULTS = {
         _LEADERBOARD,
         "Every run with its seed, deviation and price: all of the leaderboard follows from it.",
     ),
+    "fronts": (
+        _LEADERBOARD,
+        "Price against the largest deviation of every method and value of its parameters, one picture for each block, on a "
+        "page that opens without a network.",
+    ),
     "clusterings/composition": ("Figures", "The groups of every cluster in the best clusterings, as the figure shows them."),
     "clusterings/projection": ("Figures", "Rows of one dataset with their clusters and coordinates, as the figure shows them."),
     "accounts/steps": (

@@ -109,6 +109,14 @@ class Standings:
         flipped = rows.where(places[0] < places[1], _flipped(rows))
         return flipped.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
 
+    def pairs_of(self, method: str, limit: float) -> pd.DataFrame:
+        """The pairs of one method under one limit, each seen from it, in the leaderboard's order of the others."""
+        order = list(self.under(limit)["method"])
+        rows = self.pairs[self.pairs["limit"] == limit]
+        rows = rows[(rows["method"] == method) | (rows["other"] == method)]
+        seen = rows.where(rows["method"] == method, _flipped(rows))
+        return seen.sort_values("other", key=lambda column: column.map(order.index), kind="stable")
+
 
 def _flipped(pairs: pd.DataFrame) -> pd.DataFrame:
     """The same pairs seen from the other method."""
@@ -254,7 +262,8 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
         lines += ["## Where methods fail", "", *markdown_table(all_outcomes(standings, SHOWN_LIMIT)), ""]
     if not standings.is_empty:
         lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
-        lines += [f"`{_BOARD}` has every method. To repeat the runs of a row:", ""]
+        lines += [f'`{_BOARD}` has every method, <a href="fronts.html">fronts.html</a> shows every value of its parameters.']
+        lines += ["To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     return "\n".join(lines)
 

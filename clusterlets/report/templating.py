@@ -22,8 +22,8 @@ class View:
     best: frozenset[tuple[int, int]] = frozenset()
 
 
-def render_template(template: str, **content: Any) -> str:
-    """Render a self-contained page: a template with the style and script that all pages share."""
+def render_template(template: str, script: str = "", **content: Any) -> str:
+    """Render a self-contained page: a template with the style and script that all pages share, after a script of its own."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
         autoescape=True,
@@ -31,7 +31,8 @@ def render_template(template: str, **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style, script = _template("report.css"), _template("report.js")
+    style = _template("report.css")
+    script = (_template(script) if script else "") + _template("report.js")
     return environment.get_template(template).render(
         version=clusterlets.__version__,
         style=Markup(style),

@@ -1,4 +1,4 @@
-"""The step that writes the leaderboard's page and its summary."""
+"""The step that writes the leaderboard's page, its summary, and the page of the fronts."""
 
 import json
 from pathlib import Path
@@ -6,25 +6,36 @@ from pathlib import Path
 import pandas as pd
 
 from clusterlets.grid.runs_frame import read_lines
-from clusterlets.report import leaderboard_page, standings
+from clusterlets.report import fronts_page, leaderboard_page, standings
 from clusterlets.report.figures import images_of
 from clusterlets.steps import Input, Output
 from clusterlets.storage import write_text
 
 
 def write_leaderboard(
-    board: Input, overall: Input, pairs: Input, config: str, configfile: str, results: str, output: Output, summary: Output
+    board: Input,
+    overall: Input,
+    pairs: Input,
+    points: Input,
+    config: str,
+    configfile: str,
+    results: str,
+    output: Output,
+    summary: Output,
+    fronts: Output,
 ) -> None:
-    """Write the leaderboard as one HTML page, and its findings with the main tables as Markdown.
+    """Write the leaderboard as one HTML page, its findings with the main tables as Markdown, and the page of the fronts.
 
     board: every method in every block under every limit (.csv)
     overall: every method over all blocks (.csv)
     pairs: every pair of methods (.csv)
+    points: every run (.csv)
     config: the workflow's configuration, as JSON
     configfile: the file that the configuration was read from, beside config.yaml; empty if there is none
     results: folder of the results, with figures and accounts
     output: the page (.html)
     summary: the findings (.md)
+    fronts: price against deviation in every block (.html)
     """
     settings, folder = json.loads(config), Path(results)
     rankings = standings.Standings(*map(read_lines, (board, overall, pairs)))
@@ -35,3 +46,4 @@ def write_leaderboard(
     )
     write_text(output, leaderboard_page.render(rankings, extras, settings, configfile))
     write_text(summary, standings.to_markdown(rankings, configfile, settings))
+    write_text(fronts, fronts_page.render(read_lines(points)))

@@ -43,10 +43,6 @@ class Tuned(pd.DataFrame):
         Every run, whatever its status, with its seed.
     task : Task
         What was asked for.
-    n_clusters : int
-        Clusters requested.
-    max_deviation : float
-        The limit on the largest deviation of a cluster.
     interrupted : bool
         Whether Ctrl-C ended the fits before their time.
     """
@@ -56,19 +52,6 @@ class Tuned(pd.DataFrame):
     @property
     def _constructor(self):
         return pd.DataFrame  # a selection of rows or columns is a plain frame
-
-    @property
-    def n_clusters(self) -> int:
-        return self.task.n_clusters
-
-    @property
-    def max_deviation(self) -> float:
-        return self.task.max_deviation
-
-    @property
-    def keeps_limit(self) -> bool:
-        """Whether any run keeps the limit."""
-        return bool(self["keeps"].any())
 
     def best(self) -> dict[str, Any]:
         """The recommended run: method, parameters, seed and its scores.
@@ -83,16 +66,16 @@ class Tuned(pd.DataFrame):
         """
         run = self.iloc[0].to_dict()
         if pd.isna(run["price"]):
+            statuses = leaderboard.count_statuses(self.runs["status"])
             raise InvalidInput(
-                f"No fit has a result with a price ({_counts(self.runs['status'])}), so nothing can be recommended: allow more "
-                "minutes."
+                f"No fit has a result with a price ({statuses}), so nothing can be recommended: allow more minutes."
             )
         return run | {"seed": int(run["seed"])}
 
     def estimator(self):
         """The estimator of :meth:`best`, not yet fitted."""
         best = self.best()
-        return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.n_clusters, best["seed"])
+        return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.task.n_clusters, best["seed"])
 
     def recommendation(self) -> str:
         """Which run to repeat, what it costs, and what it is compared with."""
@@ -179,7 +162,9 @@ def tune(
     ClusterletsError
         For a name that no method has.
     """
-    end = time.monotonic() + 60 * _checked_minutes(minutes)
+    if not 0 < minutes < np.inf:
+        raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
+    end = time.monotonic() + 60 * minutes
     for name, value, least in (
         ("n_clusters", n_clusters, 2),
         ("min_cluster_size", min_cluster_size, 1),
@@ -202,27 +187,25 @@ def tune(
     shares = [np.bincount(column[groups]) / len(X) for column in levels.T]
     plain = least_plain_cost(X, n_clusters)
     task = Task(X, sensitive_features, levels, shares, n_clusters, max_deviation, min_cluster_size, plain)
-    plan, runs, interrupted = trials.candidates(sorted(names), task), [], False
+    plan, runs = trials.candidates(sorted(names), task), []
     seeds = range(random_state, random_state + n_seeds)
     try:
         for run in trials.search(task, plan, seeds, end, progress or (lambda done, total, words: None)):
             runs.append(run)
+        return _ranked(task, plan, runs, interrupted=False)
     except KeyboardInterrupt:
-        interrupted = True
+        return _ranked(task, plan, runs, interrupted=True)
+
+
+def _ranked(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interrupted: bool) -> Tuned:
+    """The result of these runs and of the configurations that were not tried."""
     tried = {(run["method"], run["parameters"]) for run in runs}
     note = "interrupted" if interrupted else "the time was over"
     missing = [trials.not_tried(candidate, task, note) for candidate in plan]
-    runs += [run for run in missing if (run["method"], run["parameters"]) not in tried]
-    frame = pd.DataFrame(runs)
+    frame = pd.DataFrame([*runs, *(run for run in missing if (run["method"], run["parameters"]) not in tried)])
     tuned = Tuned(_by_configuration(frame))
     tuned.runs, tuned.task, tuned.interrupted = frame, task, interrupted
     return tuned
-
-
-def _checked_minutes(minutes: float) -> float:
-    if not 0 < minutes < np.inf:
-        raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
-    return minutes
 
 
 def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
@@ -238,7 +221,7 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
             runs=("status", lambda statuses: int((statuses != trials.NOT_TRIED).sum())),
             kept=("keeps", "sum"),
             price_median=("price", "median"),
-            statuses=("status", _counts),
+            statuses=("status", leaderboard.count_statuses),
             seconds=("seconds", "sum"),
         )
         .reset_index(),
@@ -248,8 +231,3 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     table["on_front"] = on_front.reindex(table.index, fill_value=False)
     table["role"] = [methods.get(name).role for name in table["method"]]
     return table.astype({"seed": "Int64"})[COLUMNS].round(6).reset_index(drop=True)
-
-
-def _counts(statuses: pd.Series) -> str:
-    """``ok 4; timeout 2``."""
-    return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())

@@ -9,11 +9,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Annotation
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox, BboxBase
 
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import add_legend, empty_figure, method_styles, panels
+from clusterlets.report.drawing.style import add_legend, empty_figure, method_styles, panels, set_root_axis, set_round_ticks
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
@@ -32,14 +31,16 @@ def draw(tuned: "Tuned") -> Figure:
         return empty_figure("Nothing to show: no fit has a result with a price.")
     look = method_styles(sorted(set(tuned["method"])))
     figure, (axes,) = panels(1, per_row=1, height=5.2)
-    _draw_axes(axes, priced, tuned.max_deviation)
+    _draw_axes(axes, priced, tuned.task.max_deviation)
     for name, points in priced.groupby("method", sort=False):
         color, marker = look[str(name)]
         axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     left_out = len(tuned) - len(priced)
-    axes.set_title(f"What fairness costs: {tuned.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else ""))
+    axes.set_title(
+        f"What fairness costs: {tuned.task.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else "")
+    )
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
@@ -51,15 +52,11 @@ def draw(tuned: "Tuned") -> Figure:
 
 def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float) -> None:
     right = 1.15 * max(shown["deviation_max"].max(), limit, 0.01)
-    axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
-    axes.set_xlim(0, right)
-    ticks = [tick for tick in _TICKS if tick <= right]
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    set_root_axis(axes, right, _TICKS)
     highest = 1.08 * max(1.2, shown["price"].max())
     axes.set_yscale("log")
     axes.set_ylim(min(highest**-0.04, 0.99 * shown["price"].min()), highest)
-    axes.yaxis.set(major_locator=MaxNLocator(8, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    set_round_ticks(axes.yaxis, 8)
     axes.axvline(limit, color="0.35", lw=0.8, ls="--", zorder=1)
 
 

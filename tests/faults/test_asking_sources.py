@@ -18,12 +18,12 @@ def test_each_source_is_asked_and_judged(toy, site):
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     gone, ends, known, table, page = ask_sources("toy")
     assert gone.source == f"{site.address}/gone"
-    assert (gone.is_right, gone.verdict) == (False, "answers 404 Not Found")
+    assert (gone.is_right, gone.verdict) == (False, "answers 404 Not Found (attempts: 3)")
     assert (ends.is_right, ends.verdict) == (True, "serves other bytes, but the known table")
     assert (known.is_right, known.verdict) == (True, "serves the known bytes")
     assert not table.is_right and table.verdict.startswith("serves bytes other than the known ones, and ")
     assert (page.is_right, page.verdict) == (False, "diabetes.csv is a web page, not data")
-    assert site.requested_paths == ["/gone", "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
+    assert site.requested_paths == [*["/gone"] * 3, "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
 
 
 def test_other_bytes_without_a_known_table_are_not_right(toy, site):
@@ -42,6 +42,6 @@ def test_the_command_fails_where_no_source_serves_a_dataset(served, status, toy,
     settings.write_text("datasets: [toy]\n")
     assert main(["datasets", "--check", "--config", str(settings)]) == status
     name, gone, data, _, verdict = capsys.readouterr().out.splitlines()
-    assert name == "toy" and gone == f"  - {site.address}/gone: answers 404 Not Found"
+    assert name == "toy" and gone == f"  - {site.address}/gone: answers 404 Not Found (attempts: 3)"
     assert data.startswith(f"  {'-' if status else '+'} {site.address}/data: serves ")
     assert verdict == ("No source serves toy." if status else "Every dataset has a source that serves it.")

@@ -23,7 +23,7 @@ from clusterlets.steps.preparing import prepare_dataset
 
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
-HALF, LITTLE = len(GOOD) // 2, len(GOOD) // 5
+HALF = len(GOOD) // 2
 
 # Runs a fetch of the toy in a process of its own: catalogue (JSON), raw folder.
 CHILD = """
@@ -84,10 +84,37 @@ def until(holds, seconds=20):
 
 # What a server answers.
 
+_ZIPPED = gzip.compress(GOOD)
+BAD_ANSWERS = {
+    "not found": ({"status": 404}, "answers 404 Not Found .attempts: 3"),
+    "busy": ({"status": 503}, "answers 503 Service Unavailable .attempts: 3"),
+    "a redirect in a circle": ({"status": 302, "headers": {"Location": FILE}}, "Exceeded 30 redirects"),
+    "a web page": ({"body": b"\n <!DOCTYPE html><html>Please log in</html>"}, "diabetes.csv is a web page, not data"),
+    "nothing": ({"body": b""}, "diabetes.csv is empty"),
+    "a line end": ({"body": b" \r\n"}, "diabetes.csv is empty"),
+    "damaged compression": (
+        {"body": _ZIPPED[:99] + b"damaged" + _ZIPPED[106:], "headers": {"Content-Encoding": "gzip"}},
+        "ContentDecodingError",
+    ),
+    "cut at every attempt": ({"body": GOOD, "cut": HALF}, "ChunkedEncodingError.*attempts: 3"),
+    "too long a length": ({"body": GOOD, "headers": {"Content-Length": str(len(GOOD) + 1)}}, "1 more expected.*attempts: 3"),
+    "too short a length": (
+        {"body": GOOD, "headers": {"Content-Length": str(HALF)}},
+        "bytes other than the known ones, and diabetes.csv, line",
+    ),
+    "an early end": (
+        {"body": GOOD[: GOOD.index(b"\n5000,") + 1], "sized": False},
+        "bytes other than the known ones, and .*expected 10000 rows, found 5000",
+    ),
+    "the right length with wrong bytes": ({"body": WRONG}, "bytes other than the known ones, and .*its values differ"),
+}
 
-def test_not_found(toy, site, address):
-    toy.refuses("answers 404 Not Found", address)
-    assert site.requested_paths == [FILE]
+
+@pytest.mark.parametrize("answer", BAD_ANSWERS)
+def test_a_bad_answer_is_named(answer, toy, site, address):
+    reply, reason = BAD_ANSWERS[answer]
+    site.serve(FILE, **reply)
+    toy.refuses(reason, address)
     site.heal(FILE)
     toy.recovers()
 
@@ -99,27 +126,6 @@ def test_busy_then_fine(toy, site, address):
     assert site.requested_paths == [FILE, FILE]
 
 
-def test_busy_for_good(toy, site, address):
-    site.serve(FILE, status=503)
-    toy.refuses("answers 503 Service Unavailable .attempts: 3", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-def test_too_many_requests(toy, site, address):
-    site.serve(FILE, status=429, headers={"Retry-After": "1"})
-    site.serve(FILE, GOOD)
-    begin = time.monotonic()
-    toy.recovers()
-    assert time.monotonic() - begin >= 1
-
-
-def test_asked_to_come_back_in_words(toy, site, address):
-    site.serve(FILE, status=503, headers={"Retry-After": "soon"})
-    site.serve(FILE, GOOD)
-    toy.recovers()
-
-
 def test_redirect(toy, site, address):
     site.serve(FILE, status=302, headers={"Location": "/moved"})
     site.serve("/moved", GOOD)
@@ -127,38 +133,8 @@ def test_redirect(toy, site, address):
     assert site.requested_paths == [FILE, "/moved"]
 
 
-def test_redirect_in_a_circle(toy, site, address):
-    site.serve(FILE, status=302, headers={"Location": FILE})
-    toy.refuses("Exceeded 30 redirects", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-def test_web_page_instead_of_data(toy, site, address):
-    site.serve(FILE, b"\n <!DOCTYPE html><html>Please log in</html>")
-    toy.refuses("diabetes.csv is a web page, not data", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-@pytest.mark.parametrize("body", [b"", b" \r\n"])
-def test_empty_file(body, toy, site, address):
-    site.serve(FILE, body)
-    toy.refuses("diabetes.csv is empty", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
 def test_compressed_on_the_way(toy, site, address):
     site.serve(FILE, gzip.compress(GOOD), headers={"Content-Encoding": "gzip"})
-    toy.recovers()
-
-
-def test_damaged_compression_on_the_way(toy, site, address):
-    body = gzip.compress(GOOD)
-    site.serve(FILE, body[:99] + b"damaged" + body[106:], headers={"Content-Encoding": "gzip"})
-    toy.refuses("ContentDecodingError", address)
-    site.heal(FILE)
     toy.recovers()
 
 
@@ -222,43 +198,7 @@ def test_cut_half_way(toy, site, address):
     assert site.requested_paths == [FILE, FILE]
 
 
-def test_cut_at_every_attempt(toy, site, address):
-    site.serve(FILE, GOOD, cut=HALF)
-    toy.refuses("ChunkedEncodingError.*attempts: 3", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
 # What the bytes are.
-
-
-def test_length_announced_too_long(toy, site, address):
-    site.serve(FILE, GOOD, headers={"Content-Length": str(len(GOOD) + 1)})
-    toy.refuses("1 more expected.*attempts: 3", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-def test_length_announced_too_short(toy, site, address):
-    site.serve(FILE, GOOD, headers={"Content-Length": str(HALF)})
-    toy.refuses("bytes other than the known ones, and diabetes.csv, line", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-def test_ends_early_without_a_length(toy, site, address):
-    site.serve(FILE, GOOD[: GOOD.index(b"\n5000,") + 1], sized=False)
-    toy.refuses("bytes other than the known ones, and .*expected 10000 rows, found 5000", address)
-    site.heal(FILE)
-    toy.recovers()
-
-
-def test_right_length_with_wrong_bytes(toy, site, address):
-    assert len(WRONG) == len(GOOD)
-    site.serve(FILE, WRONG)
-    toy.refuses("bytes other than the known ones, and .*its values differ", address)
-    site.heal(FILE)
-    toy.recovers()
 
 
 def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(toy, site, address):
@@ -316,9 +256,18 @@ def test_zip_bomb(place, toy, site, zipped, monkeypatch):
     toy.recovers()
 
 
-def test_truncated_archive(toy, site, zipped):
-    site.serve(ZIP, archive({"diabetes.csv": GOOD})[:-30])
-    toy.refuses("does not serve an intact zip archive .File is not a zip file", zipped)
+BAD_ARCHIVES = {
+    "truncated": (archive({"diabetes.csv": GOOD})[:-30], "does not serve an intact zip archive .File is not a zip file"),
+    "without the member": (archive({"readme.txt": b"moved"}), "its archive holds no diabetes.csv"),
+    "a web page": (b"<html>Please log in</html>", "is a web page, not data"),
+}
+
+
+@pytest.mark.parametrize("form", BAD_ARCHIVES)
+def test_a_bad_archive_is_named(form, toy, site, zipped):
+    content, reason = BAD_ARCHIVES[form]
+    site.serve(ZIP, content)
+    toy.refuses(reason, zipped)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()
 
@@ -338,20 +287,6 @@ def test_damaged_archive(mark, offset, byte, why, toy, site, zipped):
     position = content.index(mark) + offset
     site.serve(ZIP, content[:position] + byte + content[position + 1 :])
     toy.refuses(f"does not serve an intact zip archive .*{why}", zipped)
-    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
-    toy.recovers()
-
-
-def test_archive_without_the_member(toy, site, zipped):
-    site.serve(ZIP, archive({"readme.txt": b"moved"}))
-    toy.refuses("its archive holds no diabetes.csv", zipped)
-    site.heal(ZIP, archive({"diabetes.csv": GOOD}))
-    toy.recovers()
-
-
-def test_web_page_instead_of_an_archive(toy, site, zipped):
-    site.serve(ZIP, b"<html>Please log in</html>")
-    toy.refuses("is a web page, not data", zipped)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()
 

@@ -133,15 +133,16 @@ def people(tmp_path, monkeypatch):
 
 
 def a_file_gives_every_row_a_cluster_or_one_line(example):
-    source, n_clusters, parameters = example
+    source, n_clusters, parameters, output = example
     with restored_folder():
         Path("mine.py").write_text(FILE.format(**source))
-        words = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", "labels.csv"]
+        words = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", output]
         result = command("cluster", *words, *(["--parameters", parameters] if parameters else []))
         if result.status:
             assert is_one_line(result, "cluster"), result.err
             return
-        header, *rows = csv.reader(Path("labels.csv").read_text().splitlines())
+        assert output == "labels.csv"
+        header, *rows = csv.reader(Path(output).read_text().splitlines())
         assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
         clusters = {int(cluster) for _, cluster in rows}
         assert clusters == set(range(len(clusters)))
@@ -152,7 +153,9 @@ def a_file_gives_every_row_a_cluster_or_one_line(example):
 
 def test_a_file_gives_every_row_a_cluster_or_one_line(fuzz, people):
     parameters = any_of("", "", "", "share=0.5", "share=1_0", "share=inf", "self=1", "X=1", "other=2", "share=0,share=1") | ODD
-    example = st.tuples(FILES, st.integers(1, ROWS), parameters.filter(lambda text: not text.startswith("-")))
+    parameters = parameters.filter(lambda text: not text.startswith("-"))
+    output = any_of(*["labels.csv"] * 6, "mine.py", "people.csv")
+    example = st.tuples(FILES, st.integers(1, ROWS), parameters, output)
     fuzz(a_file_gives_every_row_a_cluster_or_one_line, example, n_examples=40)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from in_order import InOrder
 
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching import pinball as pinball_module
@@ -103,17 +104,6 @@ def shuffled_within_groups(clusterlets, groups, draw):
     return replace(clusterlets, counts=counts, centroids=centroids), np.argsort(order)
 
 
-class Starts:
-    """A generator that only draws one permutation, the order of the starts."""
-
-    def __init__(self, order):
-        self.order = order
-
-    def permutation(self, n):
-        assert n == len(self.order)
-        return np.array(self.order)
-
-
 # With three groups B's costs often tie, whatever the sizes: the group that a union lacks decides its deviation.
 @pytest.mark.parametrize(("match", "most_groups"), [(match_distance, 4), (match_balance, 2)])
 @quick
@@ -135,9 +125,9 @@ def test_order_within_a_group_does_not_matter_to_the_greedies_without_ties(match
     shuffled, position = shuffled_within_groups(clusterlets, range(clusterlets.counts.shape[1]), data.draw)
     starts = np.random.default_rng(seed).permutation(len(clusterlets))
     with patch.object(pinball_module, "_first_lowest_divergence", wraps=_first_lowest_divergence) as tie_breaker:
-        expected = match(clusterlets, hops, Starts(starts), scope)
+        expected = match(clusterlets, hops, InOrder(*starts), scope)
     if all(len(call.args[0]) == 1 for call in tie_breaker.call_args_list):
-        membership = match(shuffled, hops, Starts(position[starts]), scope)[:, position]
+        membership = match(shuffled, hops, InOrder(*position[starts]), scope)[:, position]
         assert (membership == expected).all()  # the clusters' order included
 
 

@@ -179,6 +179,6 @@ def write(folder):
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )
-    tables = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs"))
-    pages = (str(folder / f"leaderboard.{form}") for form in ("html", "md"))
+    tables = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs", "_points"))
+    pages = (str(folder / name) for name in ("leaderboard.html", "leaderboard.md", "fronts.html"))
     write_leaderboard(*tables, json.dumps(SETTINGS), "my config.yaml", str(folder), *pages)

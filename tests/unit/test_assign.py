@@ -127,6 +127,20 @@ def test_several_columns_and_numbers_as_groups_survive_the_file(tmp_path):
     assert missed == 0 and (labels == model.assign(X[N:], sensitive_features=groups[N:])).all()
 
 
+def test_objects_of_pandas_go_by_their_indexes_and_the_names_of_their_columns():
+    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + NEW) % 2 + 1990})
+    old, new, frame = groups[:N], groups[N:], pd.DataFrame(X[N:], index=range(N, N + NEW))
+    model = FairLimit(K, max_deviation=0.1, random_state=0).fit(X[:N], sensitive_features=old)
+    assigning = [lambda sex: model.assign(frame, sensitive_features=sex), lambda sex: model.saved().assign(frame, sex)[0]]
+    for assign in assigning:
+        assert (assign(new[["born", "sex"]]) == assign(new)).all()
+        with pytest.raises(InvalidInput, match="sensitive_features has no column 'born'; the clustering has sex, born"):
+            assign(new.rename(columns={"born": "year"}))
+        with pytest.raises(InvalidInput, match="different indexes: row 0 .* is 300 in X and 0 in sensitive_features"):
+            assign(new.set_axis(range(NEW)))
+    assert (model.assign(X[N:], sensitive_features=new.to_numpy()) == model.assign(frame, sensitive_features=new)).all()
+
+
 def test_what_cannot_be_saved_is_refused(tmp_path):
     plain = MethodClustering("k-means", K, random_state=0).fit(X, sensitive_features=SEX)
     with pytest.raises(InvalidInput, match="k-means cannot be saved, as it says nothing of new rows; take FRAC, "):

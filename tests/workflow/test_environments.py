@@ -146,7 +146,7 @@ def test_an_environment_pins_every_library_in_the_fingerprints_of_its_rules(depl
     for record in records:
         libraries[record["rule"]] |= {match for text in record["params"] for match in re.findall(r"(\S+)==", text)}
     assert {"numpy", "numba", "llvmlite"} <= libraries["fit_method"]
-    # These two list what all jobs ran with.
+    # These two name the locked versions of all libraries, and need not have them installed.
     assert libraries.pop("account") == libraries.pop("write_manifest") == set(LIBRARIES)
     pinned = {name: stand_in_conda.pins(file).keys() for name, file in FILES.items()}
     assert [(rule, name) for rule, names in libraries.items() for name in names if name not in pinned[named[rule]]] == []

@@ -2,6 +2,8 @@
 
 import csv
 import io
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,7 +22,7 @@ def one_point(grid):
 
 
 @pytest.fixture(scope="module")
-def field(workflow_in, tmp_path_factory):
+def finished_field(workflow_in, tmp_path_factory):
     """A finished run with the second configuration that the field has of each method."""
     entries = [{"name": name, "parameters": one_point(grid)} for name, grid in FIELD["grids"].items()]
     small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
@@ -28,7 +30,12 @@ def field(workflow_in, tmp_path_factory):
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
     run = workflow.run(config={**small, "methods": entries, "limits": {"seconds": 60, "memory_mb": 4000}})
     assert run.status == 0, run.output
-    return workflow.results()
+    return workflow
+
+
+@pytest.fixture(scope="module")
+def field(finished_field):
+    return finished_field.results()
 
 
 def rows_of(content):
@@ -89,3 +96,55 @@ def test_the_pairs_and_the_order_cover_the_methods(field):
     per_limit = len([row for row in overall if row["limit"] == "0.05"])
     assert len([row for row in pairs if row["limit"] == "0.05"]) == per_limit * (per_limit - 1) // 2
     assert field["figures/reliability_against_price.png"].startswith(b"\x89PNG")
+
+
+# A method of the field under another name, with its random stream and the one value that the field tries.
+TWIN = """
+from clusterlets.methods.fair_lp import FairLP
+
+
+class Twin(FairLP):
+    name = "twin"
+    stream = FairLP.stream_number()
+    parameters = {"max_deviation": [0.05]}
+"""
+UNLUCKY = """
+from clusterlets.methods import Method
+
+
+class Unlucky(Method):
+    name = "unlucky"
+
+    def fit(self, X, groups, n_clusters, random_state):
+        raise ValueError("no luck")
+"""
+
+
+def rank(finished_field, folder, file):
+    command = [sys.executable, "-m", "clusterlets", "rank", file, "--cores", "2"]
+    reference = finished_field.folder / "results/tiny"
+    return subprocess.run([*command, "--reference", reference], cwd=folder, text=True, capture_output=True)
+
+
+def test_a_method_that_is_ranked_gets_the_points_that_the_field_gives_it(finished_field, field, tmp_path):
+    (tmp_path / "twin.py").write_text(TWIN, encoding="utf-8")
+    ranked = rank(finished_field, tmp_path, "twin.py")
+    assert ranked.returncode == 0, ranked.stderr
+    points = rows_of((tmp_path / "results/rank/leaderboards/twin/leaderboard_points.csv").read_bytes())
+    original = [row for row in rows_of(field["leaderboard_points.csv"]) if row["method"] == "fair-lp"]
+    assert points == [{**row, "method": "twin"} for row in original]
+    overall = rows_of((tmp_path / "results/rank/leaderboards/twin/leaderboard_overall.csv").read_bytes())
+    committed = {(row["method"], row["limit"]): row for row in rows_of(field["leaderboard_overall.csv"])}
+    for row in overall:
+        known = committed[row["method"].replace("twin", "fair-lp"), row["limit"]]
+        assert {**row, "place": "", "method": ""} == {**known, "place": "", "method": ""}
+    n_methods = len({row["method"] for row in overall if row["place"]})
+    assert n_methods == 14 and ranked.stdout.count(f" of {n_methods} ") == 4 and "fair-lp (1.00)" in ranked.stdout
+
+
+def test_a_method_that_fails_is_not_ranked(finished_field, tmp_path):
+    (tmp_path / "unlucky.py").write_text(UNLUCKY, encoding="utf-8")
+    ranked = rank(finished_field, tmp_path, "unlucky.py")
+    said = "clusterlets rank: unlucky failed on iris, so it was not compared: ValueError: no luck"
+    assert ranked.returncode == 1 and not ranked.stdout
+    assert ranked.stderr.splitlines()[-1] == said

@@ -43,7 +43,7 @@ def test_tables_figures_and_report_are_there(finished):
     lines = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode())))
     assert {line["dataset"] for line in lines} == {"iris", "breast_cancer"}
     assert results["clusterings/projection.csv"].count(b"iris,Clusterlets,") >= 5 * 150
-    assert b"<html" in results["report.html"] and b"<html" in results["leaderboard.html"]
+    assert all(b"<html" in results[page] for page in ("report.html", "leaderboard.html", "fronts.html"))
     *verdict, empty, basis = results["summary.txt"].decode().splitlines()
     assert len(verdict) == 5 and all(line.endswith(".") for line in verdict) and empty == ""
     assert basis.startswith("This rests on 72 runs") and basis.endswith("results/tiny/report.html")
@@ -70,6 +70,11 @@ def test_a_wrong_configuration_is_refused_before_anything_runs(workflow):
     assert "k.0: 1 is less than the minimum of 2" in run.output
     assert "hopps: unknown key (did you mean 'hops'?)" in run.output
     assert workflow.results() == {}
+
+
+def test_a_number_on_the_command_line_is_spelt_as_in_the_configuration(workflow):
+    run = workflow.run("--dry-run", "--config", "sample_size=1_0")
+    assert run.status != 0 and "--config sample_size=1_0: 1_0 can be misread" in run.output, run.output
 
 
 def test_an_unavailable_dataset_stops_the_data_target_with_the_remedy(workflow):

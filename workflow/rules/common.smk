@@ -38,11 +38,12 @@ sys.path = [folder for folder in sys.path if folder != CHECKOUT]
 # The jobs' Python and Snakemake on a cluster's node must not import modules from the working folder.
 os.environ.update(PYTHONSAFEPATH="1")
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.configuration import check_configuration, check_spelling, set_mirror
+from clusterlets.grid.configuration import check_configuration, check_spelling, check_words, set_mirror
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
 from clusterlets.grid.preflight import check_writable
-from clusterlets.grid.step_fingerprints import COMPILED, analysis_fingerprint, step_fingerprint
+from clusterlets.grid.step_fingerprints import analysis_fingerprint, step_fingerprint
+from clusterlets.methods import COMPILED
 from clusterlets.provenance.environment import LIBRARIES, check_libraries
 from clusterlets.report import captions, figures
 from clusterlets.steps.options import shell_line, shell_prefix
@@ -65,6 +66,7 @@ def explained(function):
 if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one spells as it likes
     for file in workflow.configfiles:
         explained(check_spelling)(file)
+    explained(check_words)(workflow.config_settings.config_args)
 config = explained(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
 explained(figures.declarations)()
 set_mirror(config)

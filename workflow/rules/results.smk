@@ -29,7 +29,7 @@ METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
 RESULTS = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256", "report.html", "summary.txt"]),
-    *expand(f"{OUT}/leaderboard.{{form}}", form=["html", "md"]),
+    *expand(f"{OUT}/{{name}}", name=["leaderboard.html", "leaderboard.md", "fronts.html"]),
     METHODS_TABLE,
     *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
@@ -200,9 +200,11 @@ rule write_leaderboard:
         board=f"{OUT}/leaderboard.csv",
         overall=f"{OUT}/leaderboard_overall.csv",
         pairs=f"{OUT}/leaderboard_pairs.csv",
+        points=f"{OUT}/leaderboard_points.csv",
     output:
         output=captioned(f"{OUT}/leaderboard.html"),
         summary=captioned(f"{OUT}/leaderboard.md"),
+        fronts=captioned(f"{OUT}/fronts.html"),
     log:
         f"{OUT}/logs/write_leaderboard.log",
     conda:

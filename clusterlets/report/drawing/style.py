@@ -18,10 +18,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backend_bases import GraphicsContextBase
 from matplotlib.backends.backend_pdf import RendererPdf
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.report.drawing import names  # noqa: F401  (its import stops matplotlib from reading names as formulas)
 from clusterlets.report.drawing.empty import EMPTY, comment_of
@@ -149,6 +151,20 @@ def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) ->
     for unused in axes.flat[number:]:
         unused.axis("off")
     return figure, list(axes.flat[:number])
+
+
+def set_root_axis(axes: Axes, right: float, ticks: Iterable[float]) -> None:
+    """Make the horizontal axis one of square roots from 0 to ``right``, so that small values have room."""
+    axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
+    axes.set_xlim(0, right)
+    shown = [tick for tick in ticks if tick <= right]
+    axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
+
+
+def set_round_ticks(axis: Axis, most: int) -> None:
+    """Put up to ``most`` ticks at round numbers on a logarithmic axis that spans few powers of ten."""
+    axis.set(major_locator=MaxNLocator(most, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
+    axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
 def add_method_legend(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:

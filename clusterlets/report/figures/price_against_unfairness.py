@@ -4,12 +4,20 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import is_on_front
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, middle_value, panels
+from clusterlets.report.drawing.style import (
+    COLORS,
+    add_method_legend,
+    empty_figure,
+    method_styles,
+    middle_value,
+    panels,
+    set_root_axis,
+    set_round_ticks,
+)
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -81,13 +89,10 @@ def _configurations(points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, str]], highest: float) -> None:
-    axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
-    axes.set_xlim(0, 1.02)
-    axes.set_xticks(_TICKS, [f"{tick:g}" for tick in _TICKS])
+    set_root_axis(axes, 1.02, _TICKS)
     axes.set_yscale("log")
     axes.set_ylim(highest**-0.03, highest)
-    axes.yaxis.set(major_locator=MaxNLocator(5, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    set_round_ticks(axes.yaxis, 5)
     for name, method_points in points.groupby("method", sort=False):
         color, marker = look[str(name)]
         style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}

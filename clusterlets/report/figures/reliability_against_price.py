@@ -4,9 +4,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
-from clusterlets.report.drawing.style import GRID, empty_figure, plt
+from clusterlets.report.drawing.style import GRID, empty_figure, plt, set_round_ticks
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -60,8 +60,7 @@ def _set_axes(axes: Axes, kept: pd.DataFrame) -> None:
     room = (most / least) ** 0.06
     axes.set_xlim(least / room, most * room**3)  # names stand to the right
     axes.set_ylim(-0.04, 1.06)
-    axes.xaxis.set(major_locator=MaxNLocator(8, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    set_round_ticks(axes.xaxis, 8)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 from matplotlib.transforms import Bbox
 
 from clusterlets.analysis import selection
@@ -111,7 +111,7 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
         axes.set(xticks=ticks, yticks=ticks)
         axes.set(xlim=limits, ylim=limits)  # last, as setting ticks widens them
         for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_major_formatter(lambda value, _: f"{value:g}")
             axis.set_minor_locator(NullLocator())
     axes.set_aspect("equal")
 

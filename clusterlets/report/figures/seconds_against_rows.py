@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
 from clusterlets.analysis import selection
 from clusterlets.report.drawing.style import COLORS, add_method_legend, empty_figure, method_styles, panels
@@ -58,5 +57,5 @@ def _draw_lines(axes: Axes, lines: pd.DataFrame, look: dict[str, tuple[str, str]
     ticks = sorted({round(tick) for tick in np.geomspace(rows.min(), rows.max(), _TICKS)})
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.set_xlim(rows.min() / 1.4, rows.max() * 1.4)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.minorticks_off()

@@ -217,6 +217,6 @@ def test_a_positive_definite_system_is_solved_and_others_are_refused(size):
     root = rng.normal(size=(size, size))
     matrix, right = root @ root.T + np.eye(size), rng.normal(size=size)
     solution, lower = right.copy(), np.tril(matrix)
-    assert module._solve(lower, solution)
+    assert module._solve(lower, solution, size)
     assert matrix @ solution == pytest.approx(right)
-    assert not module._solve(-np.eye(size), right)
+    assert not module._solve(-np.eye(size), right, size)

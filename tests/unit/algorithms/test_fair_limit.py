@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from fair_tables import counts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,12 +20,6 @@ from clusterlets.algorithms.limits import (
     share_limits,
 )
 from clusterlets.errors import NoClusteringError
-
-
-def counts_of(labels, groups, k):
-    counts = np.zeros((groups.max() + 1, k), dtype=np.int64)
-    np.add.at(counts, (groups, labels), 1)
-    return counts
 
 
 def fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):

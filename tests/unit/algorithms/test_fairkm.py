@@ -120,19 +120,9 @@ def test_unusable_penalties_are_refused(penalty):
         fairkm(*table(0), 3, np.random.default_rng(0), penalty)
 
 
-def test_unusable_tables_are_refused():
+def test_unusable_arguments_are_refused():
     X, groups = table(0)
-    for arguments, message in [
-        ((X[:, 0], groups, 2), "X \\(n, d\\)"),
-        ((X, groups[1:], 2), "groups \\(n,\\)"),
-        ((X, groups, 0), "0 clusters of 60 instances"),
-        ((X, groups, 61), "61 clusters of 60 instances"),
-        ((X, groups / 2, 2), "as codes"),
-        ((X, groups - 1, 2), "as codes"),
-        ((X * np.nan, groups, 2), "finite features"),
-        ((X * 1e120, groups, 2), "1e\\+100"),
-    ]:
-        with pytest.raises(ClusterletsError, match=message):
-            fairkm(*arguments, np.random.default_rng(0))
+    with pytest.raises(ClusterletsError, match="61 clusters of 60 instances"):
+        fairkm(X, groups, 61, np.random.default_rng(0))
     with pytest.raises(ClusterletsError, match="max_iter = 0"):
         fairkm(X, groups, 2, np.random.default_rng(0), max_iter=0)

@@ -173,9 +173,6 @@ def test_unusable_input_is_refused():
     for features, groups, message in (
         (X, [0, 0, 0, 0], "two groups, 0 and 1, not 1"),
         (X, [0, 1, 2, 0], "two groups, 0 and 1, not 3"),
-        (X, [0, 1, 1], r"groups \(n,\)"),
-        (X + np.nan, [0, 1, 1, 0], "finite"),
-        (np.where(np.arange(4)[:, None] == 1, 1e200, X), [0, 1, 1, 0], "overflow"),
     ):
         with pytest.raises(ClusterletsError, match=message):
             fairlet_decomposition(features, np.array(groups))

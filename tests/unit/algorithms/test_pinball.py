@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from in_order import InOrder
 
 from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
@@ -40,17 +41,6 @@ def by_size(sizes):
 
 def clusters(membership):
     return [set(np.flatnonzero(row).tolist()) for row in membership]
-
-
-class InOrder:
-    """A generator that returns a fixed permutation."""
-
-    def __init__(self, *order):
-        self.order = order
-
-    def permutation(self, n):
-        assert n == len(self.order)
-        return np.array(self.order)
 
 
 def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
@@ -406,13 +396,6 @@ def test_unknown_scope_is_refused(match):
 def test_the_registry_knows_each_matcher(name, match):
     rng = () if match in ALL[:2] else (np.random.default_rng(0),)
     assert np.array_equal(methods.get(name)().match(build(TWO), np.random.default_rng(0), hops=2), match(build(TWO), 2, *rng))
-
-
-def test_an_unknown_matcher_is_refused_with_the_nearest():
-    with pytest.raises(ClusterletsError, match=r"Did you mean G-B\? The methods are B, C, D, "):
-        methods.get("g-b")
-    with pytest.raises(ClusterletsError, match="no method 'zzz'. The methods are"):
-        methods.get("zzz")
 
 
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])

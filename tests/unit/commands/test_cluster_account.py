@@ -63,7 +63,7 @@ def test_warns_of_a_measurement_used_as_group_and_shortens_the_list_of_its_value
     people.assign(age=np.arange(60) // 2).to_csv("people.csv", index=False)
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "--method", "k-means", "-k", "2"])
     first, *lines = capsys.readouterr().out.splitlines()
-    assert first.endswith(", 18 3.3%, 19 3.3% and 10 further groups")
+    assert first.endswith(", 18 3.3%, 19 3.3%, and 10 more")
     assert any(line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines)
     assert max(map(len, lines)) < 300
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "-k", "10"])
@@ -95,7 +95,7 @@ def test_the_worst_cluster_is_named():
 
 def test_many_clusters_without_a_group_are_counted():
     (warning,) = account.warnings(report_of([[5, 0]] * 7 + [[0, 5]]))
-    assert warning.startswith("8 clusters lack a group: cluster 0 has no b, cluster 1 has no b") and ", and 3 more" in warning
+    assert warning.startswith("8 clusters lack a group: cluster 0 has no b; cluster 1 has no b;") and "; and 3 more." in warning
 
 
 def test_warns_of_a_price_above_two():

@@ -55,12 +55,32 @@ def test_tune_never_writes_over_the_table(capsys):
     assert "a.csv is the table itself" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("read", ["mine.yaml", "mine.py", "people.csv", "results/mine/runs.csv"])
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (["-o", "people.csv"], "people.csv is the table itself"),
+        (["--save", "people.csv"], "people.csv is the table itself"),
+        (["-o", "model.json"], "model.json is the clustering"),
+        (["-o", "new", "--save", "./new"], "-o new and --save ./new are one file"),
+        (["-o", "new", "--save", "model.json"], "model.json is no clustering"),
+    ],
+)
+def test_assign_never_writes_over_what_it_reads_or_writes(words, complaint, capsys):
+    Path("model.json").write_text("{}")
+    assert command_line.main(["assign", "model.json", "people.csv", *words]) == 1
+    assert complaint in capsys.readouterr().err
+    assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "model.json", "people.csv"]
+    assert Path("model.json").read_text() == "{}"
+
+
+@pytest.mark.parametrize("read", ["mine.yaml", "mine.py", "weights.csv", "people.csv", "results/mine/runs.csv"])
 def test_export_never_writes_over_what_the_run_was_made_from(read, capsys):
     Path("results/mine").mkdir(parents=True)
-    Path("results/mine/runs.csv").write_text("x\n")
+    for file in ("results/mine/runs.csv", "weights.csv"):
+        Path(file).write_text("x\n")
     table = "{name: people, path: people.csv, sensitive: sex}"
-    Path("mine.yaml").write_text(f"results: results/mine\ndatasets: [{table}]\nmethods: [{{path: mine.py}}]\nk: [2]\n")
+    method = "{path: mine.py, files: [weights.csv]}"
+    Path("mine.yaml").write_text(f"results: results/mine\ndatasets: [{table}]\nmethods: [{method}]\nk: [2]\n")
     before = Path(read).read_bytes()
     options = [
         "--config",

@@ -32,7 +32,7 @@ from clusterlets.grid.cells import (
     seed_blocks,
     seeds_of,
 )
-from clusterlets.grid.configuration import SOURCES, check_configuration, read_configuration
+from clusterlets.grid.configuration import SOURCES, check_configuration, check_words, read_configuration
 from clusterlets.grid.recovery import Run
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -435,7 +435,7 @@ def test_excluded_datasets_are_left_out(exclude):
 FAULTS = {
     "unknown key": ({"hopps": [1]}, ["hopps: unknown key", "did you mean 'hops'"]),
     "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, ["limits.secs: unknown key", "did you mean 'seconds'"]),
-    "unknown method": ({"methods": ["C", "GB"]}, ["There is no method 'GB'", "Did you mean G-B"]),
+    "unknown method": ({"methods": ["C", "GB"]}, ["There is no method 'GB'", "did you mean 'G-B'"]),
     "unknown dataset": ({"datasets": ["pimma"]}, ["there is no 'pimma'", "did you mean 'pima'"]),
     "unknown exclude": ({"exclude": "nbfl"}, ["exclude: there is no 'nbfl'", "did you mean 'nbfi'"]),
     "k below 2": ({"k": [5, 1]}, ["k.1: 1 is less than the minimum of 2", "whole number of at least 2"]),
@@ -545,14 +545,16 @@ def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word)
     path = tmp_path / "mine.yaml"
     path.write_text(f"# mine\nmethods:\n- {{name: mine, command: '{{table}} {{x}} {{labels}}', parameters: {{x: [{word}]}}}}\n")
     if WORDS[word] is REFUSED:
-        for refused in (lambda: parse_parameters(f"x={word}"), lambda: read_configuration(path)):
+        reading = (lambda: parse_parameters(f"x={word}"), lambda: check_words([f"x={word}"]), lambda: read_configuration(path))
+        for read in reading:
             with pytest.raises(ClusterletsError, match="can be misread; write numbers in digits|is no finite number") as error:
-                refused()
+                read()
         assert f"mine.yaml, line 3: {word} " in str(error.value)
     else:
         (value,) = read_configuration(path)["grids"]["mine"]["parameters"]["x"]
         (parsed,) = parse_parameters(f"x={word}").values()
         assert (value, type(value)) == (parsed, type(parsed)) == (WORDS[word], type(WORDS[word]))
+        check_words([f"x={word}", f"y.z={word}"])
         assert parse_parameters(f"x={as_text(parsed)}") == {"x": value}
 
 
@@ -587,6 +589,10 @@ def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
     table = {"name": "people", "path": "results/../results/people.csv", "sensitive": "sex"}
     with pytest.raises(ClusterletsError, match=r"datasets: results/../results/people.csv lies among the results"):
         check_configuration(changed(datasets=[table]), SCHEMA)
+    (tmp_path / "results" / "weights.csv").write_text("1\n")
+    method = {"name": "mine", "command": "mine {table} {labels}", "files": ["results/weights.csv"]}
+    with pytest.raises(ClusterletsError, match="methods: results/weights.csv lies among the results"):
+        check_configuration(changed(methods=[method]), SCHEMA)
 
 
 def test_usual_spellings_and_texts_in_quotes_are_read(tmp_path):

@@ -65,10 +65,12 @@ def start(relatives, code, *arguments, **options):
 def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
     """As a terminal and a scheduler do, which signal the group, and as a person does, who names one process."""
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
-    with start(relatives, FIT, start_new_session=True, stderr=subprocess.DEVNULL, **interruptible) as process:
+    with start(relatives, FIT, start_new_session=True, stderr=subprocess.PIPE, text=True, **interruptible) as process:
         until(Path("started").exists)
         (os.killpg if reaches_the_group else os.kill)(process.pid, signum)
+        errors = process.stderr.read()
     assert process.returncode == -signum
+    assert errors == "" or (signum == signal.SIGINT and errors.count("Traceback") == 1 and "KeyboardInterrupt" in errors)
     relatives.wait_until_gone()
 
 

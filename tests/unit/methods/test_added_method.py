@@ -97,25 +97,11 @@ def test_its_estimator_and_the_command_accept_it(checkout):
     )
     assert run(checkout, "-c", code) == "[2, 2] [0, 1, 2, 3]\n"
     (checkout / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
-    output = run(
-        checkout,
-        "-m",
-        "clusterlets",
-        "cluster",
-        "t.csv",
-        *("--sensitive", "g", "--method", "striped", "-k", "3", "--width", "2"),
-    )
+    command = ("-m", "clusterlets", "cluster", "t.csv", "--sensitive", "g", "--method", "striped", "-k", "3")
+    output = run(checkout, *command, "--width", "2")
     assert "striped, k = 3, width=2, seed 0: 3 clusters" in output
     assert "asked for" not in output
-    output = run(
-        checkout,
-        "-m",
-        "clusterlets",
-        "cluster",
-        "t.csv",
-        *("--sensitive", "g", "--method", "striped", "-k", "3", "--slack", "0.2"),
-    )
-    assert "asked for   slack 0.2: " in output
+    assert "asked for   slack 0.2: " in run(checkout, *command, "--slack", "0.2")
 
 
 def test_the_registry_tests_pass_with_it(checkout):

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.metrics import composition as metrics
+from clusterlets.parameters import SHARES
 
 
 def test_deviation_by_hand():
@@ -63,8 +64,8 @@ def test_scores_of_bounded_representation_by_hand():
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert metrics.delta_min(composition, counts) == 0.5  # 1/4 against 1/2
     assert metrics.additive_violation(composition, counts) == 1
-    assert metrics.additive_violation(composition, counts, 0.2) == 1  # 3 > 2 / .8 = 2.5, and 1 < 2 * .8
-    assert metrics.additive_violation(composition, counts, 0.5) == 0
+    assert SHARES.missed_rows(0.2, composition, counts) == 1  # 3 > 2 / .8 = 2.5, and 1 < 2 * .8
+    assert SHARES.missed_rows(0.5, composition, counts) == 0
     assert metrics.weighted_deviation(composition, counts) == 0.25
     assert metrics.vfc_error(composition, counts) == pytest.approx(2 * (0.5 * np.log(2) + 0.5 * np.log(0.5 / 0.75)))
 
@@ -73,21 +74,15 @@ def test_scores_of_clusters_that_differ_in_size_by_hand():
     composition, counts = np.array([[5, 0, 1], [3, 4, 11]]), np.array([8, 4, 12])
     assert metrics.delta_min(composition, counts) == 1
     assert metrics.additive_violation(composition, counts) == 3  # 5 where 2 are due
-    assert metrics.additive_violation(composition, counts, 0.5) == 1  # 5 > 2 / .5
+    assert SHARES.missed_rows(0.5, composition, counts) == 1  # 5 > 2 / .5
     first, second = (3 / 6 + 1 / 6 + 2 / 6) / 3, (3 / 18 + 1 / 18 + 2 / 18) / 3
     assert metrics.weighted_deviation(composition, counts) == pytest.approx((6 * first + 18 * second) / 24)
     assert metrics.vfc_error(composition, counts) == np.inf
 
 
 def test_the_upper_bound_ends_at_the_whole_cluster():
-    assert metrics.additive_violation(np.array([[5, 0], [4, 1]]), np.array([9, 1]), 0.2) == 1  # 0 where .4 are due
-    assert metrics.additive_violation(np.array([[10, 0], [0, 1]]), np.array([10, 1]), 0.95) == 1
-
-
-@pytest.mark.parametrize("delta", [-0.1, 1, float("nan")])
-def test_bounds_refuse_invalid_deltas(delta):
-    with pytest.raises(ValueError, match="must be at least 0 and below 1"):
-        metrics.additive_violation(np.array([[1, 1]]), np.array([1, 1]), delta)
+    assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1  # 0 where .4 are due
+    assert SHARES.missed_rows(0.95, np.array([[10, 0], [0, 1]]), np.array([10, 1])) == 1
 
 
 @st.composite
@@ -129,9 +124,9 @@ def test_delta_min_is_the_smallest_delta_without_a_violation(case, delta):
     composition, counts = case
     delta_min = metrics.delta_min(composition, counts)
     if delta >= delta_min:
-        assert metrics.additive_violation(composition, counts, delta) == 0
+        assert SHARES.missed_rows(delta, composition, counts) == 0
     elif delta < delta_min - 1e-6:
-        assert metrics.additive_violation(composition, counts, delta) > 0
+        assert SHARES.missed_rows(delta, composition, counts) > 0
 
 
 @settings(max_examples=100)

@@ -1,0 +1,179 @@
+"""Seconds and memory of every method as tables grow from 1,000 rows to a million, as a table and a figure.
+
+    python benchmarks/bench_methods.py --csv docs/figures/speed.csv --plot docs/figures/speed.png
+    python benchmarks/bench_methods.py --rows 300 1000 --csv /tmp/speed.csv    # what changes can be tried with
+    python benchmarks/bench_methods.py --adult                                 # also adult, k = 20, beside its bars
+
+The tables are made: eight standardised features, two groups, k = 10. Each method has a process of its own, which compiles it
+on a few rows, and forks one for each fit; it ends with the first size that has no result, because the fit crossed a limit of
+CPU time or memory, or because the method takes no more rows. Methods have their default parameters and one start; a matcher's
+time includes the clusterlets. Seconds are CPU time of a fit, up to 10,000 rows the median of three; memory is the most that
+the fit's process held, with libraries and table. Adult is as the workflow has prepared it, and standardised.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from measuring import Bars  # before numpy: it sets the threads
+
+from clusterlets import methods
+from clusterlets.grid.fitting import Limits, fits
+from clusterlets.storage import load_arrays
+
+SIZES = (1_000, 10_000, 100_000, 1_000_000)
+FEATURES, K = 8, 10
+SHORT = 10_000  # rows up to which a fit is measured three times
+LEAST = 1e-3  # seconds that are drawn
+ADULT, ADULT_K = Path("results/prepared/adult.npz"), 20
+HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd", "FRAC")
+
+
+def made_table(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Twenty heaps, and two groups whose shares depend on the first feature."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(rows, FEATURES)) + 3 * rng.normal(size=(20, FEATURES))[rng.integers(0, 20, rows)]
+    return standardised(X), (rng.random(rows) < 0.3 + 0.2 * (X[:, 0] > 0)).astype(np.int64)
+
+
+def adult() -> tuple[np.ndarray, np.ndarray]:
+    prepared = load_arrays(ADULT)
+    return standardised(np.asarray(prepared["X"], dtype=np.float64)), prepared["group"].astype(np.int64)
+
+
+def standardised(X: np.ndarray) -> np.ndarray:
+    spread = X.std(axis=0)
+    return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits) -> dict:
+    """Status, CPU seconds and megabytes of a fit; of three, up to ten thousand rows, their median and largest."""
+    method = methods.get(name)()
+    if method.unsupported(len(X), int(groups.max()) + 1):
+        return {"status": "unsupported"}
+    one_start = {"n_init": 1} if "n_init" in method.parameters else {}
+
+    def fit(seed: int) -> None:
+        method.fit(X, groups, k, np.random.default_rng(seed), **one_start)
+
+    outcomes = [outcome for _, outcome in fits(fit, range(3 if len(X) <= SHORT else 1), limits)]
+    worst = next((outcome for outcome in outcomes if outcome.status != "ok"), outcomes[0])
+    seconds = statistics.median(outcome.seconds for outcome in outcomes)
+    return {"status": worst.status, "seconds": round(seconds, 5), "memory_mb": round(max(o.memory_mb for o in outcomes), 1)}
+
+
+def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
+    """Print a measurement of each size, as JSON, up to the first without a result; then that of adult."""
+    X, groups = made_table(200)
+    methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles
+    for rows in sizes:
+        row = {"method": name, "table": "made", "rows": rows, **measure(name, *made_table(rows), K, limits)}
+        print(json.dumps(row), flush=True)
+        if row["status"] != "ok":
+            break
+    if with_adult:
+        X, groups = adult()
+        print(json.dumps({"method": name, "table": "adult", "rows": len(X), **measure(name, X, groups, ADULT_K, limits)}))
+
+
+def plot(measured: pd.DataFrame, limits: Limits, path: Path) -> None:
+    """Seconds and memory against rows, one line per method, which is named at its end."""
+    from matplotlib.ticker import LogLocator
+
+    from clusterlets.report.drawing.style import COLORS, method_styles, plt
+
+    look = method_styles([*COLORS, *sorted(set(measured["method"]) - set(COLORS))])
+    figure, both = plt.subplots(1, 2, figsize=(10, 6), layout="constrained")
+    panels = (("seconds", "CPU seconds of a fit", "timeout", limits.seconds),)
+    panels += (("memory_mb", "peak memory (MB)", "out_of_memory", limits.memory_mb),)
+    measured = measured.assign(seconds=measured["seconds"].clip(lower=LEAST))
+    for axes, (column, label, crossed, limit) in zip(both, panels, strict=True):
+        axes.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
+        if (measured["status"] == crossed).any():
+            axes.axhline(limit, color="0.5", ls=":", lw=1)
+        ends: dict[int, list[tuple[float, str]]] = {}
+        for name, rows in measured[measured["table"] == "made"].groupby("method", sort=False):
+            color, marker = look[str(name)]
+            ok, stopped = rows[rows["status"] == "ok"], rows[rows["status"] == crossed]
+            axes.plot(ok["rows"], ok[column], color=color, marker=marker, markersize=4, lw=1)
+            x, y = [*ok["rows"], *stopped["rows"]], [*ok[column], *(len(stopped) * [limit])]
+            if len(stopped):
+                axes.plot(x[-2:], y[-2:], color=color, lw=1, ls=":", marker="^", markevery=[-1], markerfacecolor="white")
+            if x:
+                ends.setdefault(x[-1], []).append((y[-1], str(name)))
+        axes.set_xlim(measured["rows"].min() / 1.3, measured["rows"].max() * 8)  # room for the names
+        ticks = sorted(set(measured.loc[measured["table"] == "made", "rows"]))
+        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        axes.minorticks_off()
+        axes.grid(alpha=0.25)
+        axes.set_ylim(axes.get_ylim())
+        for x, names in ends.items():
+            name_ends(axes, x, sorted(names), {name: look[name][0] for _, name in names})
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150, metadata={"Software": None})
+
+
+def name_ends(axes, x: float, names: list[tuple[float, str]], colors: dict[str, str]) -> None:
+    """Names beside the ends of lines at x, moved apart where they would overlap."""
+    from matplotlib.patheffects import withStroke
+
+    low, high = np.log(axes.get_ylim())
+    gap = (high - low) / 45
+    heights = np.log([value for value, _ in names])
+    for _ in range(500):
+        for place in range(len(heights) - 1):
+            overlap = max(0.0, gap - (heights[place + 1] - heights[place]))
+            heights[place : place + 2] += (-overlap / 2, overlap / 2)
+        heights = np.minimum(heights, high - gap)
+    for (value, name), height in zip(names, np.exp(heights), strict=True):
+        line = {"arrowstyle": "-", "color": colors[name], "lw": 0.5, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 2}
+        text = axes.annotate(name, (x, value), (1.6 * x, height), va="center", fontsize=7, color=colors[name], arrowprops=line)
+        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="*", default=list(SIZES))
+    parser.add_argument("--methods", nargs="*", default=methods.names())
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--memory", type=float, default=4000, help="megabytes")
+    parser.add_argument("--adult", action="store_true")
+    parser.add_argument("--csv", type=Path, help="where to write the measurements")
+    parser.add_argument("--plot", type=Path, help="where to draw them")
+    parser.add_argument("--one", help="measure this method alone, in this process, and print JSON")
+    arguments = parser.parse_args()
+    limits = Limits(arguments.seconds, arguments.memory)
+    if arguments.one:
+        grow(arguments.one, arguments.rows, arguments.adult, limits)
+        return 0
+    options = ["--seconds", str(limits.seconds), "--memory", str(limits.memory_mb), *(["--adult"] if arguments.adult else [])]
+    options += ["--rows", *map(str, arguments.rows)]
+    measured, bars = [], Bars()
+    for name in arguments.methods:
+        command = [sys.executable, __file__, "--one", name, *options]
+        lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
+        measured += map(json.loads, lines)
+        for row in measured[-len(lines) :]:
+            seconds, memory = row.get("seconds", np.inf), row.get("memory_mb", np.inf)
+            print(
+                f"{name:14} {row['table']:6} {row['rows']:>9,} {seconds:9.3f} s {memory:8.0f} MB  {row['status']}", flush=True
+            )
+            if row["table"] == "adult" and name in HELD_TO_BARS:
+                bars.at_most(f"{name} on adult", seconds if row["status"] == "ok" else np.inf, 15, "s")
+                bars.at_most(f"{name} on adult", memory if row["status"] == "ok" else np.inf, 2000, "MB")
+        if arguments.csv:  # after each method, so that an interruption loses only the last
+            pd.DataFrame(measured).to_csv(arguments.csv, index=False)
+    if arguments.plot:
+        plot(pd.DataFrame(measured), limits, arguments.plot)
+    return bars.missed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,236 @@
+"""``clusterlets rank my_method.py``: where a method of your own stands in the leaderboard of the field."""
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from textwrap import TextWrapper
+
+import pandas as pd
+
+from clusterlets.analysis import leaderboard
+from clusterlets.analysis.leaderboard import METHOD, POINTS
+from clusterlets.commands.output import nonempty, whole_number
+from clusterlets.errors import ClusterletsError
+from clusterlets.grid.artifacts import OK
+from clusterlets.grid.cells import cells
+from clusterlets.grid.configuration import CONFIGURATION, check_configuration
+from clusterlets.grid.paths import prepared_path
+from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
+from clusterlets.grid.runs_table import read_cell
+from clusterlets.provenance import manifest
+from clusterlets.report.standings import FILES, Standings, all_methods, describe_limit, summary
+from clusterlets.storage import load_json, write_json
+from clusterlets.text import counted
+
+#: If fewer tables agree, all of them, chance explains it in more than 5 % of cases: 2 / 2**5 = .0625.
+FEWEST_TABLES = 6
+#: Where all ranked methods run, so that they share the prepared tables and the costs of plain k-means.
+RESULTS = "results/rank"
+
+_CHECKOUT = CONFIGURATION.parent
+_POINTS = "leaderboard_points.csv"
+_EPILOG = """
+examples:
+  clusterlets rank my_method.py
+  clusterlets rank my_method.py --tables heart_failure,pima,credit     a first look, compared on these tables only
+
+The method runs on the tables, sensitive groups, k, seeds and limits of the committed run of the field, with the values of its
+ladder, or else of its `parameters`. What is finished is not run again; an edit of the file runs the method again, and nothing
+else. docs/extending.md says more.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command; returns the exit status."""
+    options = _parser().parse_args(arguments)
+    if not (_CHECKOUT / "Snakefile").is_file():
+        raise ClusterletsError("rank runs the workflow, which an installed package lacks: use it in a clone of the repository.")
+    settings, described, others = _read_reference(options.reference)
+    wanted = configuration(settings, options.method, options.tables)
+    config = check_configuration(wanted, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
+    ((name, grid),) = config["grids"].items()
+    if not set(grid["names"]).isdisjoint(others["method"]):
+        raise ClusterletsError(f"{options.reference} holds a method called {name} already; rename yours.")
+    _refuse_more_effort(grid, settings["grids"])
+
+    folder = Path(RESULTS) / "leaderboards" / name
+    write_json(folder / "config.json", wanted)
+    smallest = min(config["datasets"], key=lambda table: described[table]["rows"])
+    _try_first_cell(config, smallest, folder, options.cores)
+    _run_workflow(f"{RESULTS}/runs.csv", folder, options.cores)
+    for table in config["datasets"]:
+        if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != described[table]["fingerprint"]:
+            raise ClusterletsError(f"{table} is not the table of {options.reference}, so prices cannot be compared.")
+
+    runs, grids = read_runs(f"{RESULTS}/runs.csv"), config["grids"]
+    write_csv(folder / _POINTS, leaderboard.points(runs, leaderboard.kinds_of(grids), leaderboard.starts_of(grids)))
+    standings = beside(others, read_lines(folder / _POINTS), grid["names"][0])
+    for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
+        write_csv(folder / file, frame)
+    if len(config["datasets"]) < len(settings["datasets"]):
+        print(f"All methods are compared on a part of the tables only: {', '.join(config['datasets'])}.")
+    print(*_failures(runs), *account(standings, grid["names"][0]), sep="\n")
+    print(f"\nAll numbers: {folder}/ (docs/field.md explains the words)")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "clusterlets rank",
+        description="Run a method of your own as `make field` runs all others, and say where it stands among them.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("method", metavar="FILE", type=nonempty, help="a Python file with one method (docs/extending.md)")
+    parser.add_argument(
+        "--tables",
+        metavar="NAMES",
+        type=lambda text: nonempty(text).replace(" ", "").split(","),
+        help="compare on these alone, separated by commas; a table's name stands for all its sensitive groups (default: all)",
+    )
+    parser.add_argument("--cores", type=whole_number(1, 1024), default=os.cpu_count() or 1, metavar="N", help="default: all")
+    reference = _CHECKOUT / "reference" / "field"
+    parser.add_argument(
+        "--reference", type=Path, default=reference, metavar="FOLDER", help="a finished run (default: reference/field)"
+    )
+    return parser
+
+
+# ---- the same rules --------------------------------------------------------------------------------------------------
+
+
+def _read_reference(folder: Path) -> tuple[dict, dict[str, dict], pd.DataFrame]:
+    """The settings of a finished run, what identifies its tables, and its points."""
+    if not (folder / _POINTS).is_file():
+        raise ClusterletsError(f"There is no {folder / _POINTS} to compare with; name the folder of a finished `make field`.")
+    content, points = manifest.read(folder / manifest.NAME), read_lines(folder / _POINTS)
+    if list(points.columns) != POINTS:
+        raise ClusterletsError(f"{folder} is from a version whose leaderboard had other rules; run `make field` again.")
+    return content["settings"], content["datasets"], points
+
+
+def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict:
+    """The configuration that runs one method as a finished run ran its methods.
+
+    Parameters
+    ----------
+    settings : mapping
+        Those of the finished run's manifest.
+    path : str
+        The method's file.
+    names : list of str or None
+        Ids or names of the tables to take; None for all. ClusterletsError for one that the finished run lacks.
+    """
+    tables = [settings["tables"][table] for table in settings["datasets"]]
+    known = list(dict.fromkeys(name for table in tables for name in (table["id"], table["name"])))
+    unknown = [name for name in names or [] if name not in known]
+    if unknown:
+        raise ClusterletsError(f"--tables: the leaderboard has no {', '.join(unknown)}; it has {', '.join(known)}.")
+    chosen = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
+    # An id with a point follows from the other settings, and an entry may not name it.
+    entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in chosen]
+    shared = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
+    own: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
+    return {**shared, "datasets": entries, **own}
+
+
+def _refuse_more_effort(grid: Mapping, others: Mapping[str, Mapping]) -> None:
+    tried, *allowed = (math.prod(map(len, each["parameters"].values())) for each in (grid, *others.values()))
+    if tried > max(allowed):
+        raise ClusterletsError(
+            f"{grid['path']} tries {counted(tried, 'configuration')}, and no other method more than {max(allowed)}. Give its "
+            "parameters fewer values, or a `ladder` (docs/extending.md)."
+        )
+
+
+# ---- the runs --------------------------------------------------------------------------------------------------------
+
+
+def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> None:
+    """Run one cell of a table alone, so that a mistake in the file is seen at once."""
+    cell = next(cell for cell in cells(config) if cell.dataset == table)
+    _run_workflow(f"{RESULTS}/{cell.path}", folder, cores)
+    rows = read_cell(f"{RESULTS}/{cell.path}")
+    if all(row["status"] == "failed" for row in rows):
+        raise ClusterletsError(f"{cell.method} failed on {table}, so it was not compared: {rows[0]['note']}")
+
+
+def _run_workflow(target: str, folder: Path, cores: int) -> None:
+    """Make a file, with the commands of this environment and, as ``make`` does, with modules compiled once."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    command = [sys.executable, "-P", "-m", "snakemake", target, f"--snakefile={_CHECKOUT / 'Snakefile'}", f"--cores={cores}"]
+    environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}
+    process = subprocess.run([*command, "--configfile", str(folder / "config.json")], stdout=2, env=environment)
+    if process.returncode:
+        raise ClusterletsError("The workflow stopped, as it says above. The same command goes on from there.")
+
+
+def _failures(runs: pd.DataFrame) -> Iterator[str]:
+    without = runs[runs["status"] != OK]
+    if len(without):
+        statuses = ", ".join(f"{status} {number}" for status, number in without["status"].value_counts().items())
+        first = without.iloc[0]
+        where = f"{first['dataset']}, k = {first['k']:g}: {first['note']}"
+        yield f"{counted(len(without), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
+
+
+# ---- where it stands -------------------------------------------------------------------------------------------------
+
+
+def beside(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Standings:
+    """The standings of the compared methods and one more, on the tables of its runs.
+
+    ``others`` and ``own`` are points of the leaderboard; ``method`` is an output in ``own``.
+    """
+    shared = others[others["dataset"].isin(own["dataset"])]
+    points = pd.concat([part.fillna({"parameters": ""}) for part in (shared, own)], ignore_index=True)
+    board = leaderboard.leaderboard(points)
+    rivals = board[(board["kind"] == METHOD) | (board["method"] == method)]
+    return Standings(rivals, leaderboard.overall(rivals), leaderboard.pairs(rivals))
+
+
+def account(standings: Standings, method: str) -> Iterator[str]:
+    """Where a method stands: its reliability, price and place under each limit, and the methods from which it is told apart."""
+    yield summary(standings)[0]
+    rows = []
+    for limit in standings.limits:
+        place = standings.under(limit).set_index("method")["place"].get(method)
+        texts = pd.concat(all_methods(standings, limit).values()).set_index("method")
+        if method in texts.index:
+            place = "none" if pd.isna(place) else f"{place} of {len(standings.under(limit, METHOD))}"
+            rows.append({"limit": f"{limit:g}", "place": place, **texts.loc[method]})
+    if not rows:
+        yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
+        return
+    yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
+    n_tables = standings.board["dataset"].map(lambda dataset: dataset.partition(".")[0]).nunique()
+    if n_tables < FEWEST_TABLES:
+        yield f"\nFewer than {FEWEST_TABLES} tables tell no methods apart: chance could make all of them agree."
+    fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
+    for limit in standings.limits:
+        found = _compared(standings.pairs_of(method, limit), are_enough=n_tables >= FEWEST_TABLES)
+        yield f"\n{describe_limit(limit).capitalize()}, {method} is"
+        yield from (fill(f"{words}: {', '.join(names)}") for words, names in found.items() if names)
+
+
+def _compared(pairs: pd.DataFrame, are_enough: bool) -> dict[str, list[str]]:
+    """The other methods of a method's pairs by what is found, each with the number that says so."""
+    cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
+    more, less = "more reliable than (by)", "less reliable than (by)"
+    alike = "not told apart from (its cost over theirs)"
+    found: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
+    for pair in pairs.to_dict("records"):
+        told_apart = pair["told_apart"] if are_enough else ""
+        name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
+        if "price" in told_apart:
+            found[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
+        if "reliability" in told_apart:
+            gain = pair["reliability_difference"]
+            found[more if gain > 0 else less].append(f"{pair['other']} ({abs(gain):.2f})")
+        if not told_apart:
+            found[alike].append(name_and_ratio)
+    return found

@@ -1,0 +1,234 @@
+"use strict";
+// The front of one block, as a picture and a table. It runs before the script that all pages share, which adds sorting.
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const form = document.querySelector(".choices");
+  if (!form) return;
+  const svg = document.querySelector(".front svg");
+  const tip = document.querySelector(".tip");
+  const table = document.querySelector("#points table");
+  const MARGIN = { top: 26, right: 14, bottom: 46, left: 46 };
+  const DEVIATIONS = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1];
+  const PRICES = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100];
+  const REACH = 24; // pixels between a pointer and the mark that it means
+
+  // ---- the chosen block ----
+  const groupsOf = (block) => block.groups || "its class";
+  const choose = (name, values) => {
+    const before = form[name].value;
+    const texts = [...new Set(values.map(String))];
+    form[name].replaceChildren(...texts.map((text) => new Option(text)));
+    if (texts.includes(before)) form[name].value = before;
+  };
+  const chosen = () => {
+    const ofTable = data.blocks.filter((block) => block.table === form.table.value);
+    choose("groups", ofTable.map(groupsOf));
+    const ofGroups = ofTable.filter((block) => groupsOf(block) === form.groups.value);
+    choose("k", ofGroups.map((block) => block.k));
+    return ofGroups.find((block) => String(block.k) === form.k.value);
+  };
+
+  const pointsOf = (block, limit) => {
+    const points = block.points.map((values) => {
+      const point = Object.fromEntries(data.fields.map((field, place) => [field, values[place]]));
+      const keeps = point.exact && point.deviation_max <= limit + data.tolerance;
+      const [method, kind] = data.methods[point.method];
+      return { ...point, method, kind, keeps, onFront: false };
+    });
+    points.sort((one, other) => other.keeps - one.keeps || one.price - other.price || one.deviation_max - other.deviation_max);
+    let least = Infinity; // of the deviations that cost no more
+    for (const point of points) {
+      if (!point.keeps || point.deviation_max >= least) continue;
+      point.onFront = true;
+      least = point.deviation_max;
+    }
+    return points;
+  };
+
+  const named = (point) => point.method + (point.parameters ? ` (${point.parameters})` : "");
+  const clusters = ({ clusters_least: least, clusters_most: most }) => (least === most ? `${least}` : `${least} to ${most}`);
+  const answer = (block, points, limit) => {
+    const kept = points.filter((point) => point.keeps);
+    if (block.infeasible.includes(limit)) return "It is proved that no clustering keeps this limit.";
+    if (!kept.length) return `None of ${points.length} points keeps the limit.`;
+    const cheapest = `${named(kept[0])} at price ${kept[0].price.toFixed(3)}`;
+    return `${kept.length} of ${points.length} points keep the limit. The cheapest is ${cheapest}.`;
+  };
+
+  // ---- the table ----
+  const fill = (points) => {
+    const yes = (is) => (is ? "yes" : "no");
+    const heads = [...table.tHead.rows[0].cells];
+    const rows = points.map((point, place) => {
+      const row = document.createElement("tr");
+      row.dataset.place = place;
+      const numbers = [point.price.toFixed(3), point.deviation_max.toFixed(4)];
+      const sizes = [clusters(point), point.smallest, point.runs];
+      const texts = [point.method, ...numbers, yes(point.keeps), yes(point.onFront), point.parameters || "–", ...sizes, point.kind];
+      texts.forEach((text, column) => {
+        const cell = row.insertCell();
+        cell.textContent = text;
+        cell.className = heads[column].className;
+      });
+      return row;
+    });
+    table.tBodies[0].replaceChildren(...rows);
+    heads.forEach((head) => head.removeAttribute("aria-sort")); // the new rows are in their own order
+  };
+
+  // ---- the picture ----
+  const add = (name, attributes, text = "") => {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+    for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+    element.textContent = text;
+    return svg.appendChild(element);
+  };
+  let drawn = []; // points with their place in the picture and their mark
+
+  // Ticks at least so many pixels apart.
+  const spaced = (values, place, gap) =>
+    values.reduce((ticks, value) => (ticks.every((tick) => Math.abs(place(tick) - place(value)) >= gap) ? [...ticks, value] : ticks), []);
+
+  const draw = (points, limit) => {
+    const width = Math.max(280, svg.parentElement.clientWidth);
+    const height = width < 600 ? 380 : 460;
+    const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
+    const front = points.filter((point) => point.onFront);
+    const widest = Math.max(1.5 * limit, ...points.map((point) => point.deviation_max));
+    const nearFront = Math.max(1.5, ...front.map((point) => 1.2 * point.price));
+    const highest = Math.max(1.15, Math.min(nearFront, 1.03 * Math.max(...points.map((point) => point.price))));
+    const lowest = Math.min(0.94, ...points.map((point) => 0.97 * point.price));
+    const x = (deviation) => left + (right - left) * Math.sqrt(deviation / widest);
+    const y = (price) => bottom - ((bottom - top) * Math.log(price / lowest)) / Math.log(highest / lowest);
+
+    svg.replaceChildren();
+    svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+    const prices = PRICES.filter((price) => price <= highest);
+    for (const price of spaced(prices, y, 24)) {
+      add("line", { class: "grid", x1: left, x2: right, y1: y(price), y2: y(price) });
+      add("text", { class: "tick", x: left - 7, y: y(price) + 4, "text-anchor": "end" }, price);
+    }
+    const deviations = [limit, ...DEVIATIONS].filter((deviation) => deviation <= widest);
+    for (const deviation of spaced(deviations, x, 32)) {
+      add("line", { class: "grid", x1: x(deviation), x2: x(deviation), y1: top, y2: bottom });
+      add("text", { class: "tick", x: x(deviation), y: bottom + 17, "text-anchor": "middle" }, deviation);
+    }
+    add("text", { class: "axis", x: (left + right) / 2, y: height - 8, "text-anchor": "middle" }, "largest deviation of a cluster");
+    add("text", { class: "axis", x: 2, y: 12 }, "price");
+    add("line", { class: "reference", x1: left, x2: right, y1: y(1), y2: y(1) });
+    add("line", { class: "limit", x1: x(limit), x2: x(limit), y1: top - 8, y2: bottom });
+    // Steps from the fairest point to the cheapest: to the right as far as nothing is cheaper, then down.
+    const lines = [{ x: x(limit), y: top, width: 0, height: bottom - top }];
+    [...front].reverse().forEach((point, place, steps) => {
+      const next = steps[place + 1];
+      const [x1, y1, x2] = [x(point.deviation_max), y(point.price), next ? x(next.deviation_max) : x(limit)];
+      add("path", { class: "line", d: `M${x1},${y1}H${x2}${next ? `V${y(next.price)}` : ""}` });
+      lines.push({ x: x1, y: y1, width: x2 - x1, height: 0 });
+      if (next) lines.push({ x: x2, y: y1, width: 0, height: y(next.price) - y1 });
+    });
+    // The front comes last, and so lies on top.
+    drawn = [...points].reverse().sort((one, other) => one.onFront - other.onFront).map((point) => {
+      const place = { x: x(point.deviation_max), y: Math.max(top, y(point.price)) };
+      const name = point.onFront ? "keeps front" : point.keeps ? "keeps" : "misses";
+      const mark = y(point.price) < top
+        ? add("path", { class: name, d: `M${place.x - 5},${top + 4}h10l-5,-9z` })
+        : add("circle", { class: name, cx: place.x, cy: place.y, r: point.onFront ? 5.5 : 4 });
+      return { point, mark, ...place };
+    });
+    label(limit, x(limit), y(1), lines, { left, right, top, bottom });
+  };
+
+  // Names where there is room: the limit and plain k-means, the front from its cheapest point on, then the cheapest point of
+  // each other method. A name covers no other name and no mark, and no line if there is another place; else it is left out.
+  // Where all places are taken, a name on the front may cover marks that are not on it.
+  const label = (limit, limitX, oneY, lines, { left, right, top, bottom }) => {
+    const taken = drawn.map(({ x, y, point }) => ({ x: x - 4, y: y - 4, width: 8, height: 8, yields: !point.onFront }));
+    const meet = (one, other) =>
+      one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
+    const place = (text, name, spots) => {
+      const element = add("text", { class: `name ${name}` }, text);
+      const boxes = spots.map(([x, y, anchor]) => {
+        Object.entries({ x, y, "text-anchor": anchor }).forEach(([key, value]) => element.setAttribute(key, value));
+        const box = element.getBBox();
+        return { x: box.x - 2, y: box.y, width: box.width + 4, height: box.height };
+      });
+      const isFree = (box, covers) =>
+        box.x >= left && box.x + box.width <= right + MARGIN.right && box.y >= 0 && box.y + box.height <= bottom &&
+        !taken.some((other) => meet(box, other) && !(covers && other.yields));
+      const free = boxes.filter((candidate) => isFree(candidate, false));
+      const clear = free.find((candidate) => !lines.some((line) => meet(candidate, line)));
+      const box = clear ?? free[0] ?? (name === "of-front" ? boxes.find((candidate) => isFree(candidate, true)) : null);
+      if (!box) return element.remove();
+      const [x, y, anchor] = spots[boxes.indexOf(box)];
+      Object.entries({ x, y, "text-anchor": anchor }).forEach(([key, value]) => element.setAttribute(key, value));
+      taken.push(box);
+    };
+    place(`limit ${limit}`, "of-limit", [[limitX + 5, top - 12, "start"], [limitX - 5, top - 12, "end"]]); // above all marks
+    place("plain k-means = 1", "of-reference", [[right, oneY + 14, "end"], [right, oneY - 5, "end"], [left + 4, oneY + 14, "start"]]);
+    const labelled = new Set();
+    const rank = ({ point }) => (point.onFront ? 0 : point.keeps ? 1 : 2);
+    const order = [...drawn].sort((one, other) => rank(one) - rank(other) || one.point.price - other.point.price);
+    for (const { point, x, y } of order) {
+      if (labelled.has(point.method) || (!point.keeps && point.method !== "k-means")) continue;
+      labelled.add(point.method);
+      const beside = [[x + 9, y + 4, "start"], [x - 9, y + 4, "end"]];
+      const above = [[x + 6, y - 8, "start"], [x, y - 10, "middle"], [x - 6, y - 8, "end"]];
+      const below = [[x - 6, y + 17, "end"], [x, y + 19, "middle"], [x + 6, y + 17, "start"]];
+      place(point.method, point.onFront ? "of-front" : "", [...beside, ...above, ...below]);
+    }
+  };
+
+  // ---- what a pointer means: the nearest mark, and all of its method ----
+  const show = (nearest) => {
+    for (const { point, mark } of drawn) {
+      mark.classList.toggle("same", point.method === nearest?.point.method);
+      mark.classList.toggle("meant", point === nearest?.point);
+    }
+    tip.hidden = !nearest;
+    if (!nearest) return;
+    const { point } = nearest;
+    const size = `${clusters(point)} clusters, the smallest of ${point.smallest} rows`;
+    const numbers = `price ${point.price.toFixed(3)}, largest deviation ${point.deviation_max.toFixed(4)}`;
+    tip.textContent = `${named(point)}: ${numbers}; ${size}; ${point.keeps ? "keeps" : "misses"} the limit`;
+    const room = svg.parentElement.clientWidth - tip.offsetWidth;
+    tip.style.left = `${Math.max(0, Math.min(room, nearest.x - tip.offsetWidth / 2))}px`;
+    tip.style.top = `${nearest.y + (nearest.y > svg.clientHeight / 2 ? -tip.offsetHeight - 14 : 14)}px`;
+  };
+  const meant = (event) => {
+    const box = svg.getBoundingClientRect();
+    const distance = (mark) => Math.hypot(mark.x - (event.clientX - box.x), mark.y - (event.clientY - box.y));
+    const nearest = drawn.reduce((best, mark) => (!best || distance(mark) <= distance(best) ? mark : best), null);
+    show(nearest && distance(nearest) <= REACH ? nearest : null);
+  };
+  svg.addEventListener("pointermove", meant);
+  svg.addEventListener("pointerdown", meant);
+  svg.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && show(null));
+
+  // ---- all of it ----
+  let current = [];
+  const update = () => {
+    const block = chosen();
+    const limit = Number(form.limit.value);
+    current = pointsOf(block, limit);
+    const text = answer(block, current, limit);
+    document.querySelector(".answer").textContent = text;
+    const where = `${block.table} by ${groupsOf(block)}, k = ${block.k}, limit ${limit}`;
+    svg.setAttribute("aria-label", `Price against largest deviation, ${where}. ${text} The table below has all points.`);
+    const without = `${block.unpriced} more have no price: no run with a result, or overlapping clusters.`;
+    document.querySelector(".unpriced").textContent = block.unpriced ? without : "";
+    fill(current);
+    redraw();
+  };
+  const redraw = () => {
+    show(null);
+    draw(current, Number(form.limit.value));
+  };
+  choose("table", data.blocks.map((block) => block.table));
+  choose("limit", data.limits);
+  form.limit.value = data.shown;
+  form.hidden = false;
+  form.addEventListener("change", update);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  addEventListener("resize", redraw);
+  update();
+})();

@@ -1,0 +1,104 @@
+"""The page of the fronts in Chromium: what is drawn is what the table says, on a wide screen and on a phone."""
+
+import json
+
+import pytest
+
+ROWS = "[...document.querySelectorAll('#points tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+BOX = "(({x, y, width, height}) => [x, y, width, height])(name.getBBox())"
+BOXES = f"[...document.querySelectorAll('.plot .name')].map(name => {BOX})"
+METHOD, PRICE, DEVIATION, KEEPS, ON_FRONT, PARAMETERS, CLUSTERS = range(7)
+
+
+def choose(page, **choices):
+    """Choose as a reader does: each menu tells the page that it changed."""
+    for name, value in choices.items():
+        page.run(
+            f"(() => {{ const menu = document.querySelector('.choices').{name}; menu.value = {json.dumps(str(value))};"
+            "menu.dispatchEvent(new Event('change', {bubbles: true})); })()"
+        )
+
+
+def count(page, selector):
+    return page.run(f"document.querySelectorAll({json.dumps(selector)}).length")
+
+
+def options(page, name):
+    return page.run(f"[...document.querySelector('.choices').{name}.options].map(option => option.text)")
+
+
+@pytest.mark.parametrize("width", [1400, 390])
+def test_every_block_is_drawn_without_a_complaint_and_without_names_that_overlap(results, show, width):
+    page = show(results / "fronts.html", width=width)
+    for table in options(page, "table")[:4]:
+        for k in options(page, "k"):
+            choose(page, table=table, k=k)
+            rows = page.run(ROWS)
+            assert count(page, ".plot .keeps, .plot .misses") == len(rows) > 3
+            assert count(page, ".plot .keeps") == sum(row[KEEPS] == "yes" for row in rows)
+            assert count(page, ".plot .front") == sum(row[ON_FRONT] == "yes" for row in rows)
+            boxes = page.run(BOXES)
+            pairs = [(one, other) for place, one in enumerate(boxes) for other in boxes[:place]]
+            apart = [any(a[i] + a[i + 2] <= b[i] or b[i] + b[i + 2] <= a[i] for i in (0, 1)) for a, b in pairs]
+            assert len(boxes) >= 2 and all(apart), (table, k)
+    assert page.complaints() == [] and page.requests() == [(results / "fronts.html").as_uri()]
+    assert page.run("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
+
+
+def test_the_front_is_what_keeps_the_limit_and_is_beaten_by_none(results, show):
+    page = show(results / "fronts.html")
+    for limit in options(page, "limit"):
+        choose(page, limit=limit)
+        rows, k = page.run(ROWS), page.run("document.querySelector('.choices').k.value")
+        # Four decimals are shown: what is next to the limit may round to it.
+        kept = [row for row in rows if row[KEEPS] == "yes"]
+        assert all(row[CLUSTERS] == k and float(row[DEVIATION]) <= float(limit) + 5e-5 for row in kept)
+        prices = [float(row[PRICE]) for row in kept]
+        assert prices == sorted(prices)
+        least = float("inf")
+        for row in kept:
+            assert (row[ON_FRONT] == "yes") == (float(row[DEVIATION]) < least) or float(row[DEVIATION]) == pytest.approx(least)
+            least = min(least, float(row[DEVIATION]))
+        assert all(row[ON_FRONT] == "no" for row in rows if row[KEEPS] == "no")
+        assert f"{len(kept) or 'None'} of {len(rows)} points" in page.run("document.querySelector('.answer').textContent")
+
+
+def test_a_mark_under_the_pointer_says_what_it_is(results, show):
+    page = show(results / "fronts.html")
+    assert not page.run("document.querySelector('.tip').checkVisibility()")
+    x, y = page.run(
+        "(({x, y, width, height}) => [x + width / 2, y + height / 2])([...document.querySelectorAll('.plot .front')].at(-1)"
+        ".getBoundingClientRect())"
+    )
+    page.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    text = page.run("document.querySelector('.tip').checkVisibility() && document.querySelector('.tip').textContent")
+    fairest = [row for row in page.run(ROWS) if row[ON_FRONT] == "yes"]
+    row = next(row for row in fairest if f"price {row[PRICE]}" in text)
+    assert text.startswith(row[METHOD]) and (row[PARAMETERS] in ("–", "") or row[PARAMETERS] in text)
+    assert f"largest deviation {row[DEVIATION]}" in text and "keeps the limit" in text
+    page.send("Input.dispatchMouseEvent", type="mouseMoved", x=5, y=5)
+    assert not page.run("document.querySelector('.tip').checkVisibility()")
+
+
+def test_the_table_sorts_and_another_block_comes_in_its_own_order(results, show):
+    page = show(results / "fronts.html")
+    before = page.run(ROWS)
+    head = f"#points thead th:nth-child({PRICE + 1})"
+    page.click(f"{head} button")
+    prices = [float(row[PRICE]) for row in page.run(ROWS)]
+    assert prices == sorted(prices) and page.run(f"document.querySelector('{head}').ariaSort") == "ascending"
+    choose(page, k=options(page, "k")[-1])
+    assert page.run(f"document.querySelector('{head}').ariaSort") is None
+    choose(page, k=options(page, "k")[0])
+    assert page.run(ROWS) == before
+
+
+def test_a_run_of_one_seed_has_a_page_that_says_why_it_is_empty(demo_results, show):
+    page = show(demo_results / "fronts.html")
+    assert "two seeds" in page.run("document.querySelector('#front').textContent") and page.complaints() == []
+
+
+def test_without_scripts_the_page_points_to_the_file(results, show):
+    page = show(results / "fronts.html", script=False)
+    assert not page.run("document.querySelector('.choices').checkVisibility()")
+    assert "need JavaScript" in page.run("document.querySelector('#front').innerText")

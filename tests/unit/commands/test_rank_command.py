@@ -1,0 +1,162 @@
+"""``clusterlets rank``: a method beside finished runs, under their rules, and what it refuses before any run."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clusterlets import __main__ as command_line
+from clusterlets.analysis import leaderboard
+from clusterlets.commands import rank
+from clusterlets.grid.configuration import CONFIGURATION, check_configuration, read_configuration
+
+ROOT = CONFIGURATION.parent
+SCHEMA = ROOT / "workflow/schemas/config.schema.yaml"
+FIELD = read_configuration(ROOT / "workflow/configs/field.yaml")
+SETTINGS = {key: value for key, value in FIELD.items() if key not in ("results", "mirror")}
+METHOD = """
+from clusterlets.methods import Method
+
+class Mine(Method):
+    name = "mine"
+    parameters = {"share": SHARES}
+
+    def fit(self, X, groups, n_clusters, random_state, share=0):
+        return random_state.integers(n_clusters, size=len(X))
+"""
+
+
+def points(method, prices, deviations=0.0, kind="method"):
+    """Four seeds with k = 3 of each table: every run has its table's price and deviation."""
+    deviations = np.broadcast_to(deviations, len(prices))
+    rows = [
+        (dataset, 3, method, kind, np.nan, seed, seed < 2, "ok", 3, 9, deviation, price, 1)
+        for (dataset, price), deviation in zip(prices.items(), deviations, strict=True)
+        for seed in range(4)
+    ]
+    return pd.DataFrame(rows, columns=leaderboard.POINTS)
+
+
+TABLES = list("abcdef")
+NEAR = points("near", dict(zip(TABLES, [2.0, 3, 4, 2, 3, 4], strict=True)))
+LAX = points("lax", dict.fromkeys(TABLES, 1.5), 0.06)
+OTHERS = pd.concat([NEAR, LAX, points("plain", dict.fromkeys(TABLES, 1.0), 0.3, "control")])
+
+
+def said(others, own):
+    return "\n".join(rank.account(rank.beside(others, own, "mine"), "mine"))
+
+
+def test_a_method_is_placed_and_told_apart_on_both_counts():
+    """At 90 % of the price of one method, and within limits that another one misses."""
+    text = said(OTHERS, points("mine", dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))))
+    rows = [line.split()[:4] for line in text.splitlines() if line.lstrip().startswith("0.")]
+    assert rows == [[limit, place, "of", "3"] for limit, place in (("0.01", "1"), ("0.02", "1"), ("0.05", "1"), ("0.1", "2"))]
+    strict, loose = (text.partition(f"At a largest deviation of at most {limit}, mine is\n")[2] for limit in ("0.05", "0.1"))
+    strict = strict.partition("\n\n")[0].splitlines()
+    assert strict == ["  cheaper than (its cost over theirs): near (0.90)", "  more reliable than (by): lax (1.00)"]
+    assert loose.splitlines() == [
+        "  cheaper than (its cost over theirs): near (0.90)",
+        "  dearer than (its cost over theirs): lax (1.73)",
+    ]
+    assert "plain" not in text
+
+
+def test_a_method_like_another_is_not_told_apart_from_it():
+    text = said(OTHERS, NEAR.assign(method="mine"))
+    assert text.count("not told apart from (its cost over theirs): near (1.00)") == 4
+
+
+def test_few_tables_tell_nothing_apart_and_only_the_tables_of_the_method_count():
+    standings = rank.beside(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
+    assert set(standings.board["dataset"]) == set("abcde")
+    text = "\n".join(rank.account(standings, "mine"))
+    assert "Fewer than 6 tables tell no methods apart" in text
+    assert "not told apart from (its cost over theirs): near (0.37), lax\n" in text
+    assert "cheaper than" not in text
+
+
+def test_a_method_changes_no_number_of_the_others():
+    whole = leaderboard.leaderboard(OTHERS[OTHERS["kind"] == "method"])
+    standings = rank.beside(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
+    for ours, committed in ((standings.overall, leaderboard.overall(whole)), (standings.pairs, leaderboard.pairs(whole))):
+        rest = ours[(ours["method"] != "mine") & (ours.get("other", "") != "mine")]
+        frames = (frame.drop(columns="place", errors="ignore").reset_index(drop=True) for frame in (rest, committed))
+        pd.testing.assert_frame_equal(*frames)
+
+
+def test_a_matcher_and_a_control_have_no_place():
+    for kind in ("clusterlets", "control"):
+        text = said(OTHERS, points("mine", dict.fromkeys(TABLES, 1.2), kind=kind))
+        assert text.count(" none 1.00 [1.00, 1.00]") == 4 and text.count("near (0.42)") == 4
+
+
+def test_a_matcher_whose_runs_have_other_numbers_of_clusters_has_no_block():
+    text = said(OTHERS, points("mine", dict.fromkeys(TABLES, 1.2), kind="clusterlets").assign(n_clusters=2))
+    assert text.splitlines()[-1].startswith("mine has no block")
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A method's file, and a folder as ``make reference-field`` leaves it, in the working folder."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2]"))
+    reference = tmp_path / "reference"
+    reference.mkdir()
+    OTHERS.to_csv(reference / "leaderboard_points.csv", index=False)
+    described = {table: {"fingerprint": "0"} for table in FIELD["datasets"]}
+    content = {"settings": SETTINGS, "libraries": {}, "datasets": described, "processor": {}, "files": {}}
+    (reference / "manifest.json").write_text(json.dumps(content))
+    return tmp_path
+
+
+def test_a_method_runs_by_the_settings_of_the_finished_run(mine):
+    wanted = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)
+    config = check_configuration(wanted, SCHEMA)
+    differing = {key for key in FIELD if config[key] != FIELD[key]}
+    assert differing == {"results", "methods", "grids"}
+    assert list(config["grids"]) == ["mine"] and config["grids"]["mine"]["parameters"] == {"share": [0.1, 0.2]}
+
+
+def test_a_tables_name_stands_for_all_its_groups_and_an_id_for_one(mine):
+    wanted = rank.configuration(SETTINGS, "mine.py", ["compas", "adult.sex"])
+    assert check_configuration(wanted, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
+
+
+def refusal(capsys, *arguments):
+    status = command_line.main(["rank", *arguments])
+    captured = capsys.readouterr()
+    assert status == 1 and not captured.out and captured.err.count("\n") == 1
+    return captured.err.removeprefix("clusterlets rank: ").strip()
+
+
+def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(mine, capsys):
+    def said(file="mine.py", *options):
+        return refusal(capsys, file, "--reference", "reference", *options)
+
+    assert said("nobody.py") == "There is no file nobody.py, which should hold a method."
+    (mine / "empty.py").write_text("")
+    assert said("empty.py").startswith("empty.py holds 0 methods, and should hold one")
+    (mine / "broken.py").write_text("import nowhere")
+    assert said("broken.py").startswith("broken.py cannot be run, line 1: ModuleNotFoundError")
+    (mine / "eager.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5]"))
+    assert said("eager.py").startswith("eager.py tries 5 configurations, and no other method more than 4.")
+    (mine / "near.py").write_text(METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'))
+    assert said("near.py") == "reference holds a method called near already; rename yours."
+    unknown = said("mine.py", "--tables", "pima,iris")
+    assert unknown.startswith("--tables: the leaderboard has no iris; it has adult, credit,")
+    assert not (mine / "results").exists()
+
+
+def test_a_missing_or_an_older_reference_is_named(mine, capsys):
+    assert refusal(capsys, "mine.py", "--reference", "nowhere").startswith(
+        "There is no nowhere/leaderboard_points.csv to compare with"
+    )
+    OTHERS.drop(columns="deviation_max").to_csv(mine / "reference/leaderboard_points.csv", index=False)
+    assert "whose leaderboard had other rules" in refusal(capsys, "mine.py", "--reference", "reference")
+
+
+def test_an_installed_package_has_no_workflow(mine, capsys, monkeypatch):
+    monkeypatch.setattr(rank, "_CHECKOUT", mine)
+    assert "in a clone of the repository" in refusal(capsys, "mine.py")

@@ -1,0 +1,97 @@
+"""The page of the fronts holds exactly what leaderboard_points.csv says, and loads nothing else."""
+
+import csv
+import json
+import re
+from collections import defaultdict
+from statistics import median
+
+import pandas as pd
+import pytest
+from built_results import SETTINGS
+from synthetic_runs import synthetic_runs
+
+from clusterlets.analysis import leaderboard
+from clusterlets.grid.runs_frame import read_lines
+from clusterlets.report import fronts_page, standings
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    """The points of a run; of one configuration a run has another number of clusters, of another a run has no result."""
+    runs = synthetic_runs(("pima", "adult.sex"), seeds=4, ks=(2, 10))
+    points = leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {})
+    of_frac = (points["method"] == "FRAC (fair)") & (points["seed"] == 3)
+    points.loc[of_frac & (points["k"] == 10), "n_clusters"] = 9
+    of_frac &= points["k"] == 2
+    points.loc[of_frac, ["status", "price", "deviation_max", "n_clusters", "smallest"]] = ["timeout", *4 * [pd.NA]]
+    path = tmp_path_factory.mktemp("fronts") / "leaderboard_points.csv"
+    proof = "pima,2,fair-limit,method,max_deviation=0.02,0,True,infeasible,,,,,1\n"
+    path.write_text(points.to_csv(index=False) + proof, encoding="utf-8")
+    return path
+
+
+def embedded(page):
+    (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
+    return json.loads(text)
+
+
+def test_the_embedded_points_are_those_of_the_file(file):
+    expected = defaultdict(list)
+    with open(file, encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines):
+            if row["chooses"] == "True":
+                continue
+            parameters, k = row["parameters"], row["k"]
+            if row["kind"] == "clusterlets":  # these stand in the block whose k they yield
+                parameters, k = f"clusterlets={k},{parameters}".rstrip(","), row["n_clusters"].removesuffix(".0")
+            expected[row["dataset"], k, row["method"], parameters].append(row)
+    expected = {key: rows for key, rows in expected.items() if key[1] in ("2", "10") and any(row["price"] for row in rows)}
+    data = embedded(fronts_page.render(read_lines(file)))
+    shown = {}
+    for block in data["blocks"]:
+        dataset = ".".join(filter(None, [block["table"], block["groups"]]))
+        for values in block["points"]:
+            point = dict(zip(data["fields"], values, strict=True))
+            shown[dataset, str(block["k"]), data["methods"][point["method"]][0], point["parameters"]] = point
+    assert shown.keys() == expected.keys() and len(shown) > 20
+    for key, rows in expected.items():
+        point, with_result = shown[key], [row for row in rows if row["price"]]
+        clusters = [int(float(row["n_clusters"])) for row in with_result]
+        assert point["price"] == median(float(row["price"]) for row in with_result)
+        assert point["deviation_max"] == max(float(row["deviation_max"]) for row in with_result)
+        assert (point["clusters_least"], point["clusters_most"]) == (min(clusters), max(clusters))
+        assert point["smallest"] == min(int(float(row["smallest"])) for row in with_result)
+        assert point["runs"] == len(rows)
+        assert point["exact"] is (len(with_result) == len(rows) and {*clusters} == {int(key[1])})
+    assert not shown["pima", "10", "FRAC (fair)", ""]["exact"] and not shown["pima", "2", "FRAC (fair)", ""]["exact"]
+    assert shown["pima", "2", "k-means", ""]["exact"]
+
+
+def test_a_point_is_exact_and_within_the_limit_if_the_leaderboard_says_that_it_keeps_it(file):
+    points = read_lines(file)
+    configurations = leaderboard.configurations(points).set_index(["dataset", "k", "method", "parameters"])
+    for row in leaderboard.leaderboard(points).dropna(subset="parameters").to_dict("records"):
+        point = configurations.loc[row["dataset"], row["k"], row["method"], row["parameters"]]
+        keeps = point["exact"] and point["deviation_max"] <= row["limit"] + leaderboard.TOLERANCE
+        assert keeps == (row["outcome"] == leaderboard.KEEPS)
+
+
+def test_limits_that_are_proved_infeasible_are_named(file):
+    data = embedded(fronts_page.render(read_lines(file)))
+    assert [block["infeasible"] for block in data["blocks"]] == [[0.01, 0.02], [], [], []]
+
+
+def test_names_of_users_cannot_leave_the_data_of_the_page(file):
+    name = "</script><b>&"
+    points = read_lines(file).replace({"dataset": {"pima": name}})
+    page = fronts_page.render(points)
+    assert embedded(page)["blocks"][0]["table"] == name and "<b>&" not in page
+
+
+def test_the_page_names_no_other_address(file):
+    assert not re.search(r"@import|url\(|https?://(?!www\.w3\.org/2000/svg)|<script src", fronts_page.render(read_lines(file)))
+
+
+def test_without_points_the_page_says_why():
+    assert standings.EMPTY in fronts_page.render(pd.DataFrame(columns=leaderboard.POINTS))
