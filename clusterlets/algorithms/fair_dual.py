@@ -228,7 +228,7 @@ def _solve(matrix, right, size):
     return True
 
 
-@njit
+@inner
 def _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right):
     """The damped system of the free multipliers: its lower half and its right side."""
     k = curvature.shape[1]
@@ -250,7 +250,7 @@ def _newton_system(rows, curvature, temperature, free, n_free, gradient, damping
         matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
 
 
-@njit
+@inner
 def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed."""
     k = multipliers.shape[1]
@@ -268,7 +268,7 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
     return n_free, missed
 
 
-@njit
+@inner
 def _copy(source, target):
     """The same as ``target[:] = source``, which Numba takes seconds to compile, as it does operations on whole rows."""
     for row in range(source.shape[0]):
@@ -276,7 +276,7 @@ def _copy(source, target):
             target[row, column] = source[row, column]
 
 
-@njit
+@inner
 def _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
     """Fill in the trial multipliers by a Newton step; returns the damping that it needed, and the gain to first order.
 
@@ -347,7 +347,7 @@ def _parts(costs, groups, prices, temperature, parts):
             parts[row, cluster] /= total
 
 
-@njit
+@inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
     """Exact sum of each instance's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
 
@@ -396,7 +396,7 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
     return least_sum, temperature * smoothing
 
 
-@njit
+@inner
 def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices, counts, curvature):
     """The smoothed dual, and the exact one."""
     prices[:] = 0.0

@@ -16,7 +16,7 @@ from numbers import Rational
 import numpy as np
 from numba import njit
 
-from clusterlets.algorithms.compiled import compiled
+from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, nearest_centres
@@ -320,7 +320,7 @@ def _deal_groups(X, groups, centres, turns) -> np.ndarray:
     return labels
 
 
-@njit
+@inner
 def _squared_distance(points, row, centre):
     total = 0.0
     for feature in range(points.shape[1]):
@@ -329,29 +329,55 @@ def _squared_distance(points, row, centre):
     return total
 
 
+@inner
+def _digit(key, shift):
+    return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT - 1))
+
+
 @njit
 def _ascending(keys):
-    """Stable order of keys that are not negative: as numbers, or digit by digit from the last, as their bits sort alike."""
-    if len(keys) < 2**DIGIT:
-        return np.argsort(keys, kind="mergesort")
-    bits, order = keys.view(np.uint64).copy(), np.arange(len(keys))
-    bits_after, order_after = np.empty_like(bits), np.empty_like(order)
+    """Stable order of keys that are not negative: by merging, or digit by digit from the last, as their bits sort alike.
+
+    NumPy's own ``argsort`` and ``view`` take numba five seconds to compile.
+    """
+    n = len(keys)
+    order, order_after = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    for position in range(n):
+        order[position] = position
+    if n < 2**DIGIT:
+        width = 1
+        while width < n:
+            for low in range(0, n, 2 * width):
+                middle, high = min(low + width, n), min(low + 2 * width, n)
+                left, right = low, middle
+                for place in range(low, high):
+                    if left < middle and (right == high or keys[order[left]] <= keys[order[right]]):
+                        order_after[place] = order[left]
+                        left += 1
+                    else:
+                        order_after[place] = order[right]
+                        right += 1
+            order, order_after = order_after, order
+            width *= 2
+        return order
     starts = np.empty(2**DIGIT, dtype=np.int64)
     for shift in range(0, 64, DIGIT):
-        digits = bits >> np.uint64(shift) & np.uint64(2**DIGIT - 1)
-        starts[:] = 0
-        for digit in digits:
+        for digit in range(2**DIGIT):
+            starts[digit] = 0
+        for position in range(n):
+            starts[_digit(keys[position], shift)] += 1
+        before = 0
+        for digit in range(2**DIGIT):
+            before, starts[digit] = before + starts[digit], before
+        for position in range(n):
+            digit = _digit(keys[order[position]], shift)
+            order_after[starts[digit]] = order[position]
             starts[digit] += 1
-        starts[:] = np.cumsum(starts) - starts
-        for position, digit in enumerate(digits):
-            place = starts[digit]
-            bits_after[place], order_after[place] = bits[position], order[position]
-            starts[digit] += 1
-        bits, bits_after, order, order_after = bits_after, bits, order_after, order
+        order, order_after = order_after, order
     return order
 
 
-@njit
+@inner
 def _look_ahead(points, centre, free, n_points):
     """About ``n_points`` of the free points, the nearest, sorted by (distance, input order); never none.
 
@@ -362,11 +388,21 @@ def _look_ahead(points, centre, free, n_points):
     for position in range(len(free)):
         distances[position] = _squared_distance(points, free[position], centre)
     if n_points < len(free):
-        sample = distances[:: max(1, len(free) // SAMPLE)].copy()
-        rank = n_points * len(sample) // len(free)
-        near = distances <= sample[np.argsort(sample, kind="mergesort")[rank]]
-        distances, free = distances[near], free[near]
-    return free[_ascending(distances)]  # stable, and free points are in input order
+        step = max(1, len(free) // SAMPLE)
+        sample = np.empty((len(free) + step - 1) // step)
+        for position in range(len(sample)):
+            sample[position] = distances[position * step]
+        farthest = sample[_ascending(sample)[n_points * len(sample) // len(free)]]
+        near, n_near = np.empty(len(free), dtype=np.int64), 0
+        for position in range(len(free)):
+            if distances[position] <= farthest:
+                near[n_near], distances[n_near] = free[position], distances[position]
+                n_near += 1
+        distances, free = distances[:n_near], near
+    order = _ascending(distances)  # stable, and free points are in input order
+    for position in range(len(order)):
+        order[position] = free[order[position]]
+    return order
 
 
 @compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
@@ -385,7 +421,12 @@ def _deal(points, centres, turn, n_turns):
         while head < len(queue) and owners[queue[head]] >= 0:
             head += 1
         if head == len(queue):
-            free = free[owners[free] < 0]
+            n_free = 0
+            for position in range(len(free)):
+                if owners[free[position]] < 0:
+                    free[n_free] = free[position]
+                    n_free += 1
+            free = free[:n_free]
             queue, head = _look_ahead(points, centres[turn], free, LOOKAHEAD * len(free) // len(centres)), 0
             queues[turn] = queue
         owners[queue[head]] = turn

@@ -163,7 +163,10 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
     def attempt(candidate: Candidate, seed: int, total: int) -> dict:
         best = min((run["price"] for run in runs if task.keeps(run)), default=None)
         progress(len(runs), total, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
-        fit = _load(candidate, end) if candidate.method not in loaded else Fit(OK)
+        unsupported = methods.get(candidate.method)().unsupported(len(task.X), len(task.levels))
+        fit = Fit(UNSUPPORTED, unsupported) if unsupported else Fit(OK)
+        if fit.status == OK and candidate.method not in loaded:
+            fit = _load(candidate, end)
         if fit.status == OK:
             loaded.add(candidate.method)
             fit = _fit(candidate, task, seed, end, math.inf if candidate.method == LIMITED else share)
@@ -212,9 +215,6 @@ def _load(candidate: Candidate, end: float) -> Fit:
 
 
 def _fit(candidate: Candidate, task: Task, seed: int, end: float, share: float) -> Fit:
-    unsupported = methods.get(candidate.method)().unsupported(len(task.X), len(task.levels))
-    if unsupported:
-        return Fit(UNSUPPORTED, unsupported)
     return _within(min(share, end - time.monotonic()), lambda seed: scores_of(candidate, task, seed), seed)
 
 

@@ -1,0 +1,139 @@
+"""What other libraries offer for fair clustering, on three blocks: seconds, worst deviation, sizes and price.
+
+    python benchmarks/bench_libraries.py --prepared results/field/prepared --environments .venv/libraries
+
+Each library has a virtual environment of its own below the folder, which is made if it is missing (holisticai is large). Fits
+have their libraries' default settings, except for what libraries_driver.py says. The tables are standardised. Seconds are CPU
+seconds of one fit without imports; price is the sum of squared errors over the least of fifty plain k-means starts.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+import venv
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from measuring import cpu_seconds  # before numba: it sets the threads
+
+from clusterlets import methods
+from clusterlets.algorithms.geometry import moments_by_label
+from clusterlets.algorithms.plain_costs import least_plain_cost
+from clusterlets.metrics.composition import deviation_per_cluster
+from clusterlets.storage import load_arrays
+
+DRIVER = Path(__file__).with_name("libraries_driver.py")
+BLOCKS = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
+# By the first word of the entries of libraries_driver.py: what to install, and the rest of the entries.
+LIBRARIES = {
+    "scikit-learn": ("scikit-learn", [" KMeans"]),
+    "fair-kmeans": ("fair-kmeans", [" FairKMeans"]),
+    "holisticai": (
+        "holisticai[bias] numpy<2.4",  # FairletClustering fails with numpy 2.4
+        [
+            *(" FairletClustering", " FairletClustering, Scalable", " VariationalFairClustering"),
+            " VariationalFairClustering, lmbda=20",
+            *(" FairKMedianClustering", " FairKCenterClustering"),
+        ],
+    ),
+    "fairlearn": ("fairlearn", [""]),
+    "aif360": ("aif360", [""]),
+}
+
+
+def python_of(environments: Path, library: str) -> Path:
+    """The interpreter of a library's environment, which is made and filled if it is missing."""
+    folder = environments / library
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", *LIBRARIES[library][0].split()], check=True)
+    return python
+
+
+def fit_elsewhere(python: Path, entry: str, table: Path, k: int, seconds: int, memory_mb: int) -> dict:
+    """What the driver answers, or why it ended without an answer."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
+        resource.setrlimit(resource.RLIMIT_DATA, (memory_mb * 2**20,) * 2)
+
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "answer.json"
+        command = [python, "-P", DRIVER, entry, table, str(k), answer]
+        process = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, cwd=folder)
+        if answer.exists():
+            return json.loads(answer.read_text(encoding="utf-8"))
+    last = (process.stderr.strip().splitlines() or [""])[-1]
+    return {
+        "reason": f"stopped after {seconds} s" if process.returncode == -24 else f"status {process.returncode}: {last[:150]}"
+    }
+
+
+def fair_limit(X: np.ndarray, groups: np.ndarray, k: int) -> dict:
+    method, labels = methods.get("fair-limit")(), []
+
+    def fit() -> None:
+        labels.append(method.fit(X, groups, k, np.random.default_rng(0), max_deviation=0.02))
+
+    fit()  # compiles
+    return {"version": "", "seconds": cpu_seconds(fit, runs=1), "labels": labels[-1].tolist()}
+
+
+def described(answer: dict, X: np.ndarray, groups: np.ndarray, k: int) -> dict:
+    """A row of the table."""
+    if "labels" not in answer:
+        return {"seconds": "", "clusters": "", "smallest": "", "deviation": "", "price": "", "note": answer["reason"]}
+    _, labels = np.unique(answer["labels"], return_inverse=True)
+    composition = np.zeros((labels.max() + 1, groups.max() + 1), dtype=np.int64)
+    np.add.at(composition, (labels, groups), 1)
+    cost = moments_by_label(X, labels, len(composition))[1].sum()
+    return {
+        "seconds": f"{answer['seconds']:.2f}",
+        "clusters": len(composition),
+        "smallest": int(composition.sum(axis=1).min()),
+        "deviation": f"{deviation_per_cluster(composition, np.bincount(groups)).max():.3f}",
+        "price": f"{cost / least_plain_cost(X, k):.3f}",
+        "note": "",
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--prepared", type=Path, default=Path("results/field/prepared"))
+    parser.add_argument("--environments", type=Path, default=Path(".venv/libraries"))
+    parser.add_argument("--seconds", type=int, default=120, help="CPU seconds of a fit, imports included")
+    parser.add_argument("--memory", type=int, default=8000, help="megabytes of a fit")
+    parser.add_argument("--blocks", nargs="*", default=[name for name, _ in BLOCKS])
+    options = parser.parse_args()
+    rows = []
+    for dataset, k in (block for block in BLOCKS if block[0] in options.blocks):
+        prepared = load_arrays(options.prepared / f"{dataset}.npz")
+        X, groups = np.asarray(prepared["X"], dtype=np.float64), prepared["groups"].astype(np.int64)
+        spread = X.std(axis=0)
+        X = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+        with tempfile.TemporaryDirectory() as folder:
+            table = Path(folder) / "table.npz"
+            np.savez(table, X=X, groups=groups)
+            for library, (_, entries) in LIBRARIES.items():
+                python = python_of(options.environments, library)
+                for entry in entries:
+                    began = time.monotonic()
+                    answer = fit_elsewhere(python, library + entry, table, k, options.seconds, options.memory)
+                    rows.append(
+                        {"block": f"{dataset}, k = {k}", "entry": library + entry, "version": answer.get("version", "")}
+                    )
+                    rows[-1] |= described(answer, X, groups, k)
+                    print(f"{dataset} {library + entry}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+        rows.append({"block": f"{dataset}, k = {k}", "entry": "FairLimit, max_deviation=0.02", "version": ""})
+        rows[-1] |= described(fair_limit(X, groups, k), X, groups, k)
+    print(pd.DataFrame(rows).to_csv(sep="|", index=False))
+
+
+if __name__ == "__main__":
+    main()
