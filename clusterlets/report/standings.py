@@ -202,16 +202,14 @@ def _matcher(standings: Standings, limit: float) -> str:
     row = leading_matcher(standings, limit)
     if row is None:
         return ""
+    if not row["kept"]:
+        return f"{describe_limit(limit).capitalize()}, no matcher of Clusterlets keeps the limit in any block."
     n_blocks = standings.under(limit)["blocks"].max()
     covered = f"{counted(row['blocks'], 'block')} of {n_blocks} in which its runs yield k clusters"
     return (
         f"{describe_limit(limit).capitalize()}, the most reliable matcher of Clusterlets, {row['method']}, keeps the limit in "
-        f"{row['kept']} of the {covered}{_at_price(row)}."
+        f"{row['kept']} of the {covered}, at a median price of {row['price']:.2f}."
     )
-
-
-def _at_price(row: Mapping) -> str:
-    return f", at a median price of {row['price']:.2f}" if row["kept"] else ""
 
 
 # ---- how to repeat a row ---------------------------------------------------------------------------------------------

@@ -145,10 +145,14 @@ def _most_reliable(standings: Standings) -> list[Answer]:
     if not rows:
         return []
     first, matcher = rows[0], leading_matcher(standings, SHOWN_LIMIT)
-    remark = "" if matcher is None else f" Of Clusterlets, {matcher['method']}: {_describe(matcher)}."
+    remark = "" if matcher is None else f" Of Clusterlets, {_described(matcher)}."
     question = f"Most reliable {describe_limit(SHOWN_LIMIT)}"
     rank = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
     return [(question, f"{first['method']}{rank}: {_describe(first)}.{remark}")]
+
+
+def _described(matcher: Mapping) -> str:
+    return f"{matcher['method']}: {_describe(matcher)}" if matcher["kept"] else "no matcher keeps it"
 
 
 def _describe(row: Mapping) -> str:
