@@ -9,6 +9,7 @@ the coordinates on.
 from fractions import Fraction
 
 import numpy as np
+from numba import njit
 
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
@@ -159,7 +160,7 @@ def _split(cells, order, scratch, first, end, bit, bounds):
     return n_children
 
 
-@inner
+@njit  # as Python calls it too, in a test of the next one
 def _is_balanced(count, other_count, p, q):
     return min(count, other_count) * q >= max(count, other_count) * p
 

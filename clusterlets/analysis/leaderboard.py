@@ -192,7 +192,8 @@ def configurations(runs_of_points: pd.DataFrame) -> pd.DataFrame:
     runs = _in_blocks(runs_of_points.fillna({"parameters": ""}))
     runs = runs[~runs["chooses"].astype(bool)]
     is_priced = (runs["status"] == "ok") & runs["price"].notna()
-    runs = runs.assign(exact=is_priced & (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool))
+    exact = is_priced & (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool)
+    runs = runs.assign(exact=exact, price=runs["price"].where(is_priced))
     per_configuration = runs.groupby([*BLOCK, "method", "parameters"], sort=False)
     frame = per_configuration.agg(
         kind=("kind", "first"),
