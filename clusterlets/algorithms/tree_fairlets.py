@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 from numba import njit
 
-from clusterlets.algorithms.compiled import compiled, inner
+from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
@@ -133,7 +133,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         n_fairlets = _split_balanced(groups, given_away[:n_given_away], p, q, n_fairlets, fairlets)
 
 
-@inner
+@njit
 def _split(cells, order, scratch, first, end, bit, bounds):
     """Sort a range of ``order`` stably by one bit of all coordinates; returns the number of children, which ``bounds`` part."""
     n_features = cells.shape[1]
@@ -160,12 +160,12 @@ def _split(cells, order, scratch, first, end, bit, bounds):
     return n_children
 
 
-@njit  # as Python calls it too, in a test of the next one
+@njit
 def _is_balanced(count, other_count, p, q):
     return min(count, other_count) * q >= max(count, other_count) * p
 
 
-@inner
+@njit
 def _leave_balanced(counts, p, q, leaving):
     """How many points of each group each child gives away, so that the points kept and the points given are balanced.
 
@@ -191,14 +191,14 @@ def _leave_balanced(counts, p, q, leaving):
         _give_away(counts, leaving, total, child, 1 - more, counts[child, 1 - more] - p * multiple)
 
 
-@inner
+@njit
 def _give_away(counts, leaving, total, child, group, number):
     counts[child, group] -= number
     leaving[child, group] += number
     total[group] += number
 
 
-@inner
+@njit
 def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
     """Split balanced rows into fairlets of at most p + q, in their order; returns the number of fairlets so far."""
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
@@ -223,7 +223,7 @@ def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
     return n_fairlets
 
 
-@inner
+@njit
 def _take_fairlet(lists, used, more, n_more, n_fewer, number, fairlets):
     """Make a fairlet of the next points of both lists."""
     for place in range(used[more], used[more] + n_more):
