@@ -17,7 +17,7 @@ from clusterlets.commands.output import (
 )
 from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
-from clusterlets.text import counted
+from clusterlets.text import counted, first_of
 
 _EPILOG = """
 examples:
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
     rows = np.flatnonzero((sensitive != "").all(axis=1))
     if not len(rows):
         raise ClusterletsError(f"{options.table} has no row with a sensitive value, so there is nothing to assign.")
-    before = saved.counts.sum(axis=0)
+    before, known = saved.counts.sum(axis=0), len(saved.groups)
     labels, missed = saved.assign(X[rows], sensitive.iloc[rows], remember=True)
     people = stream_for_people(options.output)
     print(
@@ -59,6 +59,9 @@ def main(arguments: list[str]) -> int:
     )
     if len(rows) < len(X):
         print(f"note: {len(X) - len(rows)} of {len(X)} rows lack a sensitive value and were left out", file=people)
+    if saved.groups[known:]:
+        new = ", ".join(first_of([" + ".join(map(str, group)) for group in saved.groups[known:]], 5))
+        print(f"note: the clustering knew no {new}; check the spelling, and which column is which", file=people)
     print(f"\n{_listing(saved, before, labels)}\n", file=people)
     print(
         f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters of these rows keep it"

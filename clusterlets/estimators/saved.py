@@ -1,5 +1,6 @@
 """A fitted clustering that new rows can be assigned to, and its file: JSON, as nothing in it is code."""
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -150,16 +151,20 @@ class SavedClustering:
 
     def save(self, path: str) -> None:
         """Write the clustering as JSON; InvalidInput for group values or parameters that JSON cannot hold."""
-        content = {name: _plain(value) for name, value in vars(self).items()}
-        write_json(path, {"format": _FORMAT, **content})
+        content = {"format": _FORMAT, **{name: _plain(value) for name, value in vars(self).items()}}
+        write_json(path, {**content, "sha256": _digest(content)})
 
     @classmethod
     def load(cls, path: str) -> "SavedClustering":
         """Read what :meth:`save` wrote; InvalidInput for any other file, OSError if it cannot be read."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
-            if not isinstance(content, dict) or content.pop("format", None) != _FORMAT:
+            digest = content.pop("sha256", None) if isinstance(content, dict) else None
+            if digest is None or content.get("format") != _FORMAT:
                 raise ValueError("its format is another one")
+            if digest != _digest(content):
+                raise ValueError("it has been changed since")
+            del content["format"]
             saved = cls(**content)
             saved.groups = [tuple(values) for values in saved.groups]
             saved.centres, saved.counts = np.array(saved.centres, dtype=np.float64), np.array(saved.counts, dtype=np.int64)
@@ -189,6 +194,12 @@ class SavedClustering:
         faults = method().faults(k, **self.parameters)
         if faults:
             raise ValueError("; ".join(faults))
+
+
+def _digest(content: Mapping) -> str:
+    """SHA-256 of the content as any file of JSON gives it back, so that a damaged file assigns no row."""
+    read_again = json.loads(json.dumps(content))
+    return hashlib.sha256(json.dumps(read_again, sort_keys=True).encode()).hexdigest()
 
 
 def _plain(value: Any) -> Any:

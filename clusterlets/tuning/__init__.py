@@ -212,8 +212,9 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     """One row per configuration (:data:`COLUMNS`), with its best run; those that keep the limit first, by price."""
     keys = ["method", "parameters"]
     within = runs["keeps"]
-    # Within the limit the price decides, and outside of it the deviation.
-    order = runs.assign(first=~within, second=runs["price"].where(within, runs["deviation_max"].mask(runs["price"].isna())))
+    # Within the limit the price decides, and outside of it the deviation; the first tried of equal ones up to rounding.
+    second = runs["price"].where(within, runs["deviation_max"].mask(runs["price"].isna())).round(9)
+    order = runs.assign(first=~within, second=second)
     ranked = order.sort_values(["first", "second"], kind="stable").drop_duplicates(keys).drop(columns=["first", "second"])
     table = ranked.drop(columns="seconds").merge(
         runs.groupby(keys, sort=False)

@@ -35,6 +35,7 @@ OTHER_AIMS = {
 SHARE = 0.1
 #: A configuration gets more seeds if it keeps the limit at up to this many times the lowest cost, or misses it by no more.
 _CLOSE, _NEAR_MISS = 1.1, 1.5
+_MOST_COMPILING = 600.0  # seconds for the first method, which no machine needs
 _ROUNDING = 1e-12  # of deviations, which are compared with the limit
 _SCORES = ("n_clusters", "smallest", "kmeans_cost")
 
@@ -154,19 +155,23 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
     """Runs, each as soon as it is done: one seed of every configuration, then more seeds of those that come close.
 
     A configuration comes close if its first run keeps the limit at a cost near the lowest, or misses the limit by little at a
-    lower cost. Each fit runs in a process of its own. At the time ``end`` (of ``time.monotonic``) it is stopped.
+    lower cost. Each fit runs in a process of its own. At the time ``end`` (of ``time.monotonic``) it is stopped. The first
+    method compiles before that time starts to count, so that a new machine does not spend it on that.
     """
     share = SHARE * max(0.0, end - time.monotonic())
     loaded: set[str] = set()
     runs: list[dict] = []
 
     def attempt(candidate: Candidate, seed: int, total: int) -> dict:
+        nonlocal end
         best = min((run["price"] for run in runs if task.keeps(run)), default=None)
         progress(len(runs), total, f"{candidate}{f'; best so far: {best:.3f} times plain k-means' if best else ''}")
         unsupported = methods.get(candidate.method)().unsupported(len(task.X), len(task.levels))
         fit = Fit(UNSUPPORTED, unsupported) if unsupported else Fit(OK)
         if fit.status == OK and candidate.method not in loaded:
-            fit = _load(candidate, end)
+            started = time.monotonic()
+            fit = _load(candidate, end if runs else started + _MOST_COMPILING)
+            end += 0 if runs else time.monotonic() - started
         if fit.status == OK:
             loaded.add(candidate.method)
             fit = _fit(candidate, task, seed, end, math.inf if candidate.method == LIMITED else share)

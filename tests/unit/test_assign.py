@@ -161,6 +161,8 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
         lambda content: content.update(parameters={"max_deviation": -1}),
         lambda content: content.update(extra=1),
         lambda content: content.update(centres=[["a", "b"]] * K),
+        lambda content: content["centres"][0].reverse(),
+        lambda content: content.pop("sha256"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(tmp_path, spoil):
@@ -206,6 +208,14 @@ def test_the_commands_save_and_assign(people, capsys):
     one.to_csv("new.csv", index=False)  # a single row, of one group
     status, output, _ = run(capsys, "assign", "people.json", "new.csv")
     assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
+
+
+def test_groups_that_the_clustering_does_not_know_are_named(people, capsys):
+    assert run(capsys, *SAVE)[0] == 0
+    new = pd.read_csv("new.csv")
+    new.assign(sex=new["sex"].str.upper()).to_csv("new.csv", index=False)
+    status, output, _ = run(capsys, "assign", "people.json", "new.csv")
+    assert status == 0 and "note: the clustering knew no F, M; check the spelling" in output
 
 
 def test_what_the_commands_cannot_do_is_said(people, capsys):
