@@ -21,7 +21,7 @@ from inspect import getattr_static, getdoc, signature
 from math import inf
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NoReturn
 
 import numpy as np
 
@@ -84,6 +84,7 @@ _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
 _HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
 # What the modules of users' files are called.
 _FROM_FILE = f"{__name__}._own_"
+_END_PROCESS = os._exit
 
 Result = np.ndarray | Mapping[str, np.ndarray]
 
@@ -495,8 +496,19 @@ def _guarded(function: Callable, path: Path) -> Callable:
 
 @contextmanager
 def _as_method_error(path: Path, what: str) -> Iterator[None]:
-    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, says where, and the working folder stays."""
-    folder = os.getcwd()
+    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, says where, and the working folder stays.
+
+    ``os._exit`` becomes an exception, because it would end a command with status 0 and nothing done; not in processes that the
+    code forks, which end so.
+    """
+    folder, process = os.getcwd(), os.getpid()
+
+    def refuse_to_end(status: int) -> NoReturn:
+        if os.getpid() != process:
+            _END_PROCESS(status)
+        raise SystemExit(f"os._exit({status})")
+
+    os._exit = refuse_to_end
     try:
         yield
     except (ClusterletsError, MemoryError, KeyboardInterrupt):
@@ -506,6 +518,7 @@ def _as_method_error(path: Path, what: str) -> Iterator[None]:
         where = f", line {lines[-1]}" if lines else ""
         raise MethodError(f"{what}{where}: {_one_line(error)}", _one_line(error)) from error
     finally:
+        os._exit = _END_PROCESS
         os.chdir(folder)
 
 

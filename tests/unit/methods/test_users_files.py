@@ -74,6 +74,7 @@ def test_clusterlets_are_read_only(name):
         ("sys.exit()", "SystemExit"),
         ("sys.exit(0)", "SystemExit: 0"),
         ("exit('enough')", "SystemExit: enough"),
+        ("os._exit(0)", "SystemExit: os._exit(0)"),
         ("raise ValueError('first\\nlast')", "ValueError: last"),
         ("assert False", "AssertionError"),
         ("raise BaseException('no luck')", "BaseException: no luck"),
@@ -85,6 +86,13 @@ def test_what_a_file_raises_says_where(written, statement, raised):
         with pytest.raises(ClusterletsError) as error:
             fitted(written(body, attribute))
         assert str(error.value) == f"mine.py{' cannot be run' if at_import else ''}, line {line}: {raised}"
+
+
+def test_processes_that_a_file_forks_end_as_they_like(written):
+    end_process = os._exit
+    forks = "child = os.fork(); child or os._exit(7); assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7"
+    fitted(written(forks, forks))
+    assert os._exit is end_process
 
 
 @pytest.mark.parametrize(
