@@ -77,6 +77,12 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
         reason_to_skip=reason_to_skip,
         least_groups=least_groups,
     )
+    n_groups, n_rows = len(table.group_names), len(table.X)
+    if n_groups > MAX_GROUPS and 2 * n_groups > n_rows:
+        raise ClusterletsError(
+            f"--sensitive {', '.join(options.sensitive)}: {n_rows} rows have {n_groups} different values, which "
+            "make no groups; bin a measure or a date first."
+        )
     header = _header(options)
     unnamed = [column for column in header if features and column not in (*features, *options.sensitive, options.id)]
     notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
@@ -126,6 +132,11 @@ def warnings(table: Table, scaling: str) -> list[str]:
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep the shares of so many"
         )
+    alike: dict[str, str] = {}
+    for name in table.group_names:
+        other = alike.setdefault(name.casefold(), name)
+        if other != name:
+            messages.append(f"the groups {other!r} and {name!r} differ only in case; if they are one, spell them alike")
     spreads = unlike_scales(table) if scaling == "none" else None
     if spreads:
         largest, least, ratio = spreads

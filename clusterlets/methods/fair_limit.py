@@ -14,7 +14,7 @@ _DEFAULT = 0.02  # largest deviation, if no bound is given
 
 def _exact(value):
     """A number, or a text such as "1/50", as a Fraction; None if it is neither. A float means its shortest decimal."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, str) and "_" in value):  # 0.0_2 is Python's spelling, not a user's
         return None
     try:
         return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)

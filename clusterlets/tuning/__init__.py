@@ -162,7 +162,7 @@ def tune(
     ClusterletsError
         For a name that no method has.
     """
-    if not 0 < minutes < np.inf:
+    if isinstance(minutes, str) or not 0 < minutes < np.inf:
         raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
     end = time.monotonic() + 60 * minutes
     for name, value, least in (
@@ -172,7 +172,7 @@ def tune(
     ):
         check_whole(name, value, least)
     check_whole("random_state", random_state, 0)
-    if not 0 <= max_deviation <= 1:
+    if isinstance(max_deviation, str) or not 0 <= max_deviation <= 1:
         raise InvalidInput(f"max_deviation={max_deviation!r} is not a number from 0 to 1.")
     check_same_index(X=X, sensitive_features=sensitive_features)
     X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)

@@ -540,3 +540,15 @@ def test_fewer_clusters_than_requested_are_noted(people, run):
     people.assign(sex=["male"] + ["female"] * (len(people) - 1)).to_csv("one_man.csv", index=False)
     status, output, _ = run("one_man.csv", "--sensitive", "sex", "--method", "fairlets", "-k", "5")
     assert status == 0 and "note: 1 cluster in place of the 5 that were asked for" in output
+
+
+def test_groups_that_differ_only_in_case_are_named(people, run):
+    people.assign(sex=np.where(np.arange(300) < 3, "Male", people["sex"])).to_csv("people.csv", index=False)
+    status, output, errors = run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")
+    assert status == 0 and "the groups 'Male' and 'male' differ only in case" in output + errors
+
+
+def test_a_column_with_nearly_as_many_values_as_rows_is_no_sensitive_one(people, run):
+    people.assign(joined=[f"day {number % 200}" for number in range(300)]).to_csv("people.csv", index=False)
+    status, _, errors = run("people.csv", "--sensitive", "joined", "--method", "fair-limit", "-k", "3")
+    assert status == 1 and "--sensitive joined: 300 rows have 200 different values" in errors

@@ -113,3 +113,9 @@ def test_tune_takes_a_table_of_one_group(women, capsys):
     assert command_line.main(["tune", *women, "--clusters", "3", "--min-cluster-size", "15", "--seeds", "1"]) == 0
     output = capsys.readouterr().out
     assert "Take fair-limit" in output and "--method fair-limit" in output
+
+
+@pytest.mark.parametrize("settings", [{"max_deviation": "0.0_2"}, {"shares": {"f": ("0.3_0", 0.6)}}])
+def test_numbers_as_texts_are_spelt_plainly(settings):
+    with pytest.raises(ValueError, match="max_deviation|shares"):
+        FairLimit(2, **settings).fit(np.arange(8.0)[:, None], sensitive_features=list("fmfmfmfm"))
