@@ -210,21 +210,22 @@ def account(standings: Standings, method: str) -> Iterator[str]:
     n_tables = standings.board["dataset"].map(lambda dataset: dataset.partition(".")[0]).nunique()
     if n_tables < FEWEST_TABLES:
         yield f"\nFewer than {FEWEST_TABLES} tables tell no methods apart: chance could make all of them agree."
+        return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:
-        found = _compared(standings.pairs_of(method, limit), are_enough=n_tables >= FEWEST_TABLES)
+        found = _compared(standings.pairs_of(method, limit))
         yield f"\n{describe_limit(limit).capitalize()}, {method} is"
         yield from (fill(f"{words}: {', '.join(names)}") for words, names in found.items() if names)
 
 
-def _compared(pairs: pd.DataFrame, are_enough: bool) -> dict[str, list[str]]:
+def _compared(pairs: pd.DataFrame) -> dict[str, list[str]]:
     """The other methods of a method's pairs by what is found, each with the number that says so."""
     cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
     more, less = "more reliable than (by)", "less reliable than (by)"
     alike = "not told apart from (its cost over theirs)"
     found: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
     for pair in pairs.to_dict("records"):
-        told_apart = pair["told_apart"] if are_enough else ""
+        told_apart = pair["told_apart"]
         name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
         if "price" in told_apart:
             found[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)

@@ -73,8 +73,7 @@ def test_few_tables_tell_nothing_apart_and_only_the_tables_of_the_method_count()
     assert set(standings.board["dataset"]) == set("abcde")
     text = "\n".join(rank.account(standings, "mine"))
     assert "Fewer than 6 tables tell no methods apart" in text
-    assert "not told apart from (its cost over theirs): near (0.37), lax\n" in text
-    assert "cheaper than" not in text
+    assert "told apart from" not in text and "cheaper than" not in text
 
 
 def test_a_method_changes_no_number_of_the_others():
