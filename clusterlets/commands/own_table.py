@@ -26,7 +26,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         type=utf8_name,
         required=True,
         metavar="COLUMN",
-        help="column whose values are the groups; given several times, the combinations of values are the groups",
+        help="column whose values are the groups; of several, the combinations of values, but fair-limit and tune limit each "
+        "column by itself",
     )
     parser.add_argument(
         "--features",
