@@ -59,7 +59,7 @@ REGISTRY_TESTS = [
 def checkout(tmp_path_factory):
     """A copy of the checkout with one more method file and regenerated files."""
     copy = tmp_path_factory.mktemp("copy") / "checkout"
-    ignored = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info", "reference")
+    ignored = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
     (copy / "clusterlets/methods/striped.py").write_text(STRIPED, encoding="utf-8")
     run(copy, "docs/generate.py")
