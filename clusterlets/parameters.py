@@ -67,7 +67,7 @@ SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", 
 PARTS = Bound(
     "at least tau of the rows of each group in every cluster",
     _excess_over_parts,
-    lambda value, n_clusters: Fraction(1, n_clusters) if value in ("balanced", None) else value,
+    lambda value, n_clusters: Fraction(1, n_clusters) if value == "balanced" else value,
 )
 #: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
 RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
