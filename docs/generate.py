@@ -17,6 +17,7 @@ from clusterlets.grid.runs_frame import read_lines
 from clusterlets.grid.runs_table import TABLE, Column
 from clusterlets.metrics.score import Score
 from clusterlets.paper import as_published, controls
+from clusterlets.report.page import TITLES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
@@ -139,16 +140,6 @@ def findings_as_published() -> str:
     return as_published.body(read_lines(path) if path.is_file() else None)
 
 
-#: What each table of the paper is about, for people who have not read it.
-_TITLES = {
-    "table1_matchers": "1: the matchers of Clusterlets",
-    "table2_best_by_deviation": "2: their fairest runs",
-    "table3_best_by_cohesion": "3: their most cohesive runs",
-    "table4_frac_vs_clusterlets": "4: Clusterlets and FRAC",
-    "table5_correlations": "5: correlations",
-}
-
-
 def verdict_by_table() -> str:
     """How many of the paper's numbers come back, between a perfect copy of the paper and wrong ones, for the README."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
@@ -156,23 +147,19 @@ def verdict_by_table() -> str:
     for table, of_table in rows.groupby("table", sort=False):
         paper, perfect = (of_table[of_table["source"] == source] for source in (controls.PAPER, controls.PERFECT))
         wrong = of_table[of_table["source"].isin(controls.WRONG)]
-        title = _TITLES[table]
         parts = [_parts(copies) for copies in (paper, perfect, wrong)]
-        lines.append(f"| {title} | {paper['cells'].iloc[0]:.0f} | {' | '.join(parts)} |")
+        lines.append(f"| {TITLES[table]} | {paper['cells'].iloc[0]:.0f} | {' | '.join(parts)} |")
     return "\n".join(lines)
 
 
 def _parts(copies) -> str:
     """``62 % reproduced, 12 % differ``, or the range over several kinds of copies."""
-    return ", ".join(
-        f"{_percent_range(100 * copies[verdict] / copies['cells'])} % {word}"
-        for verdict, word in (("reproduced", "reproduced"), ("differs", "differ"))
-    )
-
-
-def _percent_range(values) -> str:
-    least, most = f"{values.min():.0f}", f"{values.max():.0f}"
-    return least if least == most else f"{least} to {most}"
+    texts = []
+    for verdict, word in (("reproduced", "reproduced"), ("differs", "differ")):
+        percents = 100 * copies[verdict] / copies["cells"]
+        ends = dict.fromkeys(f"{percent:.0f}" for percent in (percents.min(), percents.max()))
+        texts.append(f"{' to '.join(ends)} % {word}")
+    return ", ".join(texts)
 
 
 #: Generated files, below the checkout, and what makes their text.

@@ -19,7 +19,7 @@ table, and p_c those in cluster c. So lambda depends neither on the unit of the 
 A cluster with hardly any row of a group needs an L so large that no other cluster moves, and the published code, whose L
 is fixed, diverges. Where L is still more than 64 times the given one after 300 steps, each group and cluster gets
 its own from then on: L_hc = max(L, lambda n r_h / m_hc). The second is enough for the convex part near S, by the inequality
-of Cauchy and Schwarz.
+of Cauchy and Schwarz; half of them is tried too, and taken back where F rises.
 
 Until then, the shares are S_ic = exp(U_hc - T a_ic), each row divided by its sum, with one T and a matrix U (K, k): step 1 adds
 1 / L to T and takes lambda n b_hc / L from U. So nothing of the size (n, k) changes in an inner round, which only needs the
@@ -142,8 +142,8 @@ def vfc(
     Raises
     ------
     NoClusteringError
-        ``not_converged``, if max_iter outer rounds or 10,000 inner ones do not settle; if F rises even after 60 doublings of
-        L; or if a cluster is left without rows, from k-means++ and then from the centres of plain k-means too.
+        ``not_converged``, if a cluster is left without rows in the first round, from k-means++ and then from the centres of
+        plain k-means too.
     ClusterletsError
         As :func:`clusterlets.algorithms.instances.checked_instances`, and for parameters out of range.
 

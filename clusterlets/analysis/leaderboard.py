@@ -293,7 +293,7 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
     for (limit, method), blocks in board.groupby(["limit", "method"], sort=False):
         kept = blocks[blocks["outcome"] == KEEPS]
         prices = kept["price"].to_numpy(float)
-        weights, all_weights = (draws[_tables_of(part)].to_numpy() for part in (kept, blocks))
+        weights, all_weights = (draws[tables_of(part)].to_numpy() for part in (kept, blocks))
         reliabilities = _share(weights.sum(axis=1), all_weights.sum(axis=1))
         once = np.ones((1, len(kept)))
         rows.append(
@@ -352,7 +352,7 @@ def _compare(one: pd.DataFrame, other: pd.DataFrame, draws: pd.DataFrame) -> dic
     both = kept_one & kept_other
     prices, other_prices = (part["price"].to_numpy(float)[both] for part in (one, other))
     logs = log(prices) - log(other_prices)
-    weights = draws[_tables_of(one.reset_index())].to_numpy()
+    weights = draws[tables_of(one.reset_index())].to_numpy()
     ratios = exp(_share(_total(weights[:, both] * logs), weights[:, both].sum(axis=1)))
     gain = kept_one.astype(int) - kept_other
     differences = _share(_total(weights * gain), weights.sum(axis=1))
@@ -375,14 +375,14 @@ def _compare(one: pd.DataFrame, other: pd.DataFrame, draws: pd.DataFrame) -> dic
 # ---- draws of tables -------------------------------------------------------------------------------------------------
 
 
-def _tables_of(blocks: pd.DataFrame) -> list[str]:
+def tables_of(blocks: pd.DataFrame) -> list[str]:
     """The table of each block, which it shares with other k and other groups: ``adult`` of ``adult.sex``."""
     return [dataset.partition(".")[0] for dataset in blocks["dataset"]]
 
 
 def _draws_of_tables(board: pd.DataFrame) -> pd.DataFrame:
     """How often each draw of as many tables, with replacement, takes each table: a row for each draw."""
-    tables = list(dict.fromkeys(_tables_of(board)))
+    tables = list(dict.fromkeys(tables_of(board)))
     drawn = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables))) if tables else np.zeros((DRAWS, 0))
     times = (drawn[:, :, None] == np.arange(len(tables))).sum(axis=1)
     return pd.DataFrame(times.astype(float), columns=tables)

@@ -207,7 +207,7 @@ def account(standings: Standings, method: str) -> Iterator[str]:
         yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
         return
     yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
-    n_tables = standings.board["dataset"].map(lambda dataset: dataset.partition(".")[0]).nunique()
+    n_tables = len(set(leaderboard.tables_of(standings.board)))
     if n_tables < FEWEST_TABLES:
         yield f"\nFewer than {FEWEST_TABLES} tables tell no methods apart: chance could make all of them agree."
         return

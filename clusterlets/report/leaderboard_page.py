@@ -31,7 +31,7 @@ def render(leaderboard: Standings, extras: Extras, settings: Mapping, configfile
     """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults."""
     return render_template(
         "leaderboard.html",
-        introduction=[standings.INTRODUCTION, standings.FEATURES[settings["scaling"]]],
+        introduction=standings.introduction(settings),
         sentences=standings.findings(leaderboard),
         limits=[_limit_section(leaderboard, limit, settings) for limit in leaderboard.limits],
         figures=figures("leaderboard.html", extras.images),

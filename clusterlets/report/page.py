@@ -33,7 +33,8 @@ TONES = dict(zip(comparison.VERDICTS, ("good", "vague", "bad", "open"), strict=T
 TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
 SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
 
-_TITLES = {
+#: What each table of the paper is about.
+TITLES = {
     "table1_matchers": "Table 1: the matchers",
     "table2_best_by_deviation": "Table 2: the best runs by deviation",
     "table3_best_by_cohesion": "Table 3: the best runs by cohesion",
@@ -184,7 +185,7 @@ def _counts(counts: pd.DataFrame) -> list[dict]:
     """For each of the paper's tables: title, anchor, count of each verdict, and cells only shown."""
     return [
         {
-            "title": _TITLES[row["table"]],
+            "title": TITLES[row["table"]],
             "place": row["table"],
             "verdicts": [(word, row[word]) for word in comparison.VERDICTS],
             "only_shown": row["only_shown"],
@@ -200,7 +201,7 @@ def _controls(beside: pd.DataFrame) -> list[tuple[str, list[str]]]:
         (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
         for row in beside.to_dict("records")
     }
-    return [(_TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in beside["table"].unique()]
+    return [(TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in beside["table"].unique()]
 
 
 def _claims(claims: pd.DataFrame) -> list[dict]:
@@ -213,8 +214,8 @@ def _evidence(text: str) -> list[tuple[str, str]]:
 
 
 def _shown_at(path: PurePosixPath) -> tuple[str, str]:
-    if path.stem in _TITLES:
-        return _TITLES[path.stem].partition(":")[0], f"#{path.stem}"
+    if path.stem in TITLES:
+        return TITLES[path.stem].partition(":")[0], f"#{path.stem}"
     if path.stem in {figure.name for figure in declarations_on("report.html")}:
         return "Figure", f"#figure-{path.stem}"
     if path.stem in STATISTICS:
@@ -239,7 +240,7 @@ def view(frame: pd.DataFrame) -> View:
 
 def _with_titles(frame: pd.DataFrame) -> View | None:
     """Numbers of several tables, with the tables named as on the page."""
-    names = {stem: title.partition(":")[0] for stem, title in _TITLES.items()}
+    names = {stem: title.partition(":")[0] for stem, title in TITLES.items()}
     return view(frame.replace(names)) if len(frame) else None
 
 
@@ -280,7 +281,7 @@ def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
     compared = compared[compared["table"] == table.name]
     return {
         "table": table,
-        "title": _TITLES[table.name],
+        "title": TITLES[table.name],
         "view": View(
             [(column.title, column.decimals is not None) for column in table.columns], tables.cells(table), tables.best(table)
         ),
@@ -324,7 +325,7 @@ def _number(cell: dict) -> dict:
     """One number of the paper beside ours, as the page shows it."""
     ours = _format_like(cell["reported"], cell["reproduced"])
     return {
-        "table": _TITLES[cell["table"]].partition(":")[0],
+        "table": TITLES[cell["table"]].partition(":")[0],
         "row": _row(cell["table"], cell["row"]),
         "quantity": _words(cell["quantity"]),
         "ours": ours,

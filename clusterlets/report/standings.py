@@ -29,7 +29,7 @@ INTRODUCTION = (
     "k-means. So a reliability of 1 at a price of 1 would be perfect."
 )
 #: The features of a run, by its setting ``scaling``: numbers of the two kinds are two experiments.
-FEATURES = {
+_FEATURES = {
     "none": "The features are raw, as in the paper. Prices of raw and of standardised features cannot be compared.",
     "standard": "Each feature has mean 0 and variance 1. Prices of raw and of standardised features cannot be compared.",
 }
@@ -150,11 +150,16 @@ def describe_limit(limit: float) -> str:
     return f"at a largest deviation of at most {limit:g}"
 
 
+def introduction(settings: Mapping) -> str:
+    """What a reader must know before the first number of a run with these settings."""
+    return f"{INTRODUCTION} {_FEATURES[settings['scaling']]}"
+
+
 def _scope(standings: Standings) -> str:
     board = standings.board[standings.board["kind"] != CLUSTERLETS]
     board = standings.board if board.empty else board
     names = ", ".join(f"{k:g}" for k in sorted(board["k"].unique()))
-    tables = board["dataset"].map(lambda dataset: dataset.partition(".")[0]).nunique()
+    tables = len(set(leaderboard.tables_of(board)))
     groups = board["dataset"].nunique()
     sensitive = f" with {groups} choices of sensitive groups" if groups > tables else ""
     runs = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
@@ -182,10 +187,15 @@ def _leaders(standings: Standings, limit: float) -> str:
 
 
 def _cheapest_count(standings: Standings, limit: float, method: str) -> str:
-    keeping = standings.board.query("limit == @limit and outcome == @KEEPS and kind == @METHOD")
-    least = keeping.groupby(BLOCK)["price"].transform("min")
-    firsts = keeping[keeping["price"] <= least]
-    return f"It is the cheapest method that does in {(firsts['method'] == method).sum()} of them."
+    cheapest = _cheapest_methods(standings.board)
+    count = ((cheapest["limit"] == limit) & (cheapest["method"] == method)).sum()
+    return f"It is the cheapest method that does in {count} of them."
+
+
+def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the methods that keep a limit in a block at the least price; several if they tie."""
+    keeping = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
+    return keeping[keeping["price"] == keeping.groupby([*BLOCK, "limit"])["price"].transform("min")]
 
 
 def _percent(value: float) -> str:
@@ -242,12 +252,7 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
     """``results/leaderboard.md``: the words, findings, all methods, the pairs, and the cheapest of each block."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
-        lines += [
-            *wrap(f"{INTRODUCTION} {FEATURES[settings['scaling']]}", 120),
-            "",
-            f"![Reliability against price](figures/{PICTURE}.png)",
-            "",
-        ]
+        lines += [*wrap(introduction(settings), 120), "", f"![Reliability against price](figures/{PICTURE}.png)", ""]
     lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     lines += ["## How to read the tables", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     if SHOWN_LIMIT in standings.limits:
@@ -347,10 +352,8 @@ def _statuses(counts: pd.Series) -> str:
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
     """One row per block, one column per limit; methods that tie for the least price share a cell."""
-    keeping = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
     cells: dict[tuple, str] = {}
-    for key, rows in keeping.groupby([*BLOCK, "limit"], sort=False):
-        best = rows[rows["price"] == rows["price"].min()]
+    for key, best in _cheapest_methods(board).groupby([*BLOCK, "limit"], sort=False):
         cells[key] = f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}"
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()

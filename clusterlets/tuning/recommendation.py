@@ -64,10 +64,10 @@ def _comparison(tuned: "Tuned") -> str:
             rows.append((f"limit {limit:g}", f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)))
         else:
             rows.append((f"limit {limit:g}", "none known", "", ""))
-    whole = tuned.runs[tuned.runs["n_clusters"] == task.n_clusters]
-    cheapest = whole.loc[whole["price"].idxmin()] if whole["price"].notna().any() else None
-    if cheapest is not None and cheapest["price"] < 1:
-        rows.append(("no limit", f"{cheapest['price']:.3f}", f"{cheapest['deviation_max']:.3f}", _name(cheapest)))
+    below = tuned.runs[(tuned.runs["n_clusters"] == task.n_clusters) & (tuned.runs["price"] < 1)]
+    if len(below):
+        run = below.loc[below["price"].idxmin()]
+        rows.append(("no limit", f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)))
     else:
         rows.append(("no limit", "1.000", "", f"{REFERENCE}, the best of {number_of_starts(len(task.X))} starts"))
     frame = pd.DataFrame(rows, columns=["", "price", "deviation", "method"])

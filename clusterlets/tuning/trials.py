@@ -171,7 +171,8 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
         if fit.status == OK and candidate.method not in loaded:
             started = time.monotonic()
             fit = _load(candidate, end if runs else started + _MOST_COMPILING)
-            end += 0 if runs else time.monotonic() - started
+            if not runs:
+                end += time.monotonic() - started
         if fit.status == OK:
             loaded.add(candidate.method)
             fit = _fit(candidate, task, seed, end, math.inf if candidate.method == LIMITED else share)
