@@ -134,10 +134,17 @@ def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
 
 
+_PUBLISHED = "reference/published/as_published.csv"
+
+
+def headline_as_published() -> str:
+    """What the published code explains, for the README."""
+    return f"- {as_published.headline(read_lines(CHECKOUT / _PUBLISHED))}"
+
+
 def findings_as_published() -> str:
     """What only the published code reproduces, from the committed results, for docs/reproduction.md."""
-    path = CHECKOUT / "reference" / "published" / "as_published.csv"
-    return as_published.body(read_lines(path) if path.is_file() else None)
+    return as_published.body(read_lines(CHECKOUT / _PUBLISHED))
 
 
 def verdict_by_table() -> str:
@@ -175,6 +182,7 @@ SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/results-format.md", "columns of runs.csv"): columns_of_runs,
     ("docs/reproduction.md", "as published"): findings_as_published,
     ("README.md", "verdict"): verdict_by_table,
+    ("README.md", "as published"): headline_as_published,
 }
 
 

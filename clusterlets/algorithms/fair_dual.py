@@ -168,10 +168,31 @@ def solve_sparse_dual(
     counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     unit = _unit(costs, weights)
     bound = -np.inf
+    # A row and its opposite are one equality, whose multiplier has any sign: apart, both multipliers would chase each other.
+    opposites = _opposites(rows, slack)
+    kept = np.setdiff1d(np.arange(len(rows)), [other for _, other in opposites])
+    ones, others = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
+    least = np.where(np.isin(kept, ones), -np.inf, 0.0)
+    solution[ones] -= solution[others]
+    rows, slack, signed = np.ascontiguousarray(rows[kept]), np.ascontiguousarray(slack[kept]), solution[kept]
     for temperature in temperatures:
-        value = _ascend_sparse(costs, weights, groups, rows, slack, temperature * unit, tolerance, solution, prices, counts)
+        value = _ascend_sparse(
+            costs, weights, groups, rows, slack, least, temperature * unit, tolerance, signed, prices, counts
+        )
         bound = max(bound, value)
-    return FairDual(bound, solution, prices, counts, temperatures[-1] * unit)
+    solution[kept] = signed
+    solution[others] = np.maximum(0.0, -solution[ones])
+    return FairDual(bound, np.maximum(0.0, solution), prices, counts, temperatures[-1] * unit)
+
+
+def _opposites(rows: np.ndarray, slack: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs of rows that say, together, that a sum has one value in every cluster; a row is in one pair at most."""
+    is_opposite = (rows[:, None] == -rows).all(axis=2) & (slack[:, None] == -slack).all(axis=2)
+    pairs: list[tuple[int, int]] = []
+    for one, other in np.argwhere(np.triu(is_opposite, 1)).tolist():
+        if not any({one, other} & set(pair) for pair in pairs):
+            pairs.append((one, other))
+    return pairs
 
 
 def _unit(costs: np.ndarray, weights: np.ndarray) -> float:
@@ -251,8 +272,11 @@ def _newton_system(rows, curvature, temperature, free, n_free, gradient, damping
 
 
 @inner
-def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
-    """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed."""
+def _free_multipliers(rows, counts, slack, least, multipliers, gradient, free):
+    """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed.
+
+    The multipliers of a row are at least ``least`` of it: 0, or minus infinity if its sum must equal the slack.
+    """
     k = multipliers.shape[1]
     n_free, missed = 0, 0.0
     for row in range(rows.shape[0]):
@@ -261,7 +285,7 @@ def _free_multipliers(rows, counts, slack, multipliers, gradient, free):
             for group in range(rows.shape[1]):
                 total += rows[row, group] * counts[group, cluster]
             gradient[row, cluster] = total
-            if total > 0 or multipliers[row, cluster] > 0:
+            if total > 0 or multipliers[row, cluster] > least[row]:
                 free[n_free] = row * k + cluster
                 n_free += 1
                 missed = max(missed, abs(total))
@@ -277,7 +301,7 @@ def _copy(source, target):
 
 
 @inner
-def _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
+def _step(rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
     """Fill in the trial multipliers by a Newton step; returns the damping that it needed, and the gain to first order.
 
     No step is made where not even a damping of :data:`_MOST_DAMPING` is enough.
@@ -289,7 +313,7 @@ def _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix,
             _copy(multipliers, trial)
             for i in range(n_free):
                 row, cluster = free[i] // k, free[i] % k
-                trial[row, cluster] = max(0.0, trial[row, cluster] + right[i])
+                trial[row, cluster] = max(least[row], trial[row, cluster] + right[i])
                 gain += gradient[row, cluster] * (trial[row, cluster] - multipliers[row, cluster])
             break
         damping *= 10
@@ -424,7 +448,7 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
     n_groups, size = rows.shape[1], n_rows * k
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
     trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
-    gradient, trial, slacks = np.empty((n_rows, k)), multipliers.copy(), np.full((n_rows, k), slack)
+    gradient, trial, slacks, least = np.empty((n_rows, k)), multipliers.copy(), np.full((n_rows, k), slack), np.zeros(n_rows)
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
     damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
     while True:
@@ -440,13 +464,15 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, missed = _free_multipliers(rows, counts, slacks, multipliers, gradient, free)
+            n_free, missed = _free_multipliers(rows, counts, slacks, least, multipliers, gradient, free)
             if missed <= tolerance or steps == _MOST_STEPS:
                 return best
             steps += 1
         else:
             damping = max(4 * damping, 1e-4)
-        damping, gain = _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial)
+        damping, gain = _step(
+            rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+        )
         if damping >= _MOST_DAMPING:
             return best
 
@@ -570,9 +596,10 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
         for i in range(size):
             parts[i] = values[first + i] + prices[group, clusters[first + i]]
             least = min(least, parts[i])
+        for i in range(size):  # apart from the sum, so that processors vectorise it
+            parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
         total = 0.0
         for i in range(size):
-            parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
             total += parts[i]
         least_sum += weight * least
         smoothing += weight * _short_log(total)
@@ -612,11 +639,11 @@ def _moved(prices, former):
 
 
 @compiled(
-    "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64, float64,"
+    "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64, float64,"
     "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
-def _ascend_sparse(costs, weights, groups, rows, slack, temperature, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= 0, in place; returns the largest exact value met.
+def _ascend_sparse(costs, weights, groups, rows, slack, least, temperature, tolerance, multipliers, prices, counts):
+    """Maximise the smoothed dual over multipliers >= ``least`` (R,), in place; returns the largest exact value met.
 
     ``prices`` and ``counts`` become those of the multipliers.
     """
@@ -653,13 +680,15 @@ def _ascend_sparse(costs, weights, groups, rows, slack, temperature, tolerance, 
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, missed = _free_multipliers(rows, counts, slack, multipliers, gradient, free)
+            n_free, missed = _free_multipliers(rows, counts, slack, least, multipliers, gradient, free)
             if missed <= tolerance or steps == _MOST_STEPS:
                 return best
             steps += 1
         else:
             damping = max(4 * damping, 1e-4)
-        damping, gain = _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial)
+        damping, gain = _step(
+            rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+        )
         if damping >= _MOST_DAMPING:
             return best
         _set_prices(rows, trial, trial_prices)

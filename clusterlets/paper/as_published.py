@@ -121,25 +121,41 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
     for of, frame in ((NUMBER, numbers), (CLAIM, judged)):
         for where in (ONLY_CODE, ONLY_TEXT):
             rows = frame[frame["comes_back"] == where]
-            listed = "; ".join(map(_name, rows.to_dict("records")))
+            names = [row.rstrip(".") for row in rows["row"]] if of == CLAIM else _numbers_by_row(rows)
             subject = counted(len(rows), f"{of} comes", f"{of}s come")
-            lines.append(f"{subject} back {where}{f': {listed}' if listed else ''}.")
+            lines.append(f"{subject} back {where}{': ' if names else ''}{'; '.join(names)}.")
     return lines
 
 
-def _name(row: Mapping) -> str:
-    if row["kind"] == CLAIM:
-        return row["row"].rstrip(".")
-    return f"{row['table'].partition('_')[0].replace('table', 'table ')}, {row['row']}, {row['quantity']}"
+def headline(assessed: pd.DataFrame) -> str:
+    """One sentence for people who have not read the paper: table 1, as the code does and as the text says."""
+    counts = by_verdict(assessed).loc[reported.TABLES[0]]
+    text, code = (counts[name] for name in ("text", "code"))
+    return (
+        f"Run as the code does, {code[verdict.REPRODUCED]} of the {code.sum()} numbers of table 1 are reproduced and "
+        f"{code[verdict.DIFFERS]} differ; as the text says, {text[verdict.REPRODUCED]} and {text[verdict.DIFFERS]}."
+    )
+
+
+def _numbers_by_row(rows: pd.DataFrame) -> list[str]:
+    """``table 1, C (size, size_std)``, for each row of a table that has some."""
+    grouped = rows.groupby(["table", "row"], sort=False)["quantity"].agg(", ".join)
+    return [f"{table.partition('_')[0].replace('table', 'table ')}, {row} ({names})" for (table, row), names in grouped.items()]
+
+
+def by_verdict(assessed: pd.DataFrame) -> pd.DataFrame:
+    """Counts of numbers: a row per table, columns (``text`` or ``code``, verdict)."""
+    numbers = assessed[assessed["kind"] == NUMBER]
+    counts = {name: pd.crosstab(numbers["table"], numbers[f"verdict_as_{name}"]) for name in ("text", "code")}
+    return pd.concat({name: one.reindex(columns=verdict.VERDICTS, fill_value=0) for name, one in counts.items()}, axis=1)
 
 
 def by_table(assessed: pd.DataFrame) -> pd.DataFrame:
     """Numbers of each table by verdict, as the text says and as the code does."""
-    numbers = assessed[assessed["kind"] == NUMBER]
-    columns: dict[str, pd.Series] = {}
-    for name in ("text", "code"):
-        counts = pd.crosstab(numbers["table"], numbers[f"verdict_as_{name}"]).reindex(columns=verdict.VERDICTS, fill_value=0)
-        columns[f"as the {name}: reproduced / undecided / differs"] = counts.astype(str).agg(" / ".join, axis=1)
+    counts = by_verdict(assessed).astype(str)
+    columns = {
+        f"as the {name}: reproduced / undecided / differs": counts[name].agg(" / ".join, axis=1) for name in ("text", "code")
+    }
     return pd.DataFrame(columns).rename_axis("table").reset_index()
 
 
@@ -155,9 +171,9 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     return f"# As the text says, and as the published code does\n\n{body(assessed)}\n"
 
 
-def body(assessed: pd.DataFrame | None) -> str:
+def body(assessed: pd.DataFrame) -> str:
     """The sentences, the counts, and table 1, as Markdown without a title."""
-    if assessed is None or assessed.empty:
+    if assessed.empty:
         return _NOT_RUN
     parts = [*(f"- {line}" for line in sentences(assessed)), "", *markdown_table(by_table(assessed))]
     matchers = of_matchers(assessed)

@@ -1,0 +1,83 @@
+"""fairlets and fair-limit beside ``fair-kmeans`` 0.1.3 on PyPI (MIT), which is measured and nothing more: seconds and cost.
+
+    python -m venv peer
+    peer/bin/pip install fair-kmeans==0.1.3
+    python benchmarks/bench_fair_kmeans.py --peer peer/bin/python --files adult.csv bank.csv
+
+The files hold the group (0 or 1, as often) and then the features. Every cluster must hold both groups equally often. Costs
+are the best of three seeds, seconds the median; fairlets and the peer take one start of k-means, fair-limit its four.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+
+import numpy as np
+from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
+
+from clusterlets import methods
+
+SEEDS = 3
+N_CLUSTERS = (2, 5, 10, 20, 50, 100)
+METHODS = {"fairlets": {}, "fair-limit": {"max_deviation": 0}}
+PEER = """
+import sys, time
+import numpy as np
+from fair_kmeans import FairKMeans
+
+table = np.loadtxt(sys.argv[1], delimiter=",", skiprows=1)
+for seed in range(int(sys.argv[3])):
+    start = time.process_time()
+    labels = FairKMeans(int(sys.argv[2]), n_init=1, random_state=seed).fit(table[:, 1:], color=table[:, 0].astype(int)).labels_
+    seconds = time.process_time() - start
+    parts = [table[labels == label, 1:] for label in np.unique(labels)]
+    print(seconds, sum(float(((part - part.mean(axis=0)) ** 2).sum()) for part in parts))
+"""
+
+
+def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
+    """Median CPU seconds and least cost of the peer's fits."""
+    command = [python, "-I", "-c", PEER, file, str(n_clusters), str(SEEDS)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    seconds, costs = zip(*(map(float, line.split()) for line in lines), strict=True)
+    return statistics.median(seconds), min(costs)
+
+
+def ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
+    """The same of a method of ours."""
+    table = np.loadtxt(file, delimiter=",", skiprows=1)
+    X, groups = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64)
+    costs, times = [], []
+
+    def fit(seed: int) -> None:
+        labels = methods.get(name)().fit(X, groups, n_clusters, np.random.default_rng(seed), **METHODS[name])
+        per_group = [np.bincount(labels[groups == group], minlength=n_clusters) for group in (0, 1)]
+        assert np.array_equal(*per_group) and len(np.unique(labels)) == n_clusters
+        costs.append(sum(float(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum()) for c in range(n_clusters)))
+
+    fit(0)  # loads the compiled code
+    for seed in range(SEEDS):
+        times.append(cpu_seconds(lambda seed=seed: fit(seed), runs=1))
+    return statistics.median(times), min(costs)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--peer", required=True, help="a Python that has fair-kmeans")
+    parser.add_argument("--files", nargs="+", required=True)
+    arguments = parser.parse_args()
+    bars = Bars()
+    for file in arguments.files:
+        for n_clusters in N_CLUSTERS:
+            their_seconds, their_cost = peer(arguments.peer, file, n_clusters)
+            for name in METHODS:
+                seconds, cost = ours(name, file, n_clusters)
+                what = f"{name}, {file}, k = {n_clusters}"
+                bars.at_least(f"{what}: {their_seconds:.2f} s over {seconds:.3f} s", their_seconds / seconds, 20, "times")
+                bars.at_most(f"{what}: cost over the peer's", cost / their_cost, 1.0, "times")
+    sys.exit(f"{bars.missed} bars missed" if bars.missed else 0)
+
+
+if __name__ == "__main__":
+    main()
