@@ -92,13 +92,13 @@ def estimators_of_api() -> str:
 
 def table_of_methods() -> str:
     """The tables of docs/methods.md: a row a method, by role; and the parameters."""
-    roles = {"rival": "Methods that cluster instances", "paper": "Matchers of clusterlets", "baseline": "Controls"}
+    roles = {"rival": "Methods that cluster instances", "paper": "Matchers of clusterlets, from the paper", "baseline": "Controls"}
     parts = []
     for role, title in roles.items():
         rows = []
         for method in map(methods.get, methods.names(role)):
             grid = "; ".join(f"`{name}`: {', '.join(map(str, values))}" for name, values in method.grid().items()) or "none"
-            source = f" ({method.citation})" if method.citation else ""
+            source = f" ({method.citation})" if method.citation and role != "paper" else ""
             groups = f"; {method.most_groups} groups at most" if method.most_groups else ""
             limits = groups + (f"; {method.most_rows:,} rows at most" if method.most_rows else "")
             what = f"{method.summary().rstrip('.')}{source}"
