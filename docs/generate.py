@@ -92,7 +92,7 @@ def estimators_of_api() -> str:
 
 def table_of_methods() -> str:
     """The tables of docs/methods.md: a row a method, by role; and the parameters."""
-    roles = {"rival": "Methods that cluster instances", "paper": "Matchers of clusterlets, from the paper", "baseline": "Controls"}
+    roles = {"rival": "Methods that cluster instances", "paper": "The paper's matchers", "baseline": "Controls"}
     parts = []
     for role, title in roles.items():
         rows = []
