@@ -91,26 +91,33 @@ def estimators_of_api() -> str:
 
 
 def table_of_methods() -> str:
-    """The tables of docs/methods.md: a row a method, by role; and a row a parameter."""
-    roles = {"rival": "Methods that cluster instances", "paper": "Matchers of clusterlets", "baseline": "Controls"}
+    """The tables of docs/methods.md: a row a method, by role; and the parameters."""
+    roles = {"rival": "Methods that cluster instances", "paper": "The paper's matchers", "baseline": "Controls"}
     parts = []
     for role, title in roles.items():
         rows = []
         for method in map(methods.get, methods.names(role)):
             grid = "; ".join(f"`{name}`: {', '.join(map(str, values))}" for name, values in method.grid().items()) or "none"
-            source = f" ({method.citation})" if method.citation else ""
-            limit = f"; {method.most_rows:,} rows at most" if method.most_rows else ""
+            source = f" ({method.citation})" if method.citation and role != "paper" else ""
+            groups = f"; {method.most_groups} groups at most" if method.most_groups else ""
+            limits = groups + (f"; {method.most_rows:,} rows at most" if method.most_rows else "")
             what = f"{method.summary().rstrip('.')}{source}"
-            rows.append([f"`{method.name}`", what, method.most_groups or "any", grid, method.guarantee, method.cost + limit])
-        header = ["name", "how", "groups", "default grid", "what it guarantees", "cost and limits"]
+            rows.append([f"`{method.name}`", what, grid, method.guarantee, method.cost + limits])
+        header = ["name", "how", "default grid", "what it guarantees", "cost and limits"]
         parts.append(f"### {title}\n\n{table(header, rows)}")
-    rows = [
-        [f"`{method.name}`", f"`{name}`", parameter.allowed, f"`{parameter.default}`", parameter.meaning]
-        for method in map(methods.get, methods.names())
-        for name, parameter in method.parameters.items()
-    ]
-    parts.append(f"### Parameters\n\n{table(['method', 'parameter', 'values', 'default', 'meaning'], rows)}")
+    rows = rows_of_parameters(map(methods.get, methods.names()))
+    parts.append(f"### Parameters\n\n{table(['methods', 'parameter', 'values', 'default', 'meaning'], rows)}")
     return "\n\n".join(parts)
+
+
+def rows_of_parameters(classes: Iterable[type[methods.Method]]) -> list[list[str]]:
+    """A row a parameter; methods that declare the same one share its row."""
+    owners: dict[tuple[str, ...], list[str]] = {}
+    for method in classes:
+        for name, parameter in method.parameters.items():
+            row = f"`{name}`", parameter.allowed, f"`{parameter.default}`", parameter.meaning
+            owners.setdefault(row, []).append(f"`{method.name}`")
+    return [[", ".join(names), *row] for row, names in owners.items()]
 
 
 def table(header: list[str], rows: list[list]) -> str:

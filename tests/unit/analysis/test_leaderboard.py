@@ -186,12 +186,10 @@ def test_the_weighted_median_and_quantile_are_those_of_repeated_values():
 
 
 def test_the_script_of_the_docs_recomputes_the_summary_from_the_points(many_runs, tmp_path):
-    text = (DOCS / "results-format.md").read_text(encoding="utf-8")
-    script = next(code for code in re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE) if "chooses" in code)
+    script = (DOCS / "recompute_leaderboard.py").read_text(encoding="utf-8")
     assert len(script.splitlines()) <= 60 and "clusterlets" not in re.findall(r"import (\w+)", script)
     write_csv(tmp_path / "leaderboard_points.csv", many_runs)
-    (tmp_path / "recompute.py").write_text(script)
-    command = [sys.executable, "recompute.py"]
+    command = [sys.executable, DOCS / "recompute_leaderboard.py"]
     printed = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, check=True).stdout.splitlines()
     board = leaderboard.leaderboard(read_lines(tmp_path / "leaderboard_points.csv"))
     expected = leaderboard.overall(board).query("kind == 'method'").to_dict("records")

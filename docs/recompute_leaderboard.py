@@ -1,0 +1,53 @@
+"""Limit, place, method, reliability and median price of each method of a leaderboard, from leaderboard_points.csv alone."""
+
+import csv
+from collections import defaultdict
+from statistics import median
+
+LIMITS = (0.01, 0.02, 0.05, 0.1)
+with open("leaderboard_points.csv", encoding="utf-8", newline="") as file:
+    points = [row for row in csv.DictReader(file) if row["kind"] == "method"]
+
+
+def infeasible(row, limit):
+    """Whether the row proves that no clustering of its block keeps the limit."""
+    value = row["parameters"].partition("max_deviation=")[2]
+    proved = row["method"] == "fair-limit" and row["status"] == "infeasible" and value
+    return proved and float(value.split(",")[0]) >= limit
+
+
+def keeps(row, limit):
+    return row["price"] and row["n_clusters"] == row["k"] and float(row["deviation_max"]) <= limit + 1e-13
+
+
+def chosen(configurations, limit):
+    """The runs that score the configuration that the choosing runs prefer; None if none of these keeps the limit."""
+    best, scoring = None, None
+    for runs in configurations.values():
+        choosing = [row for row in runs if row["chooses"] == "True"]
+        prices = [float(row["price"]) for row in choosing if keeps(row, limit)]
+        if prices:
+            key = -len(prices) / len(choosing), median(prices)
+            if best is None or key < best:
+                best, scoring = key, [row for row in runs if row["chooses"] == "False"]
+    return scoring
+
+
+for limit in LIMITS:
+    no_blocks = {(row["dataset"], row["k"]) for row in points if infeasible(row, limit)}
+    blocks = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    for row in points:
+        block = row["dataset"], row["k"]
+        if block not in no_blocks:
+            blocks[row["method"]][block][row["parameters"]].append(row)
+    order = []
+    for method, configurations in blocks.items():
+        prices = []
+        for runs_by_parameters in configurations.values():
+            scoring = chosen(runs_by_parameters, limit)
+            if scoring and all(keeps(row, limit) for row in scoring):
+                prices.append(median(float(row["price"]) for row in scoring))
+        price = median(prices) if prices else float("inf")
+        order.append((-len(prices) / len(configurations), price, method))
+    for place, (reliability, price, method) in enumerate(sorted(order), 1):
+        print(f"{limit:g} {place} {method} {abs(reliability):.4f} {price:.4f}")
