@@ -172,8 +172,7 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
 def _failures(runs: pd.DataFrame) -> Iterator[str]:
     without = runs[runs["status"] != OK]
     if len(without):
-        statuses = ", ".join(f"{status} {number}" for status, number in without["status"].value_counts().items())
-        first = without.iloc[0]
+        statuses, first = leaderboard.count_statuses(without["status"]), without.iloc[0]
         where = f"{first['dataset']}, k = {first['k']:g}: {first['note']}"
         yield f"{counted(len(without), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
 

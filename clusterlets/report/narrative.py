@@ -176,12 +176,12 @@ def _numbers_sentence(results: Results) -> str:
 def _claims_sentence(assessed: pd.DataFrame) -> str:
     sentences = claims.by_sentence(assessed)
     subject = f"Of the {len(sentences)} sentences that the paper says of its experiments"
-    paper = f"by its own numbers {claims.in_words(sentences['paper'])}"
+    paper = f"by its own numbers {claims.summarize(sentences['paper'])}"
     if (sentences["ours"] == INCONCLUSIVE).all():
         return f"{subject}, {paper}; by ours all are inconclusive, as these runs lack what they speak of."
     return (
-        f"{subject}, {paper}; by our numbers {claims.in_words(sentences['ours'])}; and by our numbers with FRAC as it is "
-        f"defined, {claims.in_words(sentences['stricter'])}."
+        f"{subject}, {paper}; by our numbers {claims.summarize(sentences['ours'])}; and by our numbers with FRAC as it is "
+        f"defined, {claims.summarize(sentences['stricter'])}."
     )
 
 
