@@ -35,7 +35,8 @@ def fractional_lloyd(
     ----------
     X : float array (n, d)
     weights : float array (n,)
-        Instances that each row stands for. The groups' shares of them must lie within the bounds, or the rounds lead nowhere.
+        Instances that each row stands for. The groups' shares of them must lie within
+        the bounds, because otherwise the rounds do not converge.
     groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int

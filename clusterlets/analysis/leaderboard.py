@@ -7,7 +7,7 @@ keeps the limit if all its runs do.
 
 Two numbers for each method, never mixed into one: **reliability**, the share of the blocks in which it keeps the limit, and
 **price**, where it does. Neither depends on which other methods take part, so adding or leaving out one never changes the order
-of two others. Blocks of one table are alike, so intervals come from drawing whole tables anew (bootstrap).
+of two others. Blocks of one table are alike, so intervals come from resampling whole tables (bootstrap).
 """
 
 from collections.abc import Mapping, Sequence

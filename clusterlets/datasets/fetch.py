@@ -148,7 +148,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
         if not usable:
             failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.verdict) for wrong in answers]
             raise ClusterletsError(_no_source_error(dataset, folder, failures))
-        origins = {_sha256(usable[0].folder / file): usable[0].source for file in missing}
+        origins = {storage.hash_of_file(usable[0].folder / file): usable[0].source for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
         for file in missing:
             os.replace(usable[0].folder / file, folder / file)
@@ -175,7 +175,7 @@ def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
     """Whether the files are the dataset, and why; SourceFailed if they are not data or give a different table."""
     for file in _names(dataset):
         _require_plausible(stage / file)
-    if _has_published_hashes(dataset, stage):
+    if _receipt(dataset, stage)["sha256_matches"]:
         return True, "serves the known bytes"
     try:
         prepare(dataset["name"], stage.parent)
@@ -350,26 +350,16 @@ def _origins(folder: Path) -> dict[str, str]:
 
 def _receipt(dataset: dict, folder: Path) -> dict:
     """The receipt; a file whose bytes no source served was put there by hand."""
-    digests = {file: _sha256(folder / file) for file in _names(dataset)}
-    files = {file: {"bytes": (folder / file).stat().st_size, "sha256": digest} for file, digest in digests.items()}
-    origins, matches = _origins(folder), _has_published_hashes(dataset, folder)
-    source = " and ".join(dict.fromkeys(origins.get(digest, _BY_HAND) for digest in digests.values()))
-    return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": files}
-
-
-def _has_published_hashes(dataset: dict, folder: Path) -> bool:
-    """Whether all files have the known SHA-256, or, if none was published, a known git blob id."""
+    files, origins, matches, sources = {}, _origins(folder), True, []
     for file in dataset["files"]:
         content = (folder / file["name"]).read_bytes()
-        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-        if hashlib.sha256(content).hexdigest() != file.get("sha256") and blob not in file.get("git_blob", ()):
-            return False
-    return True
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+        digest = hashlib.sha256(content).hexdigest()
+        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # what git calls these bytes
+        matches = matches and (digest == file.get("sha256") or blob in file.get("git_blob", ()))
+        files[file["name"]] = {"bytes": len(content), "sha256": digest}
+        sources.append(origins.get(digest, _BY_HAND))
+    source = " and ".join(dict.fromkeys(sources))
+    return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": files}
 
 
 def _no_source_error(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:

@@ -20,7 +20,7 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are readable with every common form of colour blindness. Clusters: Okabe and Ito's without its black and pale
+# Both palettes are readable with every common form of color blindness. Clusters: Okabe and Ito's without its black and pale
 # yellow; further clusters repeat the hues with another marker. Shares have a different palette, as they show something else.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _SHARES = colormaps["viridis"]

@@ -1,4 +1,4 @@
-"""A fitted clustering that new rows can be assigned to, and its file: JSON, as nothing in it is code."""
+"""A fitted clustering that new rows can be assigned to, and its file. The file is JSON, so loading it runs no code."""
 
 import hashlib
 import json
@@ -114,7 +114,7 @@ class SavedClustering:
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
         limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
-        assert limits is not None  # as `of` sees to
+        assert limits is not None  # `of` has checked that
         labels, missed = assign_new(distances_to_centres(X, self.centres, len(self.centres)), codes, counts, *limits)
         if remember:
             np.add.at(counts, (codes, labels), 1)

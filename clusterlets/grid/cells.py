@@ -24,7 +24,7 @@ EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 # Characters that file names hold unescaped; an underscore separates parameters.
 _PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
 
-# Numbers as a configuration may write them: YAML, and whoever reads one, takes these alone for the same number.
+# Numbers as a configuration may write them: YAML reads them as a person would.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _MOST_DIGITS = 300  # as many as the largest float has; Python converts no more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")

@@ -33,7 +33,7 @@ def fingerprint(
 ) -> str:
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
-    ``modules`` are dotted names such as ``"steps.scoring"``, and count whatever they say of themselves; modules that are
+    ``modules`` are dotted names such as ``"steps.scoring"``, and count even with ``IN_FINGERPRINTS = False``; modules that are
     imported by name at run time must be given too. ``files`` are relative to the package, and ``user_files`` are the user's.
     The parts follow the digits, each file with its own digits and each library with its version, and then ``further_parts``,
     so that :func:`changed_parts` can name those that changed.

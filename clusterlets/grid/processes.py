@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # from linux/prctl.h
 
 def open_lifeline() -> Callable[[], None]:
     """Make the steps that this process starts end with it; the returned function ends them at once."""
-    watched, held = os.pipe()  # closed in every program that this process starts, which so cannot hold it open
+    watched, held = os.pipe()  # not inherited, so no other program can hold it open
     os.environ[_LIFELINE] = f"{os.getpid()}:{watched}:{_system()}"
 
     def close() -> None:
@@ -55,7 +55,7 @@ def end_with_run() -> None:
     os.setsid()  # what ends the step's group must not end its guard
     end_with_parent()
     streams = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # nobody who reads the step's output waits for the guard
+    for stream in (0, 1, 2):  # so that a reader of the step's output does not wait for the guard
         os.dup2(streams, stream)
     watch = select.poll()
     watch.register(lifeline, 0)

@@ -1,7 +1,7 @@
-"""Fair clustering methods, one file each: C, G-B, D, B, G-D, FRAC, k-means, random, and whatever joins them.
+"""Fair clustering methods, one file each.
 
 A file holds one subclass of :class:`Method`; its name is the method's in lower case, with ``_`` for ``-``: ``g_b.py``.
-A file of your own works alike, wherever it lies (:func:`from_file`). Nothing else has to know of it: paths, jobs, results,
+A file of your own works the same way from any folder (:func:`from_file`). Nothing else has to know of it: paths, jobs, results,
 figures, commands, estimators and docs/methods.md follow from the attributes of the class.
 """
 

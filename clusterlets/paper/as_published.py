@@ -21,7 +21,7 @@ COLUMNS = [
 ]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
-# The better, the larger.
+# A larger number is a better verdict.
 _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
 
 
