@@ -31,8 +31,8 @@ _LONGEST_REQUEST = 4096  # bytes, as many as reach a pipe at once
 _LONGEST_OUTPUT = 100_000  # bytes that a fit may print
 #: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
-# The parent's ends of the pipes to all keepers. No keeper may hold one: a keeper ends when its own pipe is closed. Threads fork in
-# turn. The lock is reentrant, because a fit that starts fits of its own is the same thread after a fork.
+# The parent's ends of the pipes to all keepers. No keeper may hold one: a keeper ends when its own pipe is closed. Threads fork
+# in turn. The lock is reentrant, because a fit that starts fits of its own is the same thread after a fork.
 _PARENTS_ENDS: set[int] = set()
 _FORKING = threading.RLock()
 

@@ -40,7 +40,7 @@ def private():
     """A SLURM that belongs to these tests alone."""
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
-    # Both signals end the tests and what they started. In the background of a shell, as in CI, Python ignores SIGINT by default.
+    # Both signals end the tests and what they started. In the background of a shell, as in CI, Python would ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:  # short: the name of a socket has 107 characters
