@@ -94,7 +94,7 @@ def _kernel(name: str):
 
 
 def _is_cached(function: Callable) -> bool:
-    """Whether there is machine code, or no place for it."""
+    """Whether its machine code is cached, or can be cached nowhere."""
     try:
         cache = Path(_dispatcher(function, cache=True).stats.cache_path)
     except (RuntimeError, OSError):

@@ -391,7 +391,7 @@ def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_
 
 
 def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
-    """Of several sensitive columns, the largest deviation of each by itself, which is what limits of fair-limit are about."""
+    """Of several sensitive columns, the largest deviation of each by itself, which is what fair-limit limits."""
     from clusterlets.estimators.report import composition_of
 
     if sensitive.shape[1] == 1:

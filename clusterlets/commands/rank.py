@@ -212,25 +212,25 @@ def account(standings: Standings, method: str) -> Iterator[str]:
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:
-        found = _compared(standings.pairs_of(method, limit))
+        others = _compared(standings.pairs_of(method, limit))
         yield f"\n{describe_limit(limit).capitalize()}, {method} is"
-        yield from (fill(f"{words}: {', '.join(names)}") for words, names in found.items() if names)
+        yield from (fill(f"{words}: {', '.join(names)}") for words, names in others.items() if names)
 
 
 def _compared(pairs: pd.DataFrame) -> dict[str, list[str]]:
-    """The other methods of a method's pairs by what is found, each with the number that says so."""
+    """The other methods by how they compare with this one, each with the number that shows it, from the pairs of this one."""
     cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
     more, less = "more reliable than (by)", "less reliable than (by)"
     alike = "not told apart from (its cost over theirs)"
-    found: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
+    others: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
     for pair in pairs.to_dict("records"):
         told_apart = pair["told_apart"]
         name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
         if "price" in told_apart:
-            found[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
+            others[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
         if "reliability" in told_apart:
             gain = pair["reliability_difference"]
-            found[more if gain > 0 else less].append(f"{pair['other']} ({abs(gain):.2f})")
+            others[more if gain > 0 else less].append(f"{pair['other']} ({abs(gain):.2f})")
         if not told_apart:
-            found[alike].append(name_and_ratio)
-    return found
+            others[alike].append(name_and_ratio)
+    return others

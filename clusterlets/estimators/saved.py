@@ -197,7 +197,7 @@ class SavedClustering:
 
 
 def _digest(content: Mapping) -> str:
-    """SHA-256 of the content as any file of JSON gives it back, so that a damaged file assigns no row."""
+    """SHA-256 of the content as it is read back from JSON, so that a damaged file is refused."""
     read_again = json.loads(json.dumps(content))
     return hashlib.sha256(json.dumps(read_again, sort_keys=True).encode()).hexdigest()
 

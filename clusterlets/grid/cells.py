@@ -123,7 +123,7 @@ def parse_parameters(text: str) -> dict[str, Value]:
 
 
 def as_text(value: Value) -> str:
-    """A value in characters that any path may hold. A text that reads like another value has its first one escaped."""
+    """A value in characters that any path may hold. In a text that reads like another value, the first one is escaped."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):

@@ -89,7 +89,7 @@ def fits(
 class _Keeper:
     """A forked process that forks one for the fits of each request, and ends it with all that it started.
 
-    It has its own session, so that what ends its parent's leaves it; then it ends the fit, and itself.
+    It has its own session, so it survives a signal that ends its parent's; then it ends the fit, and itself.
     """
 
     def __init__(self, fit: Callable[[int], Any], limits: Limits):
@@ -161,7 +161,7 @@ def _keep(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int
 def _fit_apart(
     fit: Callable[[int], Any], seeds: list[int], limits: Limits, requests: int, wakened: int, replies: BinaryIO
 ) -> int:
-    """Fit in a process of its own, of which nothing is left: no process, no temporary file.
+    """Fit in a process of its own, which leaves nothing behind: no process, no temporary file.
 
     Returns how many seeds have an outcome, at least one; the process of a fit that is stopped or crashes fits no other.
     """

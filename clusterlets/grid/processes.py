@@ -1,4 +1,4 @@
-"""Processes that end with the run that started them, whatever ends it.
+"""Processes that end with the run that started them, even if it is killed.
 
 A run (Snakemake) holds a pipe open, its lifeline, and the system closes it when the run ends, even by SIGKILL. Each step
 has a guard, a small process that watches the lifeline and ends the step. This needs Linux: elsewhere a step whose run was
@@ -73,7 +73,7 @@ def end_with_parent() -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parents end, so that :func:`end_descendants` meets them. On Linux."""
+    """Become the parent of descendants whose own parents end, so that :func:`end_descendants` finds them. On Linux."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -100,7 +100,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _system() -> str:
-    """What tells this machine and its numbers of processes from those of others; empty where there is no /proc."""
+    """What identifies this machine and its table of processes; empty where there is no /proc."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{os.readlink('/proc/self/ns/pid')}".replace(":", "")

@@ -121,7 +121,7 @@ def own_files(run: Run) -> dict[str, bytes]:
 
 
 def _below(path: str) -> str:
-    """A name for a path: the path itself, unless it leads elsewhere or holds letters that addresses escape."""
+    """A name for a path: the path itself, unless it leads elsewhere or holds letters that URLs escape."""
     if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
         return path
     return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"
