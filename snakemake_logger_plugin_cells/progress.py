@@ -1,6 +1,6 @@
 """How far a run is and how long it will still take: counts and arithmetic, without a clock, a screen or Snakemake."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -30,7 +30,8 @@ class Progress:
     running: dict[int, Job] = field(default_factory=dict)
     failed: dict[int, Job] = field(default_factory=dict)
     done: Counter = field(default_factory=Counter)
-    due: Counter = field(default_factory=Counter)  # seconds expected of the jobs that are done, by rule
+    # Seconds expected of the jobs that are done, by rule.
+    due: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     spent: float = 0.0  # seconds that they took
 
     def start(self, number: int, job: Job) -> None:

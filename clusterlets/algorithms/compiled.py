@@ -77,8 +77,10 @@ def compile_together(kernels: Sequence[str]) -> None:
     if len(missing) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_here; compile_here({missing[1::2]!r})"
-    silent = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([sys.executable, "-c", code], **silent):  # if it fails, its kernels are compiled when they are used
+    # If the other process fails, its kernels are compiled when they are used.
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ):
         compile_here(missing[::2])
 
 

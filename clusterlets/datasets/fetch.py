@@ -44,10 +44,13 @@ class SourceFailed(Exception):
 
 
 class Answer(NamedTuple):
-    """What a source served into ``folder``; ``is_right`` is None if no table is known to compare it with."""
+    """What a source served into ``folder``; ``is_right`` is None if no table is known to compare it with.
+
+    ``source`` is its name in the receipt, ``title`` that in messages, which holds no password.
+    """
 
     source: str
-    place: str
+    title: str
     folder: Path
     is_right: bool | None
     verdict: str
@@ -146,7 +149,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
                 break
         usable = sorted((answer for answer in answers if answer.is_right is not False), key=lambda answer: not answer.is_right)
         if not usable:
-            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.verdict) for wrong in answers]
+            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.title, wrong.verdict) for wrong in answers]
             raise ClusterletsError(_no_source_error(dataset, folder, failures))
         origins = {storage.hash_of_file(usable[0].folder / file): usable[0].source for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
@@ -156,7 +159,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
 
 def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
     """Try every source, each in its own folder below ``incoming``; links there lead to the other files in ``folder``."""
-    for number, (source, place, get) in enumerate(_sources(dataset, mirror)):
+    for number, (source, title, get) in enumerate(_sources(dataset, mirror)):
         stage = incoming / str(number) / dataset["name"]
         stage.mkdir(parents=True)
         try:
@@ -168,7 +171,7 @@ def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirr
         except SourceFailed as failure:
             shutil.rmtree(stage)
             is_right, verdict = False, re.sub(r"(?<=//).*@", "", str(failure))  # an address may hold a password
-        yield Answer(source, place, stage, is_right, verdict)
+        yield Answer(source, title, stage, is_right, verdict)
 
 
 def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
@@ -364,7 +367,7 @@ def _receipt(dataset: dict, folder: Path) -> dict:
 
 def _no_source_error(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
     paths = " and ".join(str(folder / file) for file in _names(dataset))
-    attempts = "\n".join(f"  - {place}: {reason}" for place, reason in failures)
+    attempts = "\n".join(f"  - {title}: {reason}" for title, reason in failures)
     return (
         f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
         f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "

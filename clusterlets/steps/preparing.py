@@ -126,8 +126,8 @@ def _compare(dataset: str, path: Path, expected: str, receipt_path: Path) -> Non
         return
     receipt_path.unlink()
     raise ClusterletsError(
-        f"{dataset}: {path} {problem}. Its receipt has been removed, so the same command fetches the file "
-        "again. To use a file of your own, put it back at that name first."
+        f"{dataset}: {path} {problem}. Its receipt has been removed, so running the same command again fetches the "
+        "file anew. To use a file of your own, put it back at that name first."
     )
 
 
