@@ -296,6 +296,16 @@ def _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix,
     return damping, gain
 
 
+@inner
+def _judge(trial_value, value, gain, steps, damping):
+    """Whether a trial raises the dual by enough of what the step promised, and the damping of the next step."""
+    if steps == 0:
+        return True, damping
+    if not (gain > 0 and trial_value >= value + 0.2 * gain):
+        return False, max(4 * damping, 1e-4)
+    return True, max(0.2 * damping, 1e-9) if trial_value >= value + 0.4 * gain else damping
+
+
 # ---- all clusters of each row ------------------------------------------------------------------------------------------
 
 
@@ -432,9 +442,8 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
             costs, weights, groups, rows, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
         )
         best = max(best, exact)
-        if steps == 0 or (gain > 0 and trial_value >= value + 0.2 * gain):
-            if steps > 0 and trial_value >= value + 0.4 * gain:
-                damping = max(0.2 * damping, 1e-9)
+        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
+        if is_accepted:
             _copy(trial, multipliers)
             _copy(trial_prices, prices)
             _copy(trial_counts, counts)
@@ -444,8 +453,6 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
             if missed <= tolerance or steps == _MOST_STEPS:
                 return best
             steps += 1
-        else:
-            damping = max(4 * damping, 1e-4)
         damping, gain = _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial)
         if damping >= _MOST_DAMPING:
             return best
@@ -645,9 +652,8 @@ def _ascend_sparse(costs, weights, groups, rows, slack, temperature, tolerance, 
                 exact -= slack[row, cluster] * trial[row, cluster]
         best = max(best, exact)
         trial_value = exact - smoothing
-        if steps == 0 or (gain > 0 and trial_value >= value + 0.2 * gain):
-            if steps > 0 and trial_value >= value + 0.4 * gain:
-                damping = max(0.2 * damping, 1e-9)
+        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
+        if is_accepted:
             _copy(trial, multipliers)
             _copy(trial_prices, prices)
             _copy(trial_counts, counts)
@@ -657,8 +663,6 @@ def _ascend_sparse(costs, weights, groups, rows, slack, temperature, tolerance, 
             if missed <= tolerance or steps == _MOST_STEPS:
                 return best
             steps += 1
-        else:
-            damping = max(4 * damping, 1e-4)
         damping, gain = _step(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial)
         if damping >= _MOST_DAMPING:
             return best
