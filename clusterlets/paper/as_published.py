@@ -94,9 +94,9 @@ def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
 
 
 def _comes_back(with_text: bool, with_code: bool) -> str:
-    return {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}[
-        with_text, with_code
-    ]
+    if with_text:
+        return BOTH if with_code else ONLY_TEXT
+    return ONLY_CODE if with_code else NEITHER
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------

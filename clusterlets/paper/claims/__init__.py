@@ -24,8 +24,8 @@ __all__ = [
     "assess",
     "by_sentence",
     "counts",
+    "describe_counts",
     "judge",
-    "summarize",
     "to_markdown",
 ]
 
@@ -98,7 +98,7 @@ def counts(assessed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns).rename_axis("verdict").reset_index()
 
 
-def summarize(verdicts: pd.Series) -> str:
+def describe_counts(verdicts: pd.Series) -> str:
     """How many of the sentences have each verdict: "12 hold, 1 holds in part, 3 do not hold, 1 is inconclusive"."""
     plurals = {HOLDS: "hold", IN_PART: "hold in part", FAILS: "do not hold", INCONCLUSIVE: "are inconclusive"}
     singulars = {**dict(zip(VERDICTS, VERDICTS, strict=True)), INCONCLUSIVE: "is inconclusive"}
