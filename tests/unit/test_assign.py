@@ -104,7 +104,7 @@ def test_remembered_rows_count():
     assert (model.saved().counts == before).all()
     labels = model.assign(X[N:], sensitive_features=SEX[N:], remember=True)
     assert (model.saved().counts.sum(axis=0) - before.sum(axis=0) == np.bincount(labels, minlength=K)).all()
-    assert (fitted("fair-limit").saved().counts == before).all()  # a fit starts anew
+    assert (fitted("fair-limit").saved().counts == before).all()  # a new fit forgets them
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
