@@ -61,7 +61,8 @@ class SavedClustering:
         if method.assignment_rows is methods.Method.assignment_rows or method.name not in methods.names():
             able = [name for name in methods.names() if methods.get(name).assignment_rows is not methods.Method.assignment_rows]
             raise InvalidInput(
-                f"A clustering of {method.name} cannot be saved, as it says nothing of new rows; take {', '.join(able)}."
+                f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
+                f"{', '.join(able)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -161,7 +162,7 @@ class SavedClustering:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             digest = content.pop("sha256", None) if isinstance(content, dict) else None
             if digest is None or content.get("format") != _FORMAT:
-                raise ValueError("its format is another one")
+                raise ValueError("it has another format")
             if digest != _digest(content):
                 raise ValueError("it has been changed since")
             del content["format"]
@@ -187,7 +188,7 @@ class SavedClustering:
         if any(values is not None and len(values) != d for values in of_features):
             raise ValueError("features and centres do not fit together")
         if self.method not in methods.names() or methods.get(self.method).assignment_rows is methods.Method.assignment_rows:
-            raise ValueError(f"{self.method} says nothing of new rows")
+            raise ValueError(f"{self.method} guarantees nothing for new rows")
         method = methods.get(self.method)
         with as_invalid_input():
             methods.check_parameters(method, dict(self.parameters), self.method)
