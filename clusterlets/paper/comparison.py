@@ -77,7 +77,7 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
     """The s of table 5 that is nearer to the paper: its name and mean absolute difference; None without comparable values."""
-    compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != "not comparable")]
+    compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != NOT_COMPARABLE)]
     s = compared["row"].str.split().str[1]
     distances = compared["difference"].abs().groupby(s).mean().drop("omega", errors="ignore")
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
