@@ -26,7 +26,7 @@ class NoClusteringError(InvalidInput):
     status : str
         Its value in the column ``status`` of the results: ``not_converged`` or ``infeasible``.
     labels : int array (n,) or None
-        Of a search that did not converge: labels that come near to what was asked for.
+        If a search did not converge: the labels that came nearest to what was asked for.
     """
 
     def __init__(self, status: str, message: str, labels: Any = None):
@@ -65,7 +65,7 @@ class UnusableFileError(ClusterletsError):
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:
-    """`` (did you mean 'adult'?)`` if one of the available names is near, in whatever case, or holds the name; else empty."""
+    """`` (did you mean 'adult'?)`` if one of the available names is similar, or contains the name; else empty."""
     from difflib import get_close_matches  # imported late: only errors need it
 
     by_case = {other.casefold(): other for other in available}

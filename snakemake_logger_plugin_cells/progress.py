@@ -30,9 +30,8 @@ class Progress:
     running: dict[int, Job] = field(default_factory=dict)
     failed: dict[int, Job] = field(default_factory=dict)
     done: Counter = field(default_factory=Counter)
-    due: dict[str, float] = field(
-        default_factory=lambda: defaultdict(float)
-    )  # seconds expected of the jobs that are done, by rule
+    # Seconds expected of the jobs that are done, by rule.
+    due: dict[str, float] = field(default_factory=lambda: defaultdict(float))
     spent: float = 0.0  # seconds that they took
 
     def start(self, number: int, job: Job) -> None:

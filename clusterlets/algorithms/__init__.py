@@ -1,3 +1,3 @@
-"""The methods, and what they share: arrays in, arrays out. It reads and writes no result."""
+"""The algorithms of the methods, as functions on arrays. Only the cache of machine code touches files."""
 
 import clusterlets.installation  # noqa: F401

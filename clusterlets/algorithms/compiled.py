@@ -77,9 +77,10 @@ def compile_together(kernels: Sequence[str]) -> None:
     if len(missing) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_here; compile_here({missing[1::2]!r})"
+    # If the other process fails, its kernels are compiled when they are used.
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ):  # whatever it fails to compile is compiled here, when it is needed
+    ):
         compile_here(missing[::2])
 
 
@@ -95,7 +96,7 @@ def _kernel(name: str):
 
 
 def _is_cached(function: Callable) -> bool:
-    """Whether there is machine code, or no place for it."""
+    """Whether its machine code is cached, or can be cached nowhere."""
     try:
         cache = Path(_dispatcher(function, cache=True).stats.cache_path)
     except (RuntimeError, OSError):

@@ -1,8 +1,8 @@
 """Cheaper whole counts of groups in clusters, by moves of one instance, or of one of each of two groups.
 
-An assignment whose groups are each the cheapest for their counts stays so when one instance more moves from a cluster to
-another along the cheapest path: through other clusters, each of which passes one on. The cost of this is exact, and so is
-that of moving two groups at once, as only the bounds connect them.
+If the labels of a group are the cheapest for its counts, they stay so when one more instance leaves a cluster for another along
+the cheapest path: through other clusters, each of which passes one on. The cost of such a move is exact. So is that of moving
+two groups at once, because only the bounds connect them.
 """
 
 import numpy as np

@@ -11,7 +11,7 @@ the dual. All of it is sums, products and roots in a fixed order: every processo
 :func:`solve_dual` looks at every cluster for each row. :func:`solve_sparse_dual` looks at the few that matter: at a low
 temperature nearly every row belongs to one cluster, whatever the multipliers do within a search. So the rows are sorted
 first: those with a single near cluster only count, and of the others just the near clusters are looked at. A cluster is near
-if its cost plus price is within some temperatures of the row's least; when prices have moved too far, rows are sorted anew.
+if its cost plus price is within some temperatures of the row's least; when prices have moved too far, rows are sorted again.
 The bound stays exact. Both are in one file because Numba notices changes of a kernel in its own file only.
 """
 
@@ -35,7 +35,7 @@ _ROUNDING = 1e-20  # as a part of the mean cost: less is rounding of a distance 
 _MOST_DAMPING = 1e12
 _LN2 = 0.6931471805599453
 _REACH = 18.0  # temperatures: a cluster beyond has less than 2e-8 of the row
-_MARGIN = 6.0  # temperatures by which prices may move before rows are sorted out anew
+_MARGIN = 6.0  # temperatures by which prices may move before rows are sorted again
 
 
 @dataclass(frozen=True)
@@ -320,6 +320,16 @@ def _step(rows, least, curvature, temperature, free, n_free, gradient, damping, 
     return damping, gain
 
 
+@inner
+def _judge(trial_value, value, gain, steps, damping):
+    """Whether a trial raises the dual by enough of what the step promised, and the damping of the next step."""
+    if steps == 0:
+        return True, damping
+    if not (gain > 0 and trial_value >= value + 0.2 * gain):
+        return False, max(4 * damping, 1e-4)
+    return True, max(0.2 * damping, 1e-9) if trial_value >= value + 0.4 * gain else damping
+
+
 # ---- all clusters of each row ------------------------------------------------------------------------------------------
 
 
@@ -456,9 +466,8 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
             costs, weights, groups, rows, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
         )
         best = max(best, exact)
-        if steps == 0 or (gain > 0 and trial_value >= value + 0.2 * gain):
-            if steps > 0 and trial_value >= value + 0.4 * gain:
-                damping = max(0.2 * damping, 1e-9)
+        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
+        if is_accepted:
             _copy(trial, multipliers)
             _copy(trial_prices, prices)
             _copy(trial_counts, counts)
@@ -468,8 +477,6 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
             if missed <= tolerance or steps == _MOST_STEPS:
                 return best
             steps += 1
-        else:
-            damping = max(4 * damping, 1e-4)
         damping, gain = _step(
             rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
         )
@@ -672,9 +679,8 @@ def _ascend_sparse(costs, weights, groups, rows, slack, least, temperature, tole
                 exact -= slack[row, cluster] * trial[row, cluster]
         best = max(best, exact)
         trial_value = exact - smoothing
-        if steps == 0 or (gain > 0 and trial_value >= value + 0.2 * gain):
-            if steps > 0 and trial_value >= value + 0.4 * gain:
-                damping = max(0.2 * damping, 1e-9)
+        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
+        if is_accepted:
             _copy(trial, multipliers)
             _copy(trial_prices, prices)
             _copy(trial_counts, counts)
@@ -684,8 +690,6 @@ def _ascend_sparse(costs, weights, groups, rows, slack, least, temperature, tole
             if missed <= tolerance or steps == _MOST_STEPS:
                 return best
             steps += 1
-        else:
-            damping = max(4 * damping, 1e-4)
         damping, gain = _step(
             rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
         )

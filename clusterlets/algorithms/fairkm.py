@@ -73,8 +73,8 @@ def fairkm(
         lambda as a fraction of the SSE of plain k-means, not negative; or the authors' own lambda, (n/k)^2, which depends on
         the unit of the features. Where plain k-means costs nothing, a number gives lambda = 0.
     max_iter : int
-        Maximum number of passes over the rows, at least 1. Each pass only lowers the objective, so its clusters are valid after
-        any number of them, and ``converged`` says whether the last one still moved rows.
+        Maximum number of passes over the rows, at least 1. No pass raises the objective, so the clusters are valid after any
+        number of passes.
 
     Returns
     -------
@@ -134,7 +134,7 @@ class _Clusters:
 
 
 def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
-    """Move the rows in their order, in place; True if any moved. ``changes`` (n,): of the objective, 0 for rows that stay."""
+    """Move the rows in their order; True if any moved. Writes ``labels``, and the ``changes`` of the objective by each row."""
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
     return _move_rows(

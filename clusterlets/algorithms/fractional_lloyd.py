@@ -12,7 +12,7 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 _TRIAL = 5  # rounds after which starts are compared
-_PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on this part of a large table, of at least so many rows
+_PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on one of so many parts of a table, if it then has at least so many rows
 _FINALISTS = 2  # starts that go on to the end
 _LAST = TEMPERATURES[5]  # the last digits do not move a centre
 
@@ -35,7 +35,8 @@ def fractional_lloyd(
     ----------
     X : float array (n, d)
     weights : float array (n,)
-        Instances that each row stands for. The groups' shares of them must lie within the bounds, or the rounds lead nowhere.
+        Instances that each row stands for. The groups' shares of them must lie within
+        the bounds, because otherwise the rounds do not converge.
     groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int

@@ -166,7 +166,7 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
     """Largest Euclidean distance between two rows of ``X`` (n, d), and a bound that it cannot exceed: mostly the same number.
 
     Rows are visited from the farthest from the centroid inwards; by the triangle inequality d(x, y) is at most the sum
-    of the two distances to the centroid, so most rows never meet. O(n^2 d) at worst, near O(n d) on real tables.
+    of the two distances to the centroid, so most pairs are skipped. O(n^2 d) at worst, near O(n d) on real tables.
 
     With more than ``EXACT_LIMIT`` rows, the outermost ``EXACT_LIMIT / 5`` come first. If more than a tenth of ``EXACT_LIMIT``
     squared pairs could still be longer, as where a hundred features put all rows equally far from the centroid, the first

@@ -6,7 +6,7 @@ import numpy as np
 
 
 def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np.ndarray) -> np.ndarray:
-    """For each instance, the nearest by its centre of the clusters that hold it; ties go to the first.
+    """For each instance, the cluster of those that hold it whose centre is nearest; ties go to the first.
 
     Parameters
     ----------

@@ -27,7 +27,11 @@ def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.n
     ------
     ClusterletsError
         For shapes that do not fit, groups that are not codes, features that are not finite or too large to be squared, and
-        a number of clusters outside 1..n. O(n (d + log n)).
+        a number of clusters outside 1..n.
+
+    Notes
+    -----
+    O(n (d + log n)).
     """
     X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)
     if X.ndim != 2 or groups.shape != X.shape[:1]:

@@ -24,8 +24,9 @@ def assign_new(
     composition : int array (K, k)
         Rows of each group that the clusters hold already.
     rows : int array (R, K)
+        Coefficients of the groups in each limit, from :func:`clusterlets.algorithms.limits.assignment_rows`.
     slack : int array (R, k)
-        What ``rows @ counts`` may be at most for the counts (K, k) of the new rows.
+        The most that ``rows @ counts`` may be, for the counts (K, k) of the new rows.
 
     Returns
     -------
@@ -41,22 +42,22 @@ def assign_new(
     n_groups = len(composition)
     totals = np.bincount(groups, minlength=n_groups)
     widths = rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
-    relaxed, allowed, last_failure = None, 0, -1
+    solution, allowed, last_failure = None, 0, -1
     while True:
-        # Instances by which limits may be missed: 0, then 1, 2, 4 and so on, and then back to the fewest that suffice.
+        # ``allowed`` is by how many instances limits may be missed: 0, 1, 2, 4 and so on, then back to the fewest that suffice.
         room = np.ascontiguousarray(slack + allowed * widths[:, None])
         attempt = _attempt(costs, groups, totals, rows, widths, room)
         if attempt is not None:
-            relaxed, largest = attempt, allowed
+            solution, largest = attempt, allowed
         else:
             last_failure = allowed
-        if relaxed is None:
+        if solution is None:
             allowed = max(1, 2 * allowed)
         elif largest - last_failure > 1:
             allowed = (largest + last_failure) // 2
         else:
             break
-    counts, prices = relaxed
+    counts, prices = solution
     excess = (products(rows, counts) - slack) / np.maximum(1, (composition + counts).sum(axis=0)) / widths[:, None]
     return transport_groups(costs, groups, counts, prices), max(0.0, float(excess.max(initial=0.0)))
 

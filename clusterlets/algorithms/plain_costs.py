@@ -14,8 +14,8 @@ STARTS = 50
 STARTS_OF_MANY_ROWS = 10
 MANY_ROWS = 100_000
 
-# What this process has computed, as reports on one table ask for the same costs again. Hashes and numbers alone: no table stays
-# in memory.
+# Costs that this process has computed, because reports on one table need the same ones again. The keys are hashes, so no table
+# stays in memory.
 _known_costs: dict[tuple[bytes, int, int], float] = {}
 
 

@@ -502,7 +502,7 @@ def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evalu
     """Add the shares 2^(prices - time * costs) of the rows to ``masses`` (K, k), each row divided by its sum; returns the cost.
 
     ``tops`` (T, LANES) are exponents near the largest of each row, and ``active`` the clusters of each tile whose shares
-    exceed 2^limits of it somewhere; with ``refresh``, both are made anew. Each other share counts as the least.
+    exceed 2^limits of it somewhere; a tile renews both when they are old or stale. Each other share counts as the least.
     """
     n_tiles, k = len(tiles), tiles.shape[1]
     parts, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)

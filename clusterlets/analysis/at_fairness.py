@@ -8,9 +8,9 @@ from clusterlets.analysis import selection
 from clusterlets.text import counted, markdown_table
 
 LIMITS = (0.01, 0.02, 0.05, 0.1)
-_PER = ["limit_cases", "dataset", "limit", "method"]
+_KEYS = ["limit_cases", "dataset", "limit", "method"]
 COLUMNS = [
-    *_PER,
+    *_KEYS,
     *("matcher", "k", "hops", "omega", "parameters", "seeds"),
     *("n_clusters", "deviation_mean", "cohesion", "overlap", "best"),
 ]
@@ -35,11 +35,11 @@ def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     rules = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
     highest = pd.concat([_highest(means, limit).assign(limit_cases=rule) for rule, means in rules.items() for limit in LIMITS])
     datasets, methods = sorted(set(runs["dataset"])), selection.in_order(runs["method"], selection.METHODS)
-    combinations = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_PER).astype({"limit": float})
+    combinations = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_KEYS).astype({"limit": float})
     expected = combinations.merge(runs[["dataset", "method"]].drop_duplicates())
-    frame = expected.merge(highest, on=_PER, how="left")
+    frame = expected.merge(highest, on=_KEYS, how="left")
     frame = frame.assign(cohesion=frame["cohesion"].astype(float).round(12))
-    frame["best"] = frame["cohesion"] == frame.groupby(_PER[:3])["cohesion"].transform("max")
+    frame["best"] = frame["cohesion"] == frame.groupby(_KEYS[:3])["cohesion"].transform("max")
     return frame.astype(dict.fromkeys(("k", "hops", "seeds"), "Int64"))[COLUMNS]
 
 

@@ -7,7 +7,7 @@ keeps the limit if all its runs do.
 
 Two numbers for each method, never mixed into one: **reliability**, the share of the blocks in which it keeps the limit, and
 **price**, where it does. Neither depends on which other methods take part, so adding or leaving out one never changes the order
-of two others. Blocks of one table are alike, so intervals come from drawing whole tables anew (bootstrap).
+of two others. Blocks of one table are alike, so intervals come from resampling whole tables (bootstrap).
 """
 
 from collections.abc import Mapping, Sequence
@@ -81,9 +81,9 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
     Returns
     -------
     DataFrame
-        With :data:`POINTS`; ``deviation_max`` is that of each sensitive column by itself (``column_deviation``), ``k`` the
-        requested number of clusters, of a matcher the number of clusterlets of each group.
-        Empty with fewer than two seeds, as there would be nothing to choose by.
+        With :data:`POINTS`; ``deviation_max`` is the largest in any single sensitive column (``column_deviation``), ``k`` the
+        requested number of clusters, or for a matcher that of the clusterlets in each group. Empty with fewer than two seeds:
+        one half chooses and the other scores.
     """
     if runs["seed"].nunique() < 2:
         return pd.DataFrame(columns=POINTS)
@@ -102,9 +102,7 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
 
 
 def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
-    """The kind of each output, from the ``grids`` of the resolved configuration: of a method's outputs, the first one claims
-    fairness.
-    """
+    """The kind of each output, from the ``grids`` of the resolved configuration; only a method's first one claims fairness."""
     kinds: dict[str, str] = {}
     for grid in grids.values():
         kind = CLUSTERLETS if grid["needs"] else CONTROL if grid["role"] == "baseline" else METHOD
@@ -283,9 +281,8 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         With :data:`OVERALL`: by kind, then by reliability, then by median price. ``place`` is that of a method, from 1;
         ``price`` is the median over the ``kept`` of its ``blocks`` in which it keeps the limit, ``price_90`` the least price
-        that nine tenths of these do not exceed, ``within`` the share of the scoring runs of chosen
-        configurations that keep the limit. ``_low`` and
-        ``_high`` are the ends of a bootstrap interval over tables.
+        that nine tenths of these do not exceed, ``within`` the share of the scoring runs of chosen configurations that keep the
+        limit. ``_low`` and ``_high`` are the ends of a bootstrap interval over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)

@@ -299,7 +299,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         is_matcher or options.chosen.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
     ):
         raise ClusterletsError(
-            f"--save has no effect with {method}, which says nothing of new rows; take fair-limit, for example."
+            f"--save has no effect with {method}, which guarantees nothing for new rows; take fair-limit, for example."
         )
     check_endings(options)
     if options.plot or options.report:  # fail now, not after the fit
@@ -391,7 +391,7 @@ def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_
 
 
 def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
-    """Of several sensitive columns, the largest deviation of each by itself, which is what limits of fair-limit are about."""
+    """Of several sensitive columns, the largest deviation of each by itself, which is what fair-limit limits."""
     from clusterlets.estimators.report import composition_of
 
     if sensitive.shape[1] == 1:

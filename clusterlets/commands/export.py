@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
-    """What the command reads, or the workflow that made the results."""
+    """The files that the command or the workflow reads, each with what it is: outputs must not replace them."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
     for grid in config["grids"].values():
         own = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]

@@ -172,8 +172,7 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
 def _failures(runs: pd.DataFrame) -> Iterator[str]:
     without = runs[runs["status"] != OK]
     if len(without):
-        statuses = ", ".join(f"{status} {number}" for status, number in without["status"].value_counts().items())
-        first = without.iloc[0]
+        statuses, first = leaderboard.count_statuses(without["status"]), without.iloc[0]
         where = f"{first['dataset']}, k = {first['k']:g}: {first['note']}"
         yield f"{counted(len(without), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
 
@@ -213,25 +212,25 @@ def account(standings: Standings, method: str) -> Iterator[str]:
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:
-        found = _compared(standings.pairs_of(method, limit))
+        others = _compared(standings.pairs_of(method, limit))
         yield f"\n{describe_limit(limit).capitalize()}, {method} is"
-        yield from (fill(f"{words}: {', '.join(names)}") for words, names in found.items() if names)
+        yield from (fill(f"{words}: {', '.join(names)}") for words, names in others.items() if names)
 
 
 def _compared(pairs: pd.DataFrame) -> dict[str, list[str]]:
-    """The other methods of a method's pairs by what is found, each with the number that says so."""
+    """The other methods by how they compare with this one, each with the number that shows it, from the pairs of this one."""
     cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
     more, less = "more reliable than (by)", "less reliable than (by)"
     alike = "not told apart from (its cost over theirs)"
-    found: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
+    others: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
     for pair in pairs.to_dict("records"):
         told_apart = pair["told_apart"]
         name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
         if "price" in told_apart:
-            found[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
+            others[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
         if "reliability" in told_apart:
             gain = pair["reliability_difference"]
-            found[more if gain > 0 else less].append(f"{pair['other']} ({abs(gain):.2f})")
+            others[more if gain > 0 else less].append(f"{pair['other']} ({abs(gain):.2f})")
         if not told_apart:
-            found[alike].append(name_and_ratio)
-    return found
+            others[alike].append(name_and_ratio)
+    return others

@@ -37,7 +37,7 @@ _CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
 _NOTHING = "<nothing exclusive>"
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
 # Options of Snakemake that choose what to run. Others write, remove or print something else, even beside --dry-run.
-_TAKEN = (
+_ALLOWED = (
     *("--configfile", "--configfiles", "--config", "-C", "--replace-workflow-config", "--profile", "--workflow-profile"),
     *("--cores", "-c", "--jobs", "-j", "--keep-going", "-k", "--dry-run", "-n", "--rerun-incomplete", "--ri"),
     *("--ignore-incomplete", "--ii", "--rerun-triggers", "--max-checksum-file-size", "--consider-ancient"),
@@ -45,7 +45,7 @@ _TAKEN = (
     *("--software-deployment-method", "--sdm", "--use-conda"),
 )
 _HASH = re.compile(r"[0-9a-f]{64}")
-# They follow from the file's name, so they never change.
+# These options follow from the file's name, so they never change.
 _OF_THE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
 
@@ -71,10 +71,10 @@ def main(arguments: list[str]) -> int:
 def _refuse_unknown_options(options: list[str]) -> None:
     """Refuse them also if abbreviated, joined to their value, or behind a lone ``--``."""
     for option in options:
-        if option.startswith("-") and option.split("=")[0] not in _TAKEN:
+        if option.startswith("-") and option.split("=")[0] not in _ALLOWED:
             raise ClusterletsError(
                 f"{option} is not an option that chooses what to run, so nothing was checked. Allowed, written in full and "
-                f"with a space before their value: {', '.join(_TAKEN)}."
+                f"with a space before their value: {', '.join(_ALLOWED)}."
             )
 
 
@@ -149,13 +149,9 @@ def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
 
 def _describe_part(name: str) -> str:
     """A part of a fingerprint in words: a library, a user's file, or a file of the package."""
-    return (
-        f"another version of {name}"
-        if "." not in name
-        else name
-        if name.startswith(("./", "/"))
-        else normpath(f"clusterlets/{name}")
-    )
+    if "." not in name:
+        return f"another version of {name}"
+    return name if name.startswith(("./", "/")) else normpath(f"clusterlets/{name}")
 
 
 def _merge_settings(values: list) -> dict:

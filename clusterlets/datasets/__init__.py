@@ -87,7 +87,7 @@ def check_sensitive(name: str, attributes: Sequence[str]) -> None:
 def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
     """The prepared table of a dataset with sensitive attributes, or their combination, as its groups.
 
-    The class is not a feature then, nor are the attributes and what reveals them; rows that lack one are left out.
+    Neither the class, nor the attributes, nor features that reveal them remain features. Rows without a value are left out.
 
     Raises
     ------

@@ -22,7 +22,7 @@ _CLASS = ("2", "4")
 def prepare(paths: dict[str, Path]) -> Table:
     """All columns but the id, without the 16 rows whose bare_nuclei is ``?``: 683 rows.
 
-    The 234 of them that equal an earlier one go afterwards, as ``sources.yaml`` says.
+    The 234 of them that equal an earlier one are dropped afterwards, as ``sources.yaml`` says.
     """
     frame = read_table(paths["breast-cancer-wisconsin.data"], (*_FEATURES, "class"), ("id", *_FEATURES, "class"))
     frame = frame[frame["bare_nuclei"] != "?"]

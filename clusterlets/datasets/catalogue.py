@@ -13,7 +13,7 @@ def names() -> list[str]:
 
 
 def describe(name: str) -> dict:
-    """The entry of a dataset in ``sources.yaml`` (see its head for the keys), with ``name`` and the defaults filled in.
+    """The entry of a dataset in ``sources.yaml`` (its head explains the keys), with ``name`` and the defaults filled in.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Fetch raw files: put there by hand, or from a mirror, their publishers, or scikit-learn's own package.
 
 The sources are tried in that order. Files with the known SHA-256 are accepted at once. Other bytes may still be the same
-data (publishers change line ends), so they are prepared, and the fingerprint of the table decides. Anything else fails its
-source. A file gets its name only after this check. No message contains a password.
+data (publishers change line ends), so they are prepared, and the fingerprint of the table decides. Anything else
+counts as a failure of the source. A file gets its name only after this check. No message contains a password.
 """
 
 import contextlib
@@ -44,10 +44,13 @@ class SourceFailed(Exception):
 
 
 class Answer(NamedTuple):
-    """What a source served into ``folder``; ``is_right`` is None if no table is known to compare it with."""
+    """What a source served into ``folder``; ``is_right`` is None if no table is known to compare it with.
+
+    ``source`` is its name in the receipt, ``title`` that in messages, which holds no password.
+    """
 
     source: str
-    place: str
+    title: str
     folder: Path
     is_right: bool | None
     verdict: str
@@ -146,9 +149,9 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
                 break
         usable = sorted((answer for answer in answers if answer.is_right is not False), key=lambda answer: not answer.is_right)
         if not usable:
-            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.place, wrong.verdict) for wrong in answers]
+            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.title, wrong.verdict) for wrong in answers]
             raise ClusterletsError(_no_source_error(dataset, folder, failures))
-        origins = {_sha256(usable[0].folder / file): usable[0].source for file in missing}
+        origins = {storage.hash_of_file(usable[0].folder / file): usable[0].source for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
         for file in missing:
             os.replace(usable[0].folder / file, folder / file)
@@ -156,7 +159,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
 
 def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
     """Try every source, each in its own folder below ``incoming``; links there lead to the other files in ``folder``."""
-    for number, (source, place, get) in enumerate(_sources(dataset, mirror)):
+    for number, (source, title, get) in enumerate(_sources(dataset, mirror)):
         stage = incoming / str(number) / dataset["name"]
         stage.mkdir(parents=True)
         try:
@@ -168,14 +171,14 @@ def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirr
         except SourceFailed as failure:
             shutil.rmtree(stage)
             is_right, verdict = False, re.sub(r"(?<=//).*@", "", str(failure))  # an address may hold a password
-        yield Answer(source, place, stage, is_right, verdict)
+        yield Answer(source, title, stage, is_right, verdict)
 
 
 def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
     """Whether the files are the dataset, and why; SourceFailed if they are not data or give a different table."""
     for file in _names(dataset):
         _require_plausible(stage / file)
-    if _has_published_hashes(dataset, stage):
+    if _receipt(dataset, stage)["sha256_matches"]:
         return True, "serves the known bytes"
     try:
         prepare(dataset["name"], stage.parent)
@@ -350,31 +353,21 @@ def _origins(folder: Path) -> dict[str, str]:
 
 def _receipt(dataset: dict, folder: Path) -> dict:
     """The receipt; a file whose bytes no source served was put there by hand."""
-    digests = {file: _sha256(folder / file) for file in _names(dataset)}
-    files = {file: {"bytes": (folder / file).stat().st_size, "sha256": digest} for file, digest in digests.items()}
-    origins, matches = _origins(folder), _has_published_hashes(dataset, folder)
-    source = " and ".join(dict.fromkeys(origins.get(digest, _BY_HAND) for digest in digests.values()))
-    return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": files}
-
-
-def _has_published_hashes(dataset: dict, folder: Path) -> bool:
-    """Whether all files have the known SHA-256, or, if none was published, a known git blob id."""
+    files, origins, matches, sources = {}, _origins(folder), True, []
     for file in dataset["files"]:
         content = (folder / file["name"]).read_bytes()
-        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-        if hashlib.sha256(content).hexdigest() != file.get("sha256") and blob not in file.get("git_blob", ()):
-            return False
-    return True
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+        digest = hashlib.sha256(content).hexdigest()
+        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # what git calls these bytes
+        matches = matches and (digest == file.get("sha256") or blob in file.get("git_blob", ()))
+        files[file["name"]] = {"bytes": len(content), "sha256": digest}
+        sources.append(origins.get(digest, _BY_HAND))
+    source = " and ".join(dict.fromkeys(sources))
+    return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": files}
 
 
 def _no_source_error(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
     paths = " and ".join(str(folder / file) for file in _names(dataset))
-    attempts = "\n".join(f"  - {place}: {reason}" for place, reason in failures)
+    attempts = "\n".join(f"  - {title}: {reason}" for title, reason in failures)
     return (
         f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
         f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "

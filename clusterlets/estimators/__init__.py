@@ -1,6 +1,6 @@
 """The algorithms, compatible with scikit-learn: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Every rival method of :mod:`clusterlets.methods` has an estimator here, made from its class and called as it. Only this package
+Every rival method of :mod:`clusterlets.methods` has an estimator here, made from its class and with its name. Only this package
 imports scikit-learn as a whole; to use a method without it, take it from :mod:`clusterlets.methods`.
 """
 

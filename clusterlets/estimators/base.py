@@ -122,7 +122,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         return self.n_clusters_
 
     def _check_parameters(self) -> None:
-        """Refuse parameters that no table makes right."""
+        """Refuse parameters that are wrong for every table."""
         raise NotImplementedError
 
     def _least_groups(self) -> int:

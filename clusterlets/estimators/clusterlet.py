@@ -119,7 +119,7 @@ class ClusterletClustering(FairClusterer):
 
     def _matcher_and_parameters(self, hops: int) -> tuple[methods.Matcher, dict[str, Any]]:
         matcher = methods.get(self.matcher)()
-        assert isinstance(matcher, methods.Matcher)  # as _check_parameters sees to
+        assert isinstance(matcher, methods.Matcher)  # _check_parameters has checked that
         parameters = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
@@ -151,10 +151,10 @@ class ClusterletClustering(FairClusterer):
         return csr_array(self.matching_.T)[clusterlet]
 
     def predict(self, X):
-        """Cluster of each instance, by the nearest clusterlet of whatever group.
+        """Cluster of each instance, by the nearest clusterlet of any group.
 
         This does not keep the clustering fair: the groups of new instances are not asked for, so nothing holds their
-        shares in place. Nor need it give back ``labels_``: the nearest clusterlet may be of another group.
+        shares in place. It may also differ from ``labels_``, because the nearest clusterlet may be of another group.
 
         Parameters
         ----------

@@ -20,15 +20,15 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are readable with every common form of colour blindness. Clusters: Okabe and Ito's without its black and pale
+# Both palettes are readable with every common form of color blindness. Clusters: Okabe and Ito's without its black and pale
 # yellow; further clusters repeat the hues with another marker. Shares have a different palette, as they show something else.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _SHARES = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
 _POINTS = 4_000  # more would only cover each other
 _NAMED = 40  # clusters with a number on the map, rows with a number on the axis
+_NUMBER = np.array([0.05, 0.05])  # width and height of a cluster's number, as shares of the map's
 LISTED = 18  # groups in a legend
-_NUMBER = np.array([0.05, 0.05])  # width and height of such a number, as shares of the map's
 _MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
 
 
@@ -182,7 +182,7 @@ def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | n
             shares[:, group],
             left=starts[:, group],
             height=0.86,
-            color=_SHARES(0.1 + 0.85 * group / (composition.shape[1] - 1)),
+            color=_SHARES(0.1 + 0.85 * group / max(1, composition.shape[1] - 1)),
             edgecolor="white",
             linewidth=0.4,
         )

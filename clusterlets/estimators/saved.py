@@ -1,4 +1,4 @@
-"""A fitted clustering that new rows can be assigned to, and its file: JSON, as nothing in it is code."""
+"""A fitted clustering that new rows can be assigned to, and its file. The file is JSON, so loading it runs no code."""
 
 import hashlib
 import json
@@ -61,7 +61,8 @@ class SavedClustering:
         if method.assignment_rows is methods.Method.assignment_rows or method.name not in methods.names():
             able = [name for name in methods.names() if methods.get(name).assignment_rows is not methods.Method.assignment_rows]
             raise InvalidInput(
-                f"A clustering of {method.name} cannot be saved, as it says nothing of new rows; take {', '.join(able)}."
+                f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
+                f"{', '.join(able)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -114,7 +115,7 @@ class SavedClustering:
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
         limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
-        assert limits is not None  # as `of` sees to
+        assert limits is not None  # `of` has checked that
         labels, missed = assign_new(distances_to_centres(X, self.centres, len(self.centres)), codes, counts, *limits)
         if remember:
             np.add.at(counts, (codes, labels), 1)
@@ -161,7 +162,7 @@ class SavedClustering:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             digest = content.pop("sha256", None) if isinstance(content, dict) else None
             if digest is None or content.get("format") != _FORMAT:
-                raise ValueError("its format is another one")
+                raise ValueError("it has another format")
             if digest != _digest(content):
                 raise ValueError("it has been changed since")
             del content["format"]
@@ -187,7 +188,7 @@ class SavedClustering:
         if any(values is not None and len(values) != d for values in of_features):
             raise ValueError("features and centres do not fit together")
         if self.method not in methods.names() or methods.get(self.method).assignment_rows is methods.Method.assignment_rows:
-            raise ValueError(f"{self.method} says nothing of new rows")
+            raise ValueError(f"{self.method} guarantees nothing for new rows")
         method = methods.get(self.method)
         with as_invalid_input():
             methods.check_parameters(method, dict(self.parameters), self.method)
@@ -197,7 +198,7 @@ class SavedClustering:
 
 
 def _digest(content: Mapping) -> str:
-    """SHA-256 of the content as any file of JSON gives it back, so that a damaged file assigns no row."""
+    """SHA-256 of the content as it is read back from JSON, so that a damaged file is refused."""
     read_again = json.loads(json.dumps(content))
     return hashlib.sha256(json.dumps(read_again, sort_keys=True).encode()).hexdigest()
 

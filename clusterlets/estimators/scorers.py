@@ -42,7 +42,7 @@ class ClusterScorer:
         self._requested = requested
 
     def __call__(self, estimator, X, y=None, *, sensitive_features=None) -> float:
-        """The score of the estimator's clusters of X (n, d); as long as a fit, and what the score takes.
+        """The score of the estimator's clusters of X (n, d). It takes the time of a fit and of the score.
 
         Raises
         ------

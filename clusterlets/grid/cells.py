@@ -24,7 +24,7 @@ EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 # Characters that file names hold unescaped; an underscore separates parameters.
 _PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
 
-# Numbers as a configuration may write them: YAML, and whoever reads one, takes these alone for the same number.
+# Numbers as a configuration may write them: YAML reads them as a person would.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
 _MOST_DIGITS = 300  # as many as the largest float has; Python converts no more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
@@ -123,7 +123,7 @@ def parse_parameters(text: str) -> dict[str, Value]:
 
 
 def as_text(value: Value) -> str:
-    """A value in characters that any path may hold. A text that reads like another value has its first one escaped."""
+    """A value in characters that any path may hold. In a text that reads like another value, the first one is escaped."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):

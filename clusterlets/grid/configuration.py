@@ -99,7 +99,7 @@ def check_spelling(path: str | Path) -> None:
 
 
 def check_words(arguments: Iterable[str]) -> None:
-    """Refuse the same in ``--config KEY=VALUE``, of which Snakemake reads the value as Python does."""
+    """Refuse the same in ``--config KEY=VALUE``, whose value Snakemake reads as Python does."""
     faults = []
     for argument in arguments:
         faults += _collect_faults(functools.partial(cells.parse_word, argument.partition("=")[2]), f"--config {argument}: ")

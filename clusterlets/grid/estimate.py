@@ -16,7 +16,7 @@ from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, shared by ten seeds
-_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # that sampled sums visit, for any number of rows
+_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs that sampled sums visit, however many rows there are
 _ORDERED = 1e-7  # seconds to find a row's place in the samples
 _SCORED = 6e-8  # seconds to score an instance in a run of a matcher
 _SAMPLE = 3.5e-7  # seconds to draw and score one partition for C
@@ -26,9 +26,9 @@ _START_COMPILED = 0.6  # seconds of a job that loads numba
 _SUMMARY = 40.0  # seconds of tables, figures and report together, once
 
 _CELL = 8_000  # bytes on disk of a cell with its log
-_NUMBER = 8
+_NUMBER = 8  # bytes of a number
 _BASE = 180_000_000  # bytes of memory of a job that loads numba
-_COPIES = 4  # of the instances, and of the distance sums, that a job holds at its peak
+_COPIES = 4  # copies of the instances and of the distance sums that a job holds at its peak
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: 
     """Cost of everything that the configured grid does with one dataset."""
     grid = list(cells({**config, "datasets": [""]}))
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
-    outputs = sum(_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
+    outputs = sum(_number_of_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
     disk: float = _CELL * len(grid) + _NUMBER * rows * (features + 1)
     largest = 0
     sampled = min(rows, SAMPLED_ROWS)
@@ -108,7 +108,7 @@ def _sums(rows: int, parts: int) -> float:
     return to_all + rows / 2 / parts * rows * _PAIR
 
 
-def _outputs(name: str, entry: Mapping) -> int:
+def _number_of_outputs(name: str, entry: Mapping) -> int:
     """Number of clusterings that a method makes for each k and seed."""
     return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
 

@@ -1,8 +1,8 @@
 """What a step's result depends on other than its inputs: the code it runs and the libraries that compute.
 
 Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has, as a parameter,
-the fingerprint of its step: the import closure inside this package, read from the source, and the locked
-versions of the numeric libraries.
+the fingerprint of its step: the import closure inside this package, read from the source, and the locked versions of the
+numeric libraries.
 
 Of Python the syntax tree counts, without docstrings and ``__version__``: neither they nor comments change a result. A module
 that cannot change one either, as it measures, checks or explains, says so: ``IN_FINGERPRINTS = False``. Every file is read
@@ -33,7 +33,7 @@ def fingerprint(
 ) -> str:
     """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
 
-    ``modules`` are dotted names such as ``"steps.scoring"``, and count whatever they say of themselves; modules that are
+    ``modules`` are dotted names such as ``"steps.scoring"``, and count even with ``IN_FINGERPRINTS = False``; modules that are
     imported by name at run time must be given too. ``files`` are relative to the package, and ``user_files`` are the user's.
     The parts follow the digits, each file with its own digits and each library with its version, and then ``further_parts``,
     so that :func:`changed_parts` can name those that changed.
@@ -80,7 +80,7 @@ def _tree(path: Path) -> ast.Module:
 def changed_parts(old: str, new: str) -> list[str]:
     """Parts that two fingerprints do not share: files relative to the package, and libraries."""
     differing = set(old.split()[1:]) ^ set(new.split()[1:])
-    return sorted({re.split("==|:", format_part)[0] for format_part in differing})
+    return sorted({re.split("==|:", part)[0] for part in differing})
 
 
 @functools.cache

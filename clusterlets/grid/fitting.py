@@ -31,8 +31,8 @@ _LONGEST_REQUEST = 4096  # bytes, as many as reach a pipe at once
 _LONGEST_OUTPUT = 100_000  # bytes that a fit may print
 #: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
-# The parent's ends of the pipes of all keepers, which none of them may hold: a keeper ends when its own is closed. Threads take
-# turns, by a lock that a fit with fits of its own, the same thread after a fork, may take again.
+# The parent's ends of the pipes to all keepers. No keeper may hold one: a keeper ends when its own pipe is closed. Threads fork
+# in turn. The lock is reentrant, because a fit that starts fits of its own is the same thread after a fork.
 _PARENTS_ENDS: set[int] = set()
 _FORKING = threading.RLock()
 
@@ -89,7 +89,7 @@ def fits(
 class _Keeper:
     """A forked process that forks one for the fits of each request, and ends it with all that it started.
 
-    It has its own session, so that what ends its parent's leaves it; then it ends the fit, and itself.
+    It has its own session, so it survives a signal that ends its parent's; then it ends the fit, and itself.
     """
 
     def __init__(self, fit: Callable[[int], Any], limits: Limits):
@@ -161,7 +161,7 @@ def _keep(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int
 def _fit_apart(
     fit: Callable[[int], Any], seeds: list[int], limits: Limits, requests: int, wakened: int, replies: BinaryIO
 ) -> int:
-    """Fit in a process of its own, of which nothing is left: no process, no temporary file.
+    """Fit in a process of its own, which leaves nothing behind: no process, no temporary file.
 
     Returns how many seeds have an outcome, at least one; the process of a fit that is stopped or crashes fits no other.
     """
@@ -189,7 +189,7 @@ def _fit_apart(
                         selector.unregister(pipe)
                 while n_done < len(seeds) - 1 and (outcome := _next_outcome(content)):  # the last one once all has ended
                     start, n_done = time.perf_counter(), n_done + 1
-                    with suppress(BrokenPipeError):  # the parent has ended, as the selector is about to say
+                    with suppress(BrokenPipeError):  # the parent has ended, which the selector reports next
                         _reply(replies, outcome)
                 if wakened in ready:
                     os.read(wakened, 1024)
@@ -213,7 +213,7 @@ def _fit_apart(
         _reply(replies, outcome)
     elapsed = time.perf_counter() - start
     if not has_parent:
-        raise BrokenPipeError  # as a reply would
+        raise BrokenPipeError  # as for a reply that nobody reads
     if state is None:
         _reply(replies, pickle.dumps(Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)))
     else:
@@ -286,7 +286,7 @@ class _Log:
 
 
 def _print(content: bytes) -> None:
-    with suppress(OSError):  # a full disk, or nobody who reads; a fit does not depend on it
+    with suppress(OSError):  # a full disk or a closed pipe: the fit needs neither
         while content:
             content = content[os.write(2, content) :]
 

@@ -290,7 +290,7 @@ class Plan:
 
 
 def results_settings(settings: Mapping) -> str:
-    """The settings that results depend on, as JSON, in one order: ``--config`` changes it, and no result depends on it.
+    """The settings that results depend on, as JSON. Keys are sorted, because ``--config`` changes their order.
 
     Where the raw files came from is not among them.
     """
@@ -327,7 +327,7 @@ def _hash_of_file(path: str) -> str:
 
 @functools.cache
 def _edited_files(receipt: str) -> str:
-    """Paths of the files beside a receipt that differ from what it lists. A damaged receipt is the step's to judge."""
+    """Paths of the files beside a receipt that differ from what it lists. A damaged receipt is left to the step."""
     try:
         listed = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
         digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in listed.items()}

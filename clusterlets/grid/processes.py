@@ -1,4 +1,4 @@
-"""Processes that end with the run that started them, whatever ends it.
+"""Processes that end with the run that started them, even if it is killed.
 
 A run (Snakemake) holds a pipe open, its lifeline, and the system closes it when the run ends, even by SIGKILL. Each step
 has a guard, a small process that watches the lifeline and ends the step. This needs Linux: elsewhere a step whose run was
@@ -22,7 +22,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # from linux/prctl.h
 
 def open_lifeline() -> Callable[[], None]:
     """Make the steps that this process starts end with it; the returned function ends them at once."""
-    watched, held = os.pipe()  # closed in every program that this process starts, which so cannot hold it open
+    watched, held = os.pipe()  # not inherited, so no other program can hold it open
     os.environ[_LIFELINE] = f"{os.getpid()}:{watched}:{_system()}"
 
     def close() -> None:
@@ -55,7 +55,7 @@ def end_with_run() -> None:
     os.setsid()  # what ends the step's group must not end its guard
     end_with_parent()
     streams = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # nobody who reads the step's output waits for the guard
+    for stream in (0, 1, 2):  # so that a reader of the step's output does not wait for the guard
         os.dup2(streams, stream)
     watch = select.poll()
     watch.register(lifeline, 0)
@@ -73,7 +73,7 @@ def end_with_parent() -> None:
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parents end, so that :func:`end_descendants` meets them. On Linux."""
+    """Become the parent of descendants whose own parents end, so that :func:`end_descendants` finds them. On Linux."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -100,7 +100,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _system() -> str:
-    """What tells this machine and its numbers of processes from those of others; empty where there is no /proc."""
+    """What identifies this machine and its table of processes; empty where there is no /proc."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{os.readlink('/proc/self/ns/pid')}".replace(":", "")

@@ -147,7 +147,7 @@ def _run(command: list[str]) -> None:
 
 
 def _pass_on(pipe: int, process: subprocess.Popen) -> bytes:
-    """Print what a program writes until it ends, though what it left in the background may hold the pipe; the last of it."""
+    """Print what a program writes until it ends, even if others that it started still hold the pipe; returns the last of it."""
     content, has_ended = b"", False
     while not has_ended:
         has_ended = process.poll() is not None  # first, so that all of its output is read below

@@ -77,7 +77,7 @@ class Clusters:
         return rows, clusters
 
     def check_against_row(self, row: Mapping, deviation: str, where: str) -> None:
-        """Raise ClusterletsError if a row of results is of other clusters, as another configuration gives."""
+        """Raise ClusterletsError if a row of the results belongs to other clusters, such as those of another configuration."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         recovered = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}

@@ -1,7 +1,7 @@
-"""Fair clustering methods, one file each: C, G-B, D, B, G-D, FRAC, k-means, random, and whatever joins them.
+"""Fair clustering methods, one file each.
 
 A file holds one subclass of :class:`Method`; its name is the method's in lower case, with ``_`` for ``-``: ``g_b.py``.
-A file of your own works alike, wherever it lies (:func:`from_file`). Nothing else has to know of it: paths, jobs, results,
+A file of your own works the same way from any folder (:func:`from_file`). Nothing else has to know of it: paths, jobs, results,
 figures, commands, estimators and docs/methods.md follow from the attributes of the class.
 """
 
@@ -372,7 +372,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
-    """What ``fit`` returned, checked, by the names that results know.
+    """What ``fit`` returned, checked, by their names in the results.
 
     Labels become codes 0..C-1 without gaps, (n,); memberships stay (n, C), bool.
 
@@ -496,10 +496,10 @@ def _guarded(function: Callable, path: Path) -> Callable:
 
 @contextmanager
 def _as_method_error(path: Path, what: str) -> Iterator[None]:
-    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, says where, and the working folder stays.
+    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, becomes an error that says where.
 
-    ``os._exit`` becomes an exception, because it would end a command with status 0 and nothing done; not in processes that the
-    code forks, which end so.
+    The working folder is restored. ``os._exit`` raises too, because it would end a command with status 0 and nothing done; only
+    in processes that the code forks does it still end them.
     """
     folder, process = os.getcwd(), os.getpid()
 

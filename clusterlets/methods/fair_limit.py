@@ -162,7 +162,7 @@ class FairLimit(Method):
             by_column = shares if all(isinstance(bounds, Mapping) for bounds in shares.values()) else {None: shares}
             if None in by_column and len(columns) > 1:
                 raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
-            found = []
+            share_limits = []
             for column, bounds in by_column.items():
                 place = 0 if column is None else _place(column, columns, "shares", "sensitive column")
                 names = values[place]
@@ -170,8 +170,8 @@ class FairLimit(Method):
                     _place(group, names, "shares", "group"): (_exact(least), _exact(most))
                     for group, (least, most) in bounds.items()
                 }
-                found += limits.share_limits(place, intervals)
-            return found, levels
+                share_limits += limits.share_limits(place, intervals)
+            return share_limits, levels
         if max_deviation is None:
             max_deviation = _DEFAULT
         name, value = ("max_deviation", max_deviation) if min_ratio is None else ("min_ratio", min_ratio)
@@ -205,7 +205,7 @@ class FairLimit(Method):
         return 0.5 + rows * (2e-5 + 4e-6 * n_clusters)
 
     class Estimator:
-        """What the estimator has besides.
+        """What only this estimator has.
 
         Attributes
         ----------

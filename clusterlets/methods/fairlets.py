@@ -39,7 +39,7 @@ class Fairlets(Method):
         return cluster_fairlets(X, self._fairlets(X, groups), n_clusters, random_state, n_init)
 
     def _fairlets(self, X, groups):
-        """Those of the table; if the process asked for the same table last, without computing them again."""
+        """The fairlets of the table. They are kept until the process asks for another table."""
         from clusterlets.algorithms.fairlets import fairlet_decomposition
 
         X, groups = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(groups)

@@ -82,7 +82,7 @@ class FRAC(Method):
         return 2.5e-6 * rows + 6e-5 * n_clusters * math.sqrt(rows)
 
     class Estimator:
-        """What the estimator has besides.
+        """What only this estimator has.
 
         Attributes
         ----------

@@ -1,4 +1,4 @@
-"""G-B, greedy balance: a cluster takes the clusterlet that brings its shares nearest to the dataset's."""
+"""G-B, greedy balance."""
 
 from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_greedy_balance

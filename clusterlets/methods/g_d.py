@@ -1,4 +1,4 @@
-"""G-D, greedy distance: a cluster takes the nearest clusterlet of another group than the last."""
+"""G-D, greedy distance."""
 
 from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_greedy_distance

@@ -1,4 +1,4 @@
-"""What the matchers that hop from clusterlet to clusterlet have in common. It holds no method, as none here has a name."""
+"""Base classes of the matchers that hop from clusterlet to clusterlet. They have no name, so they are no methods themselves."""
 
 from clusterlets.methods import Choice, Integer, Matcher
 

@@ -46,7 +46,7 @@ class ScaffTree(Method):
         return rows * features * (1.8e-7 + 1.2e-8 * n_clusters)
 
     class Estimator:
-        """What the estimator has besides.
+        """What only this estimator has.
 
         Attributes
         ----------

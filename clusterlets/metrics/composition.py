@@ -22,7 +22,9 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
     kind : {"absolute", "relative", "kl", "first_group", "least_share"}
         ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's
         tables. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
-        shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats.
+        shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats. ``first_group`` and
+        ``least_share``: as ``absolute``, except that a cluster of a single group has 1 minus the dataset's share of its first
+        group, or the dataset's least share.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
     expected = group_counts / group_counts.sum()
@@ -42,7 +44,7 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
 def deviation_of_columns(
     composition: np.ndarray, group_counts: np.ndarray, columns: Sequence[Sequence], kind: str = "absolute"
 ) -> float:
-    """Largest deviation of a cluster in any of the sensitive columns, each by its own values.
+    """Largest deviation of a cluster in any of the sensitive columns, as :func:`deviation_per_cluster` measures it.
 
     Parameters
     ----------
@@ -51,11 +53,6 @@ def deviation_of_columns(
     columns : sequence of S sequences (K,)
         The value of each group in each column; without any, the groups are the values of a single one.
     kind : {"absolute", "relative", "kl"}
-
-    Returns
-    -------
-    float
-        As :func:`deviation_per_cluster` has it.
     """
     largest = 0.0
     for values in columns or [range(len(group_counts))]:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Score:
-    """One number about a clustering: a column of ``runs.csv``, an entry of the glossary, and mostly of a report.
+    """One number about a clustering: a column of ``runs.csv``, an entry of the glossary, and usually of a fairness report.
 
     Attributes
     ----------

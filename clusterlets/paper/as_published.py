@@ -21,7 +21,7 @@ COLUMNS = [
 ]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
-# The better, the larger.
+# A larger number is a better verdict.
 _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
 
 
@@ -94,9 +94,9 @@ def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
 
 
 def _comes_back(with_text: bool, with_code: bool) -> str:
-    return {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}[
-        with_text, with_code
-    ]
+    if with_text:
+        return BOTH if with_code else ONLY_TEXT
+    return ONLY_CODE if with_code else NEITHER
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------

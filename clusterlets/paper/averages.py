@@ -86,7 +86,7 @@ def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
     """For each mean of table 1, what the one dataset that we lack would have to be for the paper's number to be ours.
 
     ``compared`` has a row for each cell, with its verdict. Texts are empty for other cells, and unless exactly one of the
-    paper's datasets is missing. Spreads and correlations are no means, so nothing is said of them.
+    paper's datasets is missing. Spreads and correlations have no text, because they are not means.
     """
     runs = selection.seeds_of_paper(runs)
     missing = [name for name in reported.datasets() if name not in set(runs["dataset"])]

@@ -27,7 +27,7 @@ def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
     ----------
     runs : DataFrame
         As in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Fewer than
-        two say nothing of others, and there is no forecast.
+        two seeds tell nothing about others: then there is no forecast.
 
     Returns
     -------
@@ -89,8 +89,9 @@ def _rivals(method: str, ranked: pd.DataFrame, names: Iterable[str]) -> list[str
 def _numbers(of_datasets: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Numbers]]:
     """For each quantity, the prediction of each dataset's best run.
 
-    The width of a kernel is the seeds' spread: half of its variance is this dataset's, half the median dataset's. The quantity
-    that chooses can only be worse than that of the best run; reflected, it may be better too.
+    The width of a kernel is the seeds' spread: half of its variance is this dataset's, half the median dataset's. In the
+    quantity ``by`` all other runs are worse than the best one. So its values are also reflected at the best: the paper's run
+    may be better.
     """
     result: dict[str, dict[str, Numbers]] = {}
     for quantity in _QUANTITIES:

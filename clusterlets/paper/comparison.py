@@ -77,7 +77,7 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
     """The s of table 5 that is nearer to the paper: its name and mean absolute difference; None without comparable values."""
-    compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != "not comparable")]
+    compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != NOT_COMPARABLE)]
     s = compared["row"].str.split().str[1]
     distances = compared["difference"].abs().groupby(s).mean().drop("omega", errors="ignore")
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
@@ -87,7 +87,7 @@ def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
 
 
 def _obstacle(cell: dict, present: set[str], not_comparable: Iterable[dict]) -> str:
-    too_few = reported.too_few(len(present))
+    too_few = reported.why_too_few(len(present))
     if cell["table"] in cells.AVERAGES and too_few:
         return f"{too_few} Averages over datasets are compared where more than half are."
     if cell["table"] not in cells.AVERAGES and cell["dataset"] not in present:
@@ -120,7 +120,7 @@ def _is_only_shown(cell: dict) -> str:
 
 def _remark(cell: dict, present: set[str]) -> str:
     missing = [name for name in reported.datasets() if name not in present]
-    if cell["table"] not in cells.AVERAGES or not missing or reported.too_few(len(present)):
+    if cell["table"] not in cells.AVERAGES or not missing or reported.why_too_few(len(present)):
         return ""
     total = len(reported.datasets())
     return f"Ours is over {len(present)} of the paper's {total} datasets, without {', '.join(missing)}."

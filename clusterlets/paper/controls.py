@@ -143,7 +143,7 @@ def _values(runs: pd.DataFrame, names: list[str]) -> pd.Series:
 
 
 def _moved(printed: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The cells with the row that is ``step`` rows further down their table, round and round, and only if it is another one."""
+    """The cells with the row that is ``step`` rows further down their table, or on from its top, unless it is the same row."""
     # In table 5, a row is a coefficient and a pair: another pair has the same coefficient.
     family = printed["row"].str.split().str[0].where(printed["table"] == "table5_correlations", "")
     moved = printed.assign(other=None)

@@ -247,9 +247,8 @@ def to_markdown(assessed: pd.DataFrame) -> str:
     usual = {row["title"]: row for row in headline_rows.to_dict("records")}
     comparable = _comparable(assessed.drop_duplicates(_KEY), "baseline")
     lines = [_line("the paper", [_number(usual[title], "reported") for title in header[1:]])]
-    lines += [
-        _line("usual choices", [_format_count(_number(usual[title], "baseline"), title, comparable) for title in header[1:]])
-    ]
+    baselines = [_format_count(_number(usual[title], "baseline"), title, comparable) for title in header[1:]]
+    lines.append(_line("usual choices", baselines))
     for choice, rows in by_choice(assessed):
         comparable = _comparable(rows, "varied")
         cells = {
@@ -258,9 +257,8 @@ def to_markdown(assessed: pd.DataFrame) -> str:
         if cells:
             lines.append(_line("{0}: {2} instead of {1}".format(*choice), [cells.get(title, "") for title in header[1:]]))
     has_ranges = headline_rows["range_over_seeds"].notna().any()
-    lines += (
-        [_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]])] if has_ranges else []
-    )
+    if has_ranges:
+        lines.append(_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]]))
     legend = (
         "Bold: further from the usual choices' number than ten other seeds move it (last row)." if has_ranges else _NO_GROUPS
     )

@@ -152,7 +152,7 @@ def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: lis
 # ---- the tables ------------------------------------------------------------------------------------------------------
 
 _DATASET, _MATCHER, _K = Column("Dataset", ("dataset",)), Column("Matcher", ("matcher",)), Column("k", ("k",), 0)
-_WHERE = (Column("Hops", ("hops",), 0), Column("Omega", ("omega",), 2))
+_PARAMETERS = (Column("Hops", ("hops",), 0), Column("Omega", ("omega",), 2))
 _SEED = Column("Seed", ("seed",), 0)
 _SIZE, _MEAN_SIZE = Column("Size", ("size",), 0), Column("Size", ("size",), 1)
 _DEVIATION = Column("Deviation", ("deviation_mean", "deviation_std"), 3)
@@ -170,10 +170,10 @@ _MATCHER_COLUMNS = (
     Column("Overlap", ("overlap", "overlap_std"), 3),
     Column("Runs", ("runs",), 0),
 )
-_RUN_COLUMNS = (_DATASET, _MATCHER, _K, *_WHERE, _SEED, _SIZE, _DEVIATION, *_QUALITY)
+_RUN_COLUMNS = (_DATASET, _MATCHER, _K, *_PARAMETERS, _SEED, _SIZE, _DEVIATION, *_QUALITY)
 _METHOD_COLUMNS = (_DATASET, Column("Method", ("method",)), *_RUN_COLUMNS[1:])
 _MEAN_COLUMNS = (
-    *(_DATASET, _MATCHER, _K, *_WHERE, Column("Seeds", ("seeds",), 0), _MEAN_SIZE),
+    *(_DATASET, _MATCHER, _K, *_PARAMETERS, Column("Seeds", ("seeds",), 0), _MEAN_SIZE),
     *(Column("Deviation", ("deviation_mean", "deviation_mean_std"), 3), *_QUALITY),
 )
 _CORRELATION_COLUMNS = (
@@ -313,8 +313,7 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
 def is_best(values: pd.Series, quantity: str) -> pd.Series:
     """Which of the values of a quantity are the best.
 
-    None if there is nothing to compare: that takes at least two values that differ in 12 decimals, of a quantity with a better
-    side.
+    No value is the best if all agree to 12 decimals, or if neither high nor low values of the quantity are better.
     """
     if quantity in _BETTER:
         values = values.astype(float).round(12)

@@ -88,7 +88,7 @@ def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) ->
     off, or ran before there were accounts. Fits are those of the first folder, the grid's own. ``after`` names rules that
     run after the accounts, so that their logs are from an earlier run.
     """
-    path_parts, after = _words(config), set(after)
+    path_parts, after = _path_parts(config), set(after)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
     logs = [
         (index, log, log.relative_to(folder)) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
@@ -130,7 +130,7 @@ def parse_fits(log: str) -> list[dict]:
     return list(rows.values())
 
 
-def _words(config: Mapping) -> set[str]:
+def _path_parts(config: Mapping) -> set[str]:
     """Every part that the path of one of this grid's logs may have below its rule; the grid is their product."""
     from clusterlets.grid.cells import cells  # imported late: a job's line must not load numpy
 

@@ -130,22 +130,22 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
             yield _add_raw(crate, description, file, usage)
 
 
-def _add_raw(crate: "ROCrate", datasets: Mapping, file: Mapping, result: str) -> "Entity":
+def _add_raw(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str) -> "Entity":
     """A raw file by its first address; for a dataset of scikit-learn, by the library."""
     properties = {
-        "name": f"{datasets['name']}/{file['name']}",
-        "description": f"{datasets['title']}. {result}",
-        "citation": datasets["citation"],
-        "license": datasets["licence"],
+        "name": f"{dataset['name']}/{file['name']}",
+        "description": f"{dataset['title']}. {usage}",
+        "citation": dataset["citation"],
+        "license": dataset["licence"],
         "encodingFormat": "text/plain",
     }
     properties |= {"sha256": file["sha256"]} if "sha256" in file else {}
     properties |= {"contentSize": str(file["bytes"])} if "bytes" in file else {}
     properties |= {"identifier": [f"swh:1:cnt:{blob}" for blob in file["git_blob"]]} if "git_blob" in file else {}
-    source = datasets["sources"][0]
+    source = dataset["sources"][0]
     if isinstance(source, str):
-        properties["description"] += " The library scikit-learn brings the file along."
-        return _add(crate, f"#{datasets['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
+        properties["description"] += " The file comes with the library scikit-learn."
+        return _add(crate, f"#{dataset['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
     address = source["url"] + (f"#{file['name']}" if "members" in source else "")
     existing = crate.dereference(address)  # there already for another group of the same dataset
     return existing or crate.add_file(address, properties=properties)

@@ -117,11 +117,11 @@ def own_files(run: Run) -> dict[str, bytes]:
                 f"{path}, which a method of the run is made of, cannot be read ({error.strerror}), and an archive without it "
                 "could not be run again. Put it back, or run this command in the folder in which the workflow ran."
             ) from None
-    return {OWN + _below(path): content for path, content in contents.items()}
+    return {OWN + _name_in_archive(path): content for path, content in contents.items()}
 
 
-def _below(path: str) -> str:
-    """A name for a path: the path itself, unless it leads elsewhere or holds letters that addresses escape."""
+def _name_in_archive(path: str) -> str:
+    """A name for a path: the path itself, unless it leads elsewhere or holds letters that URLs escape."""
     if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
         return path
     return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"

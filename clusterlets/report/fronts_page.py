@@ -12,7 +12,7 @@ from clusterlets.report.templating import render_template
 
 _WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "controls", "outputs without a claim")
 #: What the page holds of each point, in this order.
-FIELDS = (*("method", "parameters", "price", "deviation_max", "clusters_least", "clusters_most", "smallest", "runs", "exact"),)
+FIELDS = tuple("method parameters price deviation_max clusters_least clusters_most smallest runs exact".split())
 
 
 def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:

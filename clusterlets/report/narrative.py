@@ -175,14 +175,12 @@ def _numbers_sentence(results: Results) -> str:
 
 def _claims_sentence(assessed: pd.DataFrame) -> str:
     sentences = claims.by_sentence(assessed)
-    subject = f"Of the {len(sentences)} sentences that the paper says of its experiments"
-    paper = f"by its own numbers {claims.in_words(sentences['paper'])}"
+    subject = f"Of the {len(sentences)} sentences of the paper about its experiments"
+    paper = f"by its own numbers {claims.describe_counts(sentences['paper'])}"
     if (sentences["ours"] == INCONCLUSIVE).all():
-        return f"{subject}, {paper}; by ours all are inconclusive, as these runs lack what they speak of."
-    return (
-        f"{subject}, {paper}; by our numbers {claims.in_words(sentences['ours'])}; and by our numbers with FRAC as it is "
-        f"defined, {claims.in_words(sentences['stricter'])}."
-    )
+        return f"{subject}, {paper}; by ours all are inconclusive, because these runs lack what the sentences are about."
+    ours, stricter = (claims.describe_counts(sentences[column]) for column in ("ours", "stricter"))
+    return f"{subject}, {paper}; by our numbers {ours}; and by our numbers with FRAC as it is defined, {stricter}."
 
 
 def _matcher_sentence(results: Results) -> str:

@@ -341,7 +341,7 @@ def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def _statuses(counts: pd.Series) -> str:
-    """The statuses of all blocks added up: ``timeout 12, unsupported 24``."""
+    """The statuses that :func:`leaderboard.count_statuses` wrote for each block, added up: ``timeout 12, unsupported 24``."""
     totals: dict[str, int] = {}
     for entry in "; ".join(counts.dropna()).split("; "):
         status, _, count = entry.rpartition(" ")

@@ -15,11 +15,11 @@ from clusterlets.text import counted
 Answer = tuple[str, str]
 
 _MEANINGS = {score.name: f"{score.explanation} [{score.values}]" for score in SCORES}
-#: Meaning of the scores that the answers speak of, by their names in runs.csv.
+#: Meaning of the scores that the answers mention, by their names in runs.csv.
 GLOSSARY = {
     name: _MEANINGS[name] for name in ("deviation_mean", "deviation_max", "balance", "cohesion", "overlap", "price_of_fairness")
 }
-#: The same of all other scores, which the page folds.
+#: Meaning of all other scores, which the page folds away.
 FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name not in GLOSSARY}
 
 

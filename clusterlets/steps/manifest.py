@@ -25,7 +25,7 @@ def write_manifest(config: str, results: str, files: str, user_files: str, lock:
     """
     settings, folder = json.loads(config), Path(results)
     descriptions = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
-    locked = locked_versions(lock, MODULES)  # every step has refused others of those that it imports
+    locked = locked_versions(lock, MODULES)  # what is installed: every step refuses other versions
     own = json.loads(user_files)
     changed = [path for path, digest in own.items() if not Path(path).is_file() or hash_of_file(path) != digest]
     if changed:

@@ -46,8 +46,4 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
 
 def _table(path: Path) -> pd.DataFrame:
     """A table as it was written; without rows if the file is missing or empty."""
-    return read_lines(path) if _bytes(path) else pd.DataFrame()
-
-
-def _bytes(path: Path) -> bytes:
-    return path.read_bytes() if path.is_file() else b""
+    return read_lines(path) if path.is_file() and path.stat().st_size else pd.DataFrame()

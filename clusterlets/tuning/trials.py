@@ -35,7 +35,7 @@ OTHER_AIMS = {
 SHARE = 0.1
 #: A configuration gets more seeds if it keeps the limit at up to this many times the lowest cost, or misses it by no more.
 _CLOSE, _NEAR_MISS = 1.1, 1.5
-_MOST_COMPILING = 600.0  # seconds for the first method, which no machine needs
+_MOST_COMPILING = 600.0  # seconds for the first method to compile: more than any machine needs
 _ROUNDING = 1e-12  # of deviations, which are compared with the limit
 _SCORES = ("n_clusters", "smallest", "kmeans_cost")
 
@@ -243,7 +243,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # n_clusters in the scores tells
+        warnings.simplefilter("ignore", ConvergenceWarning)  # n_clusters is among the scores
         fitted = candidate.estimator(task.n_clusters, seed).fit(task.X, sensitive_features=task.sensitive_features)
     settings = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
     report = fairness_report(task.X, fitted.memberships_, task.sensitive_features, **settings)

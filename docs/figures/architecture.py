@@ -8,7 +8,7 @@ WIDTH, HEIGHT = 1000, 500
 
 LIBRARY = "the same methods, scores and bounds for a table of your own, without the workflow"
 
-#: Left edge, top, width, height, colours, bold title, further lines.
+#: Left edge, top, width, height, colors, bold title, further lines.
 NODES = [
     (20, 20, 110, 50, FILE, "config.yaml", ()),
     (170, 20, 810, 50, BOX, "grid", ("checks the configuration; gives Snakemake's rules their cells, paths and fingerprints",)),
@@ -65,8 +65,8 @@ def text(x: float, y: float, words: str, weight: str = "normal") -> str:
     return f'<text x="{x}" y="{y}" font-weight="{weight}">{escape(words)}</text>'
 
 
-def node(x: int, y: int, width: int, height: int, colours: tuple[str, str], title: str, lines: tuple[str, ...]) -> list[str]:
-    fill, stroke = colours
+def node(x: int, y: int, width: int, height: int, colors: tuple[str, str], title: str, lines: tuple[str, ...]) -> list[str]:
+    fill, stroke = colors
     first = y + height / 2 + 5 - 8 * len(lines)
     return [
         f'<rect x="{x}" y="{y}" width="{width}" height="{height}" rx="6" fill="{fill}" stroke="{stroke}"/>',

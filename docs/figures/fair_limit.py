@@ -11,7 +11,7 @@ matplotlib.use("agg")
 from matplotlib import pyplot as plt  # after the choice of a backend without windows
 
 LIMIT, N_CLUSTERS = 0.05, 3
-COLOURS = {"a": "#1f77b4", "b": "#ff7f0e"}
+COLORS = {"a": "#1f77b4", "b": "#ff7f0e"}
 
 
 def main() -> None:
@@ -33,17 +33,17 @@ def main() -> None:
         costs.append(((X - means[labels]) ** 2).sum())
         order = np.argsort(means[:, 0])
         for cluster in order:
-            for group, colour in COLOURS.items():
+            for group, color in COLORS.items():
                 rows = X[(labels == cluster) & (groups == group)]
-                points.plot(*rows.T, linestyle="none", marker="os^"[list(order).index(cluster)], color=colour, markersize=4)
+                points.plot(*rows.T, linestyle="none", marker="os^"[list(order).index(cluster)], color=color, markersize=4)
         points.plot(*means.T, linestyle="none", marker="X", color="black", markersize=10)
         points.set_title(f"{title}, cost {costs[-1] / costs[0]:.2f}")
         points.set_xticks([])
         points.set_yticks([])
         points.set_aspect("equal")
         shares = [(groups[labels == cluster] == "a").mean() for cluster in order]
-        bars.bar(range(N_CLUSTERS), shares, color=COLOURS["a"])
-        bars.bar(range(N_CLUSTERS), [1 - part for part in shares], bottom=shares, color=COLOURS["b"])
+        bars.bar(range(N_CLUSTERS), shares, color=COLORS["a"])
+        bars.bar(range(N_CLUSTERS), [1 - part for part in shares], bottom=shares, color=COLORS["b"])
         bars.axhspan(share - LIMIT, share + LIMIT, color="white", alpha=0.55)
         bars.axhline(share, color="black", linewidth=1)
         for place, part in enumerate(shares):

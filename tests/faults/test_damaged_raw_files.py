@@ -16,10 +16,10 @@ ROWS = [f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(6)]
 
 
 @pytest.fixture
-def room(tmp_path):
+def steps(tmp_path):
     """Paths of one dataset's steps, and the two steps on them."""
 
-    class Room:
+    class Steps:
         raw, receipt = tmp_path / "raw", tmp_path / "receipt.json"
         npz, json = tmp_path / "prepared" / "data.npz", tmp_path / "prepared" / "data.json"
 
@@ -43,7 +43,7 @@ def room(tmp_path):
             assert not self.receipt.exists(), "the next run would not fetch again"
             return str(caught.value)
 
-    return Room()
+    return Steps()
 
 
 @pytest.mark.parametrize(
@@ -62,10 +62,10 @@ def room(tmp_path):
         (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
     ],
 )
-def test_damaged_pima_is_reported_by_its_line(content, complaint, room):
-    room.put("pima", "diabetes.csv", content)
-    room.fetch("pima")
-    message = room.refuse("pima", complaint)
+def test_damaged_pima_is_reported_by_its_line(content, complaint, steps):
+    steps.put("pima", "diabetes.csv", content)
+    steps.fetch("pima")
+    message = steps.refuse("pima", complaint)
     assert "Delete diabetes.csv" in message and "CLUSTERLETS_MIRROR" in message and "EXCLUDE=pima" in message
 
 
@@ -87,49 +87,48 @@ def test_damaged_pima_is_reported_by_its_line(content, complaint, room):
         ("digits", "digits.csv.gz", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
     ],
 )
-def test_files_of_another_kind_are_refused(name, file, content, complaint, room):
-    room.put(name, file, content)
-    room.fetch(name)
-    room.refuse(name, complaint)
+def test_files_of_another_kind_are_refused(name, file, content, complaint, steps):
+    steps.put(name, file, content)
+    steps.fetch(name)
+    steps.refuse(name, complaint)
 
 
-def test_changed_values_of_the_right_shape_are_refused(room):
-    datasets_file = "iris.csv"
-    room.fetch("iris")
-    path = room.raw / "iris" / datasets_file
-    room.put("iris", datasets_file, path.read_text().replace("5.1,3.5,1.4,0.2,0", "5.1,3.5,1.4,0.3,0", 1))
-    room.fetch("iris")
-    assert json.loads(room.receipt.read_text())["sha256_matches"] is False
-    room.refuse("iris", "its values differ")
+def test_changed_values_of_the_right_shape_are_refused(steps):
+    steps.fetch("iris")
+    path = steps.raw / "iris" / "iris.csv"
+    steps.put("iris", "iris.csv", path.read_text().replace("5.1,3.5,1.4,0.2,0", "5.1,3.5,1.4,0.3,0", 1))
+    steps.fetch("iris")
+    assert json.loads(steps.receipt.read_text())["sha256_matches"] is False
+    steps.refuse("iris", "its values differ")
 
 
-def test_other_line_ends_are_accepted_with_a_warning(room):
-    room.fetch("iris")
-    path = room.raw / "iris" / "iris.csv"
-    room.put("iris", "iris.csv", path.read_bytes().replace(b"\n", b"\r\n"))
-    room.fetch("iris")
-    room.prepare("iris")
-    description = json.loads(room.json.read_text())
+def test_other_line_ends_are_accepted_with_a_warning(steps):
+    steps.fetch("iris")
+    path = steps.raw / "iris" / "iris.csv"
+    steps.put("iris", "iris.csv", path.read_bytes().replace(b"\n", b"\r\n"))
+    steps.fetch("iris")
+    steps.prepare("iris")
+    description = json.loads(steps.json.read_text())
     assert (description["source"], description["sha256_matches"]) == ("by hand", False)
     assert "raw bytes differ" in description["warnings"][0]
 
 
-def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(room):
-    room.fetch("iris")
-    path = room.raw / "iris" / "iris.csv"
+def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(steps):
+    steps.fetch("iris")
+    path = steps.raw / "iris" / "iris.csv"
     good = path.read_bytes()
     path.write_bytes(good[: len(good) // 2])
-    room.refuse("iris", "iris.csv is no longer what was fetched")
+    steps.refuse("iris", "iris.csv is no longer what was fetched")
     assert not path.exists() and path.with_name("iris.csv.changed").exists()
-    room.fetch("iris")
-    room.prepare("iris")
-    assert path.read_bytes() == good and json.loads(room.receipt.read_text())["source"] == "bundled"
+    steps.fetch("iris")
+    steps.prepare("iris")
+    assert path.read_bytes() == good and json.loads(steps.receipt.read_text())["source"] == "bundled"
 
 
-def test_a_missing_fetched_file_invalidates_the_receipt(room):
-    room.fetch("iris")
-    (room.raw / "iris" / "iris.csv").unlink()
-    room.refuse("iris", "iris.csv has gone")
+def test_a_missing_fetched_file_invalidates_the_receipt(steps):
+    steps.fetch("iris")
+    (steps.raw / "iris" / "iris.csv").unlink()
+    steps.refuse("iris", "iris.csv has gone")
 
 
 @pytest.mark.parametrize(
@@ -147,27 +146,27 @@ def test_a_missing_fetched_file_invalidates_the_receipt(room):
         lambda receipt: {key: receipt[key] for key in ("dataset", "files")},
     ],
 )
-def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, room):
-    room.fetch("iris")
-    storage.save_json(room.receipt, change(storage.load_json(room.receipt)))
-    raw = {path.name: path.read_bytes() for path in (room.raw / "iris").iterdir()}
-    room.refuse("iris", "the receipt .* was damaged and has been removed")
-    assert not room.receipt.exists() and {path.name: path.read_bytes() for path in (room.raw / "iris").iterdir()} == raw
+def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, steps):
+    steps.fetch("iris")
+    storage.save_json(steps.receipt, change(storage.load_json(steps.receipt)))
+    raw = {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()}
+    steps.refuse("iris", "the receipt .* was damaged and has been removed")
+    assert not steps.receipt.exists() and {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()} == raw
 
 
-def test_a_missing_receipt_is_reported(room):
+def test_a_missing_receipt_is_reported(steps):
     with pytest.raises(ClusterletsError, match="receipt.json does not exist"):
-        room.prepare("iris")
+        steps.prepare("iris")
 
 
-def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(room):
-    room.fetch("iris")
-    content, raw = room.receipt.read_bytes(), (room.raw / "iris" / "iris.csv").read_bytes()
+def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(steps):
+    steps.fetch("iris")
+    content, raw = steps.receipt.read_bytes(), (steps.raw / "iris" / "iris.csv").read_bytes()
     for position in range(len(content)):
-        room.receipt.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
+        steps.receipt.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
         with pytest.raises(ClusterletsError, match="receipt.json was damaged .* removed. Run the same command again"):
-            room.prepare("iris")
-        assert not room.receipt.exists() and (room.raw / "iris" / "iris.csv").read_bytes() == raw
+            steps.prepare("iris")
+        assert not steps.receipt.exists() and (steps.raw / "iris" / "iris.csv").read_bytes() == raw
 
 
 def test_a_missing_raw_file_is_named_by_the_library(tmp_path):
@@ -175,9 +174,8 @@ def test_a_missing_raw_file_is_named_by_the_library(tmp_path):
         datasets.prepare("adult", tmp_path)
 
 
-def test_no_arrays_stay_without_their_description(room, monkeypatch):
-    room.fetch("iris")
-
+def test_no_arrays_stay_without_their_description(steps, monkeypatch):
+    steps.fetch("iris")
     write = storage.write_bytes
 
     def full_disk(path, content):
@@ -187,19 +185,19 @@ def test_no_arrays_stay_without_their_description(room, monkeypatch):
 
     monkeypatch.setattr(storage, "write_bytes", full_disk)
     with pytest.raises(OSError, match="No space left"):
-        room.prepare("iris")
-    assert list(room.npz.parent.iterdir()) == []
+        steps.prepare("iris")
+    assert list(steps.npz.parent.iterdir()) == []
 
 
-def test_an_unknown_scaling_is_refused_before_anything_is_read(room):
+def test_an_unknown_scaling_is_refused_before_anything_is_read(steps):
     with pytest.raises(ClusterletsError, match="'zscore' is unknown; it must be one of none, standard"):
-        room.prepare("iris", scaling="zscore")
+        steps.prepare("iris", scaling="zscore")
 
 
-def test_the_prepared_files_hold_table_and_description(room):
-    room.fetch("iris")
-    room.prepare("iris")
-    arrays, stored = storage.load_arrays(room.npz), json.loads(room.json.read_text())
+def test_the_prepared_files_hold_table_and_description(steps):
+    steps.fetch("iris")
+    steps.prepare("iris")
+    arrays, stored = storage.load_arrays(steps.npz), json.loads(steps.json.read_text())
     assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
     assert arrays["groups"].dtype == np.int64 and np.bincount(arrays["groups"]).tolist() == [50, 50, 50]
     assert arrays["group_names"].tolist() == ["setosa", "versicolor", "virginica"]
@@ -208,22 +206,22 @@ def test_the_prepared_files_hold_table_and_description(room):
     assert (stored["rows"], stored["features"], stored["positives"], stored["source"]) == (150, 4, None, "bundled")
     assert stored["fingerprint"] == datasets.describe("iris")["fingerprint"] and stored["warnings"] == []
     raw = arrays["X"]
-    room.prepare("iris", scaling="standard")
-    assert np.array_equal(storage.load_arrays(room.npz)["X"], standardise(raw))
-    assert json.loads(room.json.read_text())["fingerprint"] == stored["fingerprint"]
+    steps.prepare("iris", scaling="standard")
+    assert np.array_equal(storage.load_arrays(steps.npz)["X"], standardise(raw))
+    assert json.loads(steps.json.read_text())["fingerprint"] == stored["fingerprint"]
 
 
-def test_both_steps_write_the_same_bytes_again(room):
-    room.fetch("wine")
-    room.prepare("wine")
-    before = [path.read_bytes() for path in (room.receipt, room.npz, room.json)]
-    room.fetch("wine")
-    room.prepare("wine")
-    assert [path.read_bytes() for path in (room.receipt, room.npz, room.json)] == before
+def test_both_steps_write_the_same_bytes_again(steps):
+    steps.fetch("wine")
+    steps.prepare("wine")
+    before = [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)]
+    steps.fetch("wine")
+    steps.prepare("wine")
+    assert [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)] == before
 
 
-def test_the_environment_names_the_mirror_where_the_configuration_does_not(room, toy, site, monkeypatch):
+def test_the_environment_names_the_mirror_where_the_configuration_does_not(steps, toy, site, monkeypatch):
     site.heal("/toy/diabetes.csv")
     monkeypatch.setenv("CLUSTERLETS_MIRROR", site.address)
-    room.fetch("toy")
-    assert json.loads(room.receipt.read_text())["source"] == "mirror"
+    steps.fetch("toy")
+    assert json.loads(steps.receipt.read_text())["source"] == "mirror"

@@ -78,8 +78,6 @@ NAMES = {
     "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=name_of),
     "exclude": any_of([], "", None, "wine", ["wine"], "wine, digits"),
 }
-
-
 VALID = {key: fitting(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in NAMES} | NAMES
 
 
@@ -138,11 +136,11 @@ def is_refused_or_runs_as_requested(requested):
         runs_as_requested(requested, config)
 
 
-def test_what_fits_the_schema_runs_as_asked_or_is_refused(fuzz):
+def test_what_fits_the_schema_runs_as_requested_or_is_refused(fuzz):
     fuzz(is_refused_or_runs_as_requested, configurations(), n_examples=60)
 
 
-def test_what_nearly_fits_is_refused_or_run_as_asked(fuzz):
+def test_what_nearly_fits_is_refused_or_runs_as_requested(fuzz):
     fuzz(is_refused_or_runs_as_requested, spoilt(configurations()), n_examples=100)
 
 

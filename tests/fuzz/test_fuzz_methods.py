@@ -167,7 +167,7 @@ for word in "$@"; do case "$word" in */labels.csv) labels=$word;; esac; done
 { echo cluster; yes 0 | head -n 24; } > "$labels"
 """
 PIECES = any_of(
-    "{style}", "{style}", "{colour}", "{k}", "{seed}", "{styel}", "${k}", "${HOME}", "{ print }", "a", "-x", "{}", "{{k}}"
+    "{style}", "{style}", "{size}", "{k}", "{seed}", "{styel}", "${k}", "${HOME}", "{ print }", "a", "-x", "{}", "{{k}}"
 )
 WORDS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
 QUOTED = st.tuples(any_of("{}", "{}", "{}", "'{}'", '"{}"'), WORDS).map(lambda pair: pair[0].replace("{}", pair[1], 1))
@@ -181,7 +181,7 @@ COMMANDS = st.fixed_dictionaries(
     {
         "words": st.lists(QUOTED, min_size=1, max_size=4),
         "parameters": st.dictionaries(
-            any_of("style", "style", "colour", "k", "labels", "seed", "X", "n_clusters"), VALUES, max_size=2
+            any_of("style", "style", "size", "k", "labels", "seed", "X", "n_clusters"), VALUES, max_size=2
         ),
     }
 )

@@ -1,7 +1,7 @@
-"""The same bytes whatever the processor: a tiny grid with every method, computed in every way that this machine knows.
+"""The same bytes on every processor: a tiny grid with every method, computed in every way that this machine can.
 
-Most libraries can be told by a variable to compute as they would on another processor. tests/arm runs the same grid on
-another architecture. Both are held against expected.json; tiny_grid.py says how to write it anew.
+A variable makes most libraries compute as they would on another processor. tests/arm runs the same grid on
+another architecture. Both are held against expected.json; tiny_grid.py says how to renew it.
 """
 
 import os

@@ -1,6 +1,6 @@
 """A grid with every method and every step that makes promised numbers: its jobs, a run in any environment, its right bytes.
 
-After a change that moves numbers on purpose, write ``expected.json`` anew, and say in the commit why they moved:
+After a change that moves numbers on purpose, renew ``expected.json``, and say in the commit why they moved:
 
     .venv/bin/python tests/portability/tiny_grid.py
 """

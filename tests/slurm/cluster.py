@@ -21,7 +21,7 @@ PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # Debian's; tried w
 PROGRAMS = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "srun"]
 DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order of their start
 FOREIGN = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
-LAST_RESORT = 1200  # seconds; a machine may be busy, so what is waited for is given up when it cannot come, and not before
+LAST_RESORT = 1200  # seconds; long, because a busy machine is slow: waits end early only where there is no hope
 # A process behind this prefix gets SIGTERM when the one that started it ends in any way.
 BOUND = ("setpriv", "--pdeathsig", "TERM")
 
@@ -41,7 +41,7 @@ SlurmctldPidFile={folder}/slurmctld.own.pid
 SlurmdPidFile={folder}/slurmd.own.pid
 SlurmctldLogFile={folder}/slurmctld.log
 SlurmdLogFile={folder}/slurmd.log
-# No cgroups, no accounting database, no mail: none of them is there in a container.
+# No cgroups, accounting database or mail: a container has none of them.
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 JobAcctGatherType=jobacct_gather/none
@@ -59,7 +59,7 @@ PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
 
-# The SLURM plugin starts the steps of a job without SLURM_CONF; where there is no /etc/slurm, srun must bring it along.
+# Snakemake's plugin for SLURM starts the steps of a job without SLURM_CONF, so srun must set it where /etc/slurm is missing.
 SRUN = """\
 #!/bin/sh
 SLURM_CONF={folder}/slurm.conf exec {srun} "$@"
@@ -125,7 +125,7 @@ def install():
             )
             if process.returncode != 0:
                 last_lines = "\n".join(process.stdout.splitlines()[-5:])
-                raise NotRun(f"apt-get {command[0]} failed, so SLURM cannot be had:\n{last_lines}")
+                raise NotRun(f"apt-get {command[0]} failed, so SLURM cannot be installed:\n{last_lines}")
     finally:
         if ours:
             policy.unlink()
@@ -143,10 +143,10 @@ def free_ports(count):
             each.close()
 
 
-def wait_until(true, what, hopeless=lambda: False):
-    """Wait for a condition, as long as there is hope; raises TimeoutError, which says what did not happen."""
+def wait_until(condition, what, hopeless=lambda: False):
+    """Wait for a condition. If it becomes hopeless, or time runs out, raise TimeoutError with the text ``what``."""
     deadline = time.monotonic() + LAST_RESORT
-    while not true():
+    while not condition():
         if hopeless() or time.monotonic() > deadline:
             raise TimeoutError(what)
         time.sleep(0.2)
@@ -162,7 +162,7 @@ class Cluster:
         self.folder = Path(folder).resolve()
         self.prefix = BOUND if bound else ()
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
-        self.children = {}  # started by this process; a later one stops them by process id
+        self.children = {}  # started by this process; another one stops them by process id
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def start(self):

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture
 def alone(monkeypatch, tmp_path):
-    """A machine on which no SLURM is known, whatever this one is."""
+    """Hide a SLURM that this machine may have."""
     monkeypatch.delenv("SLURM_CONF", raising=False)
     monkeypatch.setattr(private, "FOREIGN", [str(tmp_path / "slurm.conf")])
     monkeypatch.setattr(private, "DAEMONS", ["daemon-of-test"])

@@ -1,4 +1,4 @@
-"""The profiles on a real SLURM: the same bytes as a local run, whatever happens to a job and to the controller in mid-run.
+"""The profiles on a real SLURM: the same bytes as a local run, even if jobs or the controller are killed.
 
 Run by `make test-slurm`, as root: it installs the plugins and lets cluster.py install SLURM where it is missing.
 """
@@ -40,7 +40,7 @@ def private():
     """A SLURM that belongs to these tests alone."""
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
-    # Both end the tests and what they started: in the background of a shell, as in CI, Python would ignore SIGINT.
+    # Both signals end the tests and what they started. In the background of a shell, as in CI, Python would ignore SIGINT.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:  # short: the name of a socket has 107 characters
@@ -142,7 +142,7 @@ def cluster(private):
 
 @pytest.fixture
 def through(cluster, tmp_path):
-    """A function that starts a run through a profile of this checkout; whatever becomes of the test, nothing of it is left."""
+    """A function that starts a run through a profile of this checkout. Runs end with the test, even if it fails."""
     runs = []
 
     def start(profile, settings, *arguments):

@@ -104,7 +104,7 @@ def test_remembered_rows_count():
     assert (model.saved().counts == before).all()
     labels = model.assign(X[N:], sensitive_features=SEX[N:], remember=True)
     assert (model.saved().counts.sum(axis=0) - before.sum(axis=0) == np.bincount(labels, minlength=K)).all()
-    assert (fitted("fair-limit").saved().counts == before).all()  # a fit starts anew
+    assert (fitted("fair-limit").saved().counts == before).all()  # a new fit forgets them
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
@@ -143,7 +143,7 @@ def test_objects_of_pandas_go_by_their_indexes_and_the_names_of_their_columns():
 
 def test_what_cannot_be_saved_is_refused(tmp_path):
     plain = MethodClustering("k-means", K, random_state=0).fit(X, sensitive_features=SEX)
-    with pytest.raises(InvalidInput, match="k-means cannot be saved, as it says nothing of new rows; take FRAC, "):
+    with pytest.raises(InvalidInput, match="k-means cannot be saved, because it guarantees nothing for new rows; take FRAC, "):
         SavedClustering.of(plain)
     dates = [datetime.date(2020 + (sex == "f"), 1, 1) for sex in SEX]
     dated = FairLimit(K, max_deviation=0.05, random_state=0).fit(X, sensitive_features=dates)

@@ -68,9 +68,9 @@ def as_the_checks_call_it(kind):
 ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
 # Parameters that keep the checks short without changing their outcome, and a limit that their tables of ten rows can keep.
 QUICK = {"n_evaluations": 20, "max_deviation": 1}
-# The checks that some estimators cannot pass, with the reason; all other estimators pass all checks.
-NO_ROUNDS = {
-    "check_transformer_n_iter": "wants n_iter_ where there is max_iter, and a method gives its clusters alone",
+# The check that estimators with max_iter cannot pass, with the reason; all other estimators pass all checks.
+WITHOUT_N_ITER = {
+    "check_transformer_n_iter": "it wants n_iter_ wherever there is max_iter, and methods return clusters only",
 }
 
 
@@ -83,7 +83,7 @@ def checked_estimators():
         method = methods.get(kind._name)
         settings = {name: value for name, value in QUICK.items() if name in method.parameters}
         has_n_iter = "n_iter_" in vars(getattr(method, "Estimator", object)).get("__annotations__", {})
-        reasons = NO_ROUNDS if "max_iter" in method.parameters and not has_n_iter else {}
+        reasons = WITHOUT_N_ITER if "max_iter" in method.parameters and not has_n_iter else {}
         for output in method.outputs or [None]:
             yield as_the_checks_call_it(kind)(3, **settings, **({"output": output} if output else {})), reasons
 
@@ -484,11 +484,11 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
 def test_parameters_that_a_matcher_ignores_give_a_warning_and_change_nothing(matcher, ignored, words):
     X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     settings = {"n_clusterlets": 3, "matcher": matcher, "random_state": 0} | ({"sample_size": 500} if matcher == "C" else {})
-    plain = ClusterletClustering(**settings).fit(X, sensitive_features=groups)
+    expected = ClusterletClustering(**settings).fit(X, sensitive_features=groups)
     with pytest.warns(UserWarning, match=words) as warned:
         other = ClusterletClustering(**settings | ignored).fit(X, sensitive_features=groups)
     assert len(warned) == 1 and warned[0].filename == __file__
-    np.testing.assert_array_equal(plain.labels_, other.labels_)
+    np.testing.assert_array_equal(expected.labels_, other.labels_)
 
 
 @pytest.mark.parametrize(
@@ -643,13 +643,13 @@ def test_a_report_by_hand():
 def test_the_price_of_fairness_is_over_the_least_cost_of_plain_k_means_or_a_given_cost(people):
     X, sex, _ = people
     labels = np.arange(240) % 3
-    plain = [kmeans_labels(X, 3, np.random.default_rng(start)) for start in range(50)]
-    costs = [fairness_report(X, of_start, sex, cohesion=False)["kmeans_cost"] for of_start in plain]
+    clusterings = [kmeans_labels(X, 3, np.random.default_rng(start)) for start in range(50)]
+    costs = [fairness_report(X, labels, sex, cohesion=False)["kmeans_cost"] for labels in clusterings]
     report = fairness_report(X, labels, sex, random_state=5)
     assert report["price_of_fairness"] == report["kmeans_cost"] / min(costs) > 1
     with_reference = fairness_report(X, labels, sex, reference_cost=report["kmeans_cost"] / 2)
     assert with_reference["price_of_fairness"] == 2
-    assert fairness_report(X, plain[int(np.argmin(costs))], sex, random_state=7)["price_of_fairness"] == 1
+    assert fairness_report(X, clusterings[int(np.argmin(costs))], sex, random_state=7)["price_of_fairness"] == 1
 
 
 @pytest.mark.parametrize("reference_cost", [None, 2.0, 0])

@@ -32,6 +32,10 @@ def test_bars_are_the_shares_below_those_of_the_table(form):
     assert isinstance(axes, matplotlib.axes.Axes) and axes.figure in map(pyplot.figure, pyplot.get_fignums())
 
 
+def test_a_single_group_fills_every_bar():
+    np.testing.assert_allclose(widths(plot_composition(LABELS, ["a"] * 5)), [[1.0]] * 3)
+
+
 def test_the_bars_agree_with_the_composition_for_several_columns_and_clusters_that_overlap():
     rng = np.random.default_rng(0)
     memberships, groups = (

@@ -43,11 +43,11 @@ def test_the_estimator_repeats_the_recommended_run_and_its_numbers(tuned):
 
 def test_where_plain_k_means_keeps_the_limit_no_fair_method_is_needed():
     alternating = np.arange(len(X)) % 2
-    found = tune(X, sensitive_features=alternating, n_clusters=3, max_deviation=0.4, methods_tried=["fair-limit", "k-means"])
-    words = found.recommendation()
+    results = tune(X, sensitive_features=alternating, n_clusters=3, max_deviation=0.4, methods_tried=["fair-limit", "k-means"])
+    words = results.recommendation()
     assert "Plain k-means" in words and "you need no fair method" in words
     (no_limit,) = (line.split()[2] for line in words.splitlines() if line.lstrip().startswith("no limit"))
-    assert float(no_limit) == pytest.approx(min(1, found.runs["price"].min()), abs=5e-4)
+    assert float(no_limit) == pytest.approx(min(1, results.runs["price"].min()), abs=5e-4)
 
 
 def test_a_new_machine_does_not_spend_the_minutes_on_compiling(monkeypatch):
@@ -56,8 +56,8 @@ def test_a_new_machine_does_not_spend_the_minutes_on_compiling(monkeypatch):
         return trials.Fit(trials.OK)
 
     monkeypatch.setattr(trials, "_load", slow)
-    found = tune(X, sensitive_features=DIAGNOSIS, n_clusters=3, minutes=1 / 60, methods_tried=["fair-limit"], n_seeds=1)
-    assert found.runs.iloc[0][["method", "status"]].tolist() == ["fair-limit", "ok"]
+    results = tune(X, sensitive_features=DIAGNOSIS, n_clusters=3, minutes=1 / 60, methods_tried=["fair-limit"], n_seeds=1)
+    assert results.runs.iloc[0][["method", "status"]].tolist() == ["fair-limit", "ok"]
 
 
 def test_every_run_has_the_numbers_of_its_own_fit(tuned):

@@ -21,8 +21,6 @@ FETCHED = {"fetch_dataset": 2}
 ACCOUNTS_AND_PAGES = dict.fromkeys(
     ("account", "plot_runtime", "plot_seconds_against_rows", "write_report", "write_leaderboard", "write_manifest"), 1
 )
-
-
 NO_CODE = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
 
 
@@ -50,7 +48,7 @@ class Checkout:
         """Jobs by rule that a run would execute."""
         run = self.workflow.run(*targets, "--dry-run", "--quiet", "rules", config=config)
         assert run.status == 0, run.output
-        return planned(run.output)
+        return jobs_in(run.output)
 
     def executed(self, *targets, **config):
         """Jobs by rule that a run executed, judged by the logs that it wrote."""
@@ -62,7 +60,7 @@ class Checkout:
         return Counter(log.parts[0].removesuffix(".log") for log in written)
 
 
-def planned(output):
+def jobs_in(output):
     """Snakemake's table of jobs; without the target, which does nothing."""
     table = re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)
     assert table or "Nothing to be done" in output, output
@@ -79,7 +77,7 @@ def original(finished, tmp_path_factory):
 def sums(original, tmp_path_factory):
     """The jobs that sum up any grid: every rule that makes neither data nor a block or cell."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
-    all_rules = planned(empty.run("--dry-run", "--quiet", "rules").output)
+    all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
     data_and_cells = BLOCKS | TABLES | FETCHED
     assert {rule: all_rules.get(rule) for rule in data_and_cells} == data_and_cells
     return {rule: count for rule, count in all_rules.items() if rule not in data_and_cells}
@@ -163,7 +161,7 @@ def test_what_no_result_depends_on_runs_nothing(checkout):
     for path in (checkout.workflow.folder / "data" / "raw").rglob("*"):
         os.utime(path)
     run = checkout.workflow.run("--dry-run", "--quiet", "rules", "--cores", "1", "--config", "exclude=nbfi")
-    assert run.status == 0 and planned(run.output) == {}, run.output
+    assert run.status == 0 and jobs_in(run.output) == {}, run.output
 
 
 # The jobs of data and cells that depend on a file or a library by themselves; others follow from these.

@@ -125,7 +125,7 @@ def test_the_scaled_variant_is_a_run_of_the_scaled_table(extended, workflow):
 
 
 def numbers(cell: bytes) -> list[bytes]:
-    """The lines of a cell without its seal, which names the place of the file."""
+    """The lines of a cell without the one that names its file and holds a hash."""
     return [line for line in cell.splitlines() if not line.startswith(b"# ")]
 
 

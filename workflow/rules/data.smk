@@ -1,4 +1,5 @@
-# fetch_dataset -> prepare_dataset, or prepare_user_table -> measure_geometry, cost_plainly: once a table, and a k; list_data sums them up.
+# fetch_dataset -> prepare_dataset (or prepare_user_table) -> measure_geometry once per table, cost_plainly once per k. list_data
+# lists all tables.
 
 DATA_LIST = f"{OUT}/datasets.md"
 

@@ -47,7 +47,6 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     part in 10^12 of each other tie, and ties go to the lower index.
     """
     distances = centroid_distances(clusterlets.centroids)
-
     return match_pinball(clusterlets, hops, scope, distances, summed_cost)
 
 

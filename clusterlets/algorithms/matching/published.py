@@ -105,5 +105,5 @@ def _divergences(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
     expected = group_counts / group_counts.sum()
     with np.errstate(divide="ignore"):
         ratios = expected / (counts / counts.sum(axis=-1, keepdims=True))
-    # Rounding may leave a zero just below 0, and costs must not be negative to tie.
+    # Rounding may leave a zero just below 0, and negative costs would not tie.
     return np.maximum((expected * log(ratios)).sum(axis=-1), 0)

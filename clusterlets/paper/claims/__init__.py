@@ -24,7 +24,7 @@ __all__ = [
     "assess",
     "by_sentence",
     "counts",
-    "in_words",
+    "describe_counts",
     "judge",
     "to_markdown",
 ]
@@ -98,12 +98,12 @@ def counts(assessed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(columns).rename_axis("verdict").reset_index()
 
 
-def in_words(verdicts: pd.Series) -> str:
+def describe_counts(verdicts: pd.Series) -> str:
     """How many of the sentences have each verdict: "12 hold, 1 holds in part, 3 do not hold, 1 is inconclusive"."""
     plurals = {HOLDS: "hold", IN_PART: "hold in part", FAILS: "do not hold", INCONCLUSIVE: "are inconclusive"}
     singulars = {**dict(zip(VERDICTS, VERDICTS, strict=True)), INCONCLUSIVE: "is inconclusive"}
-    counts = verdicts.value_counts().reindex(VERDICTS, fill_value=0)
-    return ", ".join(counted(int(counts[word]), singulars[word], plurals[word]) for word in VERDICTS if counts[word])
+    numbers = verdicts.value_counts()
+    return ", ".join(counted(int(numbers[word]), singulars[word], plurals[word]) for word in VERDICTS if word in numbers)
 
 
 def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:

@@ -53,7 +53,7 @@ def all_controls(
     present = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
     numbers = {name: in_place_of_clusterlets(runs, name) for name in present}
     measured = [name for name in our_tables[reported.TABLES[1]].frame["dataset"] if name in cohesion]
-    return numbers | ({UNDIVIDED: undivided(our_tables, cohesion)} if not reported.too_few(len(measured)) else {})
+    return numbers | ({UNDIVIDED: undivided(our_tables, cohesion)} if not reported.why_too_few(len(measured)) else {})
 
 
 def describe(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:

@@ -38,7 +38,7 @@ class Numbers:
     def check_datasets(self) -> None:
         """Raise ``Undecided`` for half of the paper's datasets or fewer: a verdict on these would be on something else."""
         if self.runs is not None:
-            too_few = reported.too_few(self.runs["dataset"].nunique())
+            too_few = reported.why_too_few(self.runs["dataset"].nunique())
             if too_few:
                 raise Undecided(too_few)
 

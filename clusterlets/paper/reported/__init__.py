@@ -1,4 +1,4 @@
-"""The numbers that the paper prints, as data: one CSV per table, digits as printed; and what they are judged by."""
+"""The paper's numbers, one CSV file per table with the digits as printed, and the claims and scales that judge them."""
 
 from functools import cache
 from importlib.resources import files
@@ -30,11 +30,11 @@ def datasets() -> tuple[str, ...]:
 
 def runs_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
     """The runs on the paper's datasets, so that only these are compared with the paper; all runs if there are none."""
-    ours = runs["dataset"].isin(datasets())
-    return runs[ours] if ours.any() else runs
+    is_in_paper = runs["dataset"].isin(datasets())
+    return runs[is_in_paper] if is_in_paper.any() else runs
 
 
-def too_few(present: int) -> str:
+def why_too_few(present: int) -> str:
     """Why there is no verdict over datasets: at most half of the paper's are among the runs. Empty if there are more."""
     total = len(datasets())
     if 2 * present > total:
@@ -46,7 +46,7 @@ def too_few(present: int) -> str:
 
 @cache
 def not_comparable() -> tuple[dict, ...]:
-    """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``, perhaps ``of_code``."""
+    """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``, optional ``of_code``."""
     return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
 
 

@@ -28,36 +28,34 @@ LIMIT = 0.05  # one of the leaderboard's
 _LONGEST = 30  # letters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
 _ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
-_ROW = 0.125  # inches
-_LOWEST = 0.9  # inches of a panel with its title and the numbers below it
+_ROW_HEIGHT = 0.125  # inches
+_LEAST_HEIGHT = 0.9  # inches of a panel with its title and the numbers below it
 _KEY = 120  # letters of a line of the key
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """One panel per dataset, at the middle k of the grid: median price and range over the scoring seeds, under :data:`LIMIT`.
 
-    Methods are sorted by how often they keep the limit, then by median price.
-    All methods of the runs decide the look of each, so that it is the same in other figures.
+    Methods are sorted by how often they keep the limit, then by median price. A method looks as in other figures, because all
+    methods of the runs decide the look of each.
     """
     shown = board[board["limit"] == LIMIT]
     if not (shown["outcome"] == KEEPS).any():
         return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
     k = middle_value(shown["k"])
     shown = shown[shown["k"] == k]
-    never_within = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
-    order, look = (
-        _order(shown[~shown["method"].isin(never_within)]),
-        method_styles(selection.in_order(selection.names(runs), COLORS)),
-    )
+    without_price = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
+    order = _order(shown[~shown["method"].isin(without_price)])
+    look = method_styles(selection.in_order(selection.names(runs), COLORS))
     prices = shown.loc[shown["outcome"] == KEEPS, "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
-    figure, all_axes = panels(len(datasets), per_row=3, height=max(_LOWEST, 0.35 + _ROW * len(order)))
+    figure, all_axes = panels(len(datasets), per_row=3, height=max(_LEAST_HEIGHT, 0.35 + _ROW_HEIGHT * len(order)))
     for place, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
         axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)
         axes.set_title(cut(dataset, _LONGEST))
-    _explain(figure, k, never_within)
+    _explain(figure, k, without_price)
     return figure
 
 
@@ -84,12 +82,12 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
         axes.plot(price, y, marker=marker, markersize=3.6, color=color, markerfacecolor=fill_color, zorder=3)
 
 
-def _explain(figure: Figure, k: float, methods_without_row: list[str]) -> None:
+def _explain(figure: Figure, k: float, without_price: list[str]) -> None:
     key = (
         f"Largest deviation at most {LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit on "
         "them; empty row: no configuration keeps the limit on the seeds that choose."
     )
-    key += f" Without a row, as they keep it nowhere: {', '.join(methods_without_row)}." if methods_without_row else ""
+    key += f" Without a row, as they keep it nowhere: {', '.join(without_price)}." if without_price else ""
     key = fill(key, _KEY, break_on_hyphens=False)
     add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))

@@ -56,7 +56,7 @@ _TITLE = 90  # letters of a line of the title
 
 def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
     """The diagram of a ranking, by its name; ``tables`` are those of :func:`statistics.from_tables`."""
-    rankings = {each_ranking.name: each_ranking for each_ranking in from_tables(*tables)}
+    rankings = {table.name: table for table in from_tables(*tables)}
     return draw_ranking(rankings[ranking], set(selection.names(selection.ok(runs))))
 
 

@@ -31,7 +31,8 @@ FIGURES = [
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
 _GREYS = ("0.65", "black", "0.4")
 _MARKERS = "o^sDvP*Xdp"
-_NAMED, _LONGEST, _TITLE = 8, 24, 40  # most groups that are named; letters of a group's and of a dataset's name
+_MAX_NAMED = 8  # groups; more are only counted
+_GROUP_LETTERS, _DATASET_LETTERS = 24, 40  # longer names are cut
 _INK = 7_000  # square points for all marks of a panel
 
 
@@ -62,8 +63,8 @@ def _name_shapes(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> 
     """The groups' names with their marks; only their number if there are too many."""
     style = {"ls": "", "markersize": 4}
     shapes = [Line2D([], [], color=greys[name], marker=marker, **style) for name, marker in markers.items()]
-    labels = [cut(name, _LONGEST) for name in markers]
-    if len(labels) > _NAMED:
+    labels = [cut(name, _GROUP_LETTERS) for name in markers]
+    if len(labels) > _MAX_NAMED:
         shapes, labels = [Line2D([], [], ls="")], [f"{len(labels)} groups"]
     axes.legend(shapes, labels, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
 
@@ -97,7 +98,7 @@ def _explain(figure: Figure, first: pd.Series, shown: int) -> None:
     further = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
     add_legend(figure, [*hues, further], columns=len(_HUES))
     row_count = f"{shown:,} of {first['rows']:,} rows" if shown < first["rows"] else f"all {shown:,} rows"
-    x_label = f"first principal component of {cut(first['dataset'], _TITLE)} ({first['x_share']:.0%} of the variance)"
+    x_label = f"first principal component of {cut(first['dataset'], _DATASET_LETTERS)} ({first['x_share']:.0%} of the variance)"
     figure.supxlabel(f"{x_label}; {row_count}", fontsize=8)
     figure.supylabel(f"second component ({first['y_share']:.0%})", fontsize=8)
 

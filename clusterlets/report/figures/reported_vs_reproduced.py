@@ -36,8 +36,8 @@ _VERDICT_LOOK = {
     "undecided": ("#56B4E9", "v"),
     "differs": ("#D55E00", "X"),
 }
-# Title, and ticks of a logarithmic axis, which is linear below its second tick; without ticks the axis is linear.
 _SHARES = (0, 0.01, 0.03, 0.1, 0.3)
+# Title, and ticks of a logarithmic axis, which is linear below its second tick; without ticks the axis is linear.
 _PANELS = {
     "deviation_mean": ("mean deviation", _SHARES),
     "deviation_std": ("deviation, spread", _SHARES),
@@ -119,7 +119,8 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
 def _name_misses(axes: Axes, misses: pd.DataFrame, points: np.ndarray) -> None:
     """Write each number's name beside it, where it covers neither a point nor another name."""
     panel, half_mark = axes.get_window_extent(), 2.5 * axes.figure.dpi / 72
-    centres = axes.transData.transform(points)  # of what is occupied already, in pixels; halves: half its width and height
+    # What is occupied, in pixels: the centre of each box, and half of its width and height.
+    centres = axes.transData.transform(points)
     halves = np.full_like(centres, half_mark)
     for number, cell in enumerate(misses.to_dict("records")):
         place = (cell["reported"], cell["reproduced"])

@@ -34,8 +34,8 @@ def draw(steps: pd.DataFrame) -> Figure:
     figure, all_axes = subplots(
         *(1, len(_SHOWN)), figsize=(6.2, 1.1 + 0.24 * len(steps)), sharey=True, layout="constrained", width_ratios=[3, 2, 2]
     )
-    for axes, (column, (title, color, powers)) in zip(all_axes, _SHOWN.items(), strict=True):
-        _marks(axes, steps[column], color, powers)
+    for axes, (column, (title, color, is_logarithmic)) in zip(all_axes, _SHOWN.items(), strict=True):
+        _marks(axes, steps[column], color, is_logarithmic)
         axes.set_title(title, fontsize=10)
     all_axes[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
     all_axes[0].set_ylim(len(steps) - 0.4, -0.6)
@@ -43,9 +43,9 @@ def draw(steps: pd.DataFrame) -> Figure:
     return figure
 
 
-def _marks(axes: Axes, values: pd.Series, color: str, powers: bool) -> None:
+def _marks(axes: Axes, values: pd.Series, color: str, is_logarithmic: bool) -> None:
     """A dot and its number for every step; a bar instead of the dot on a scale that begins at zero."""
-    if powers:
+    if is_logarithmic:
         axes.set_xscale("log")
         axes.set_xlim(values.min() / 2, values.max() * (values.max() / values.min() + 10) ** 0.45)
         axes.hlines(range(len(values)), values.min() / 2, values, color="0.88", lw=1)

@@ -22,16 +22,16 @@ FIGURES = [
 
 _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
-_ONE = "all"
+_ALL = "all"
 _INK = "#333333"
-# By title: table, quantity, and rows: one number per matcher, or one in all.
+# By title: table, quantity, and rows: those of the matchers, or the one of all datasets.
 _PANELS = {
     "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
     "table 1: mean cohesion": (_TABLES[0], "cohesion", _MATCHERS),
-    "table 2: mean of the deviation": (_TABLES[1], "deviation_mean", [_ONE]),
-    "table 3: mean of the cohesion": (_TABLES[2], "cohesion", [_ONE]),
-    "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ONE]),
-    "numbers reproduced": ("verdicts", "reproduced", [_ONE]),
+    "table 2: mean of the deviation": (_TABLES[1], "deviation_mean", [_ALL]),
+    "table 3: mean of the cohesion": (_TABLES[2], "cohesion", [_ALL]),
+    "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ALL]),
+    "numbers reproduced": ("verdicts", "reproduced", [_ALL]),
 }
 _COUNTS = ("datasets_below_frac", "reproduced")
 _PAPER, _USUAL = "the paper", "usual choices"

@@ -25,7 +25,7 @@ _HEIGHT = 0.5
 
 
 def draw(beside: pd.DataFrame) -> Figure:
-    """One line a table: a bar for the perfect copies, one for the wrong ones, and a mark for the paper."""
+    """One line per table: a bar for the perfect copies, one for the wrong ones, and a mark for the paper."""
     tables = list(beside.loc[beside["source"] == controls.PAPER, "table"])
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")

@@ -13,7 +13,7 @@ from clusterlets.algorithms.kmeans import lloyd
 from clusterlets.errors import ClusterletsError
 
 
-def shares_by_hand(labels, groups, n_clusters):
+def balances_by_hand(labels, groups, n_clusters):
     balances = []
     for cluster in range(n_clusters):
         p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])
@@ -23,7 +23,7 @@ def shares_by_hand(labels, groups, n_clusters):
 
 
 def score_by_hand(labels, groups, n_clusters):
-    balances = shares_by_hand(labels, groups, n_clusters)
+    balances = balances_by_hand(labels, groups, n_clusters)
     return min(balances) + 0.1 * np.mean(balances)
 
 
@@ -63,7 +63,7 @@ def test_balances_by_hand():
 @given(codes=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 5])), min_size=3, max_size=30))
 def test_balances_follow_from_the_shares(codes):
     labels, groups = np.array([(0, 0), (1, 5), (2, 0), *codes]).T
-    np.testing.assert_allclose(cluster_balances(labels, groups, 3), shares_by_hand(labels, groups, 3), atol=1e-12)
+    np.testing.assert_allclose(cluster_balances(labels, groups, 3), balances_by_hand(labels, groups, 3), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))

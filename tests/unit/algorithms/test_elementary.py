@@ -31,9 +31,9 @@ print(hashlib.sha256(np.concatenate([kullback_leibler(shares, shares[0]), prices
 """
 
 
-def ulps(found, exact):
-    """How many units in the last place of the exact value a number is off."""
-    return float(abs(Decimal(float(found)) - exact) / Decimal(float(np.spacing(abs(float(exact))))))
+def ulps(value, exact):
+    """By how many units in the last place of the exact value another one is off."""
+    return float(abs(Decimal(float(value)) - exact) / Decimal(float(np.spacing(abs(float(exact))))))
 
 
 def exactly(function, value):

@@ -1,4 +1,4 @@
-"""Weighted k-means against copies of rows, hand-computed cases and its definition; groups stay together."""
+"""Weighted k-means against copies of rows, hand-computed cases and its definition; fairlets stay together."""
 
 import numpy as np
 import pytest
@@ -70,19 +70,19 @@ def test_more_starts_never_cost_more():
     assert costs[0] >= costs[1] >= costs[2] and costs[0] > costs[2]
 
 
-def test_groups_stay_together_and_their_cost_adds_up():
+def test_fairlets_stay_together_and_their_cost_adds_up():
     rng = np.random.default_rng(5)
-    X, groups = rng.normal(size=(200, 3)), np.append(np.arange(40), rng.integers(40, size=160))
-    labels = cluster_fairlets(X, groups, 5, np.random.default_rng(0))
-    assert all(len(set(labels[groups == group])) == 1 for group in range(40)) and set(labels) == set(range(5))
-    sizes, means = np.bincount(groups), np.array([X[groups == group].mean(axis=0) for group in range(40)])
-    label_of = np.array([labels[groups == group][0] for group in range(40)])
+    X, fairlets = rng.normal(size=(200, 3)), np.append(np.arange(40), rng.integers(40, size=160))
+    labels = cluster_fairlets(X, fairlets, 5, np.random.default_rng(0))
+    assert all(len(set(labels[fairlets == fairlet])) == 1 for fairlet in range(40)) and set(labels) == set(range(5))
+    sizes, means = np.bincount(fairlets), np.array([X[fairlets == fairlet].mean(axis=0) for fairlet in range(40)])
+    label_of = np.array([labels[fairlets == fairlet][0] for fairlet in range(40)])
     centres = np.array([X[labels == c].mean(axis=0) for c in range(5)])
-    inside = ((X - means[groups]) ** 2).sum()
+    inside = ((X - means[fairlets]) ** 2).sum()
     between = (sizes * ((means - centres[label_of]) ** 2).sum(axis=1)).sum()
     assert ((X - centres[labels]) ** 2).sum() == pytest.approx(inside + between)
 
 
-def test_more_clusters_than_groups_give_a_cluster_for_each():
-    X, groups = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
-    assert sorted(set(cluster_fairlets(X, groups, 4, np.random.default_rng(0)))) == [0, 1]
+def test_more_clusters_than_fairlets_give_a_cluster_for_each():
+    X, fairlets = np.array([[0.0], [2.0], [5.0], [7.0]]), np.array([0, 0, 1, 1])
+    assert sorted(set(cluster_fairlets(X, fairlets, 4, np.random.default_rng(0)))) == [0, 1]

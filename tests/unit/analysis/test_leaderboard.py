@@ -94,8 +94,8 @@ def test_a_limit_is_kept_in_whole_numbers():
 
 def test_a_block_that_is_proved_infeasible_is_no_block_at_and_below_the_limit():
     proof = ("fair-limit", "max_deviation=0.02", ["infeasible"] * 4)
-    found = ("fair-limit", "max_deviation=0.05", [(0.04, 1.3)] * 4)
-    board = board_of(runs(proof, found, FAIR))
+    feasible = ("fair-limit", "max_deviation=0.05", [(0.04, 1.3)] * 4)
+    board = board_of(runs(proof, feasible, FAIR))
     assert set(board["limit"]) == {0.05, 0.1} and line(board, "fair-limit", 0.05)["outcome"] == KEEPS
     unsolved = board_of(runs(("fair-limit", "max_deviation=0.02", ["not_converged"] * 4), FAIR))
     assert line(unsolved, "fair-limit", 0.02)["outcome"] == NO_RESULT

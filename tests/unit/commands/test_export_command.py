@@ -151,8 +151,8 @@ RUNS = {
 @pytest.mark.parametrize("seed", ["2", "3"])
 @pytest.mark.parametrize("run", RUNS, ids=lambda run: run[-1] if len(run) == 3 else run[0])
 def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, run, seed):
-    assert export(*RUNS[run], "--seed", seed, "-o", str(tmp_path / "found.csv"))[0] == 0
-    exported = pd.read_csv(tmp_path / "found.csv")
+    assert export(*RUNS[run], "--seed", seed, "-o", str(tmp_path / "exported.csv"))[0] == 0
+    exported = pd.read_csv(tmp_path / "exported.csv")
     assert exported.columns.tolist() == ["row", "cluster"] and exported.drop_duplicates().equals(exported)
     memberships = csr_array((np.ones(len(exported), dtype=bool), (exported["row"], exported["cluster"])))
     iris = load_iris()
@@ -217,9 +217,9 @@ ERRORS = {
 
 @pytest.mark.parametrize("words", ERRORS)
 def test_errors_are_readable_and_write_nothing(export, tmp_path, words):
-    status, _, complaint = export(*ERRORS[words], "-o", str(tmp_path / "found.csv"))
+    status, _, complaint = export(*ERRORS[words], "-o", str(tmp_path / "exported.csv"))
     assert status == 1 and words in complaint and "Traceback" not in complaint
-    assert not (tmp_path / "found.csv").exists()
+    assert not (tmp_path / "exported.csv").exists()
 
 
 def test_the_suggested_command_quotes_the_configuration_for_the_shell(export):
@@ -233,7 +233,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     cell_path = cell("C", "k3_omega0.25")
     path = Path(cell_path if kind == "cell" else path_of(kind, "clusterlets"))
     intact = path.read_bytes()
-    options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "found.csv"))
+    options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv"))
     remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml"
     path.write_bytes(intact[:-40] + bytes(20) + intact[-20:])
     status, _, complaint = export(*options)
@@ -254,9 +254,9 @@ def test_a_file_of_another_run_is_refused_and_kept_and_the_message_says_how_to_m
     intact = path.read_bytes()
     path.write_bytes(other.read_bytes())
     status, _, complaint = export(
-        "--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "found.csv")
+        "--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv")
     )
-    assert status == 1 and path.read_bytes() == other.read_bytes() and not (tmp_path / "found.csv").exists()
+    assert status == 1 and path.read_bytes() == other.read_bytes() and not (tmp_path / "exported.csv").exists()
     assert f"{path} holds what belongs at {other.relative_to(OUT)}" in complaint and "remove it or move it there" in complaint
     assert complaint.rstrip().endswith(f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml")
     path.write_bytes(intact)
@@ -324,8 +324,8 @@ def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
     methods = written["composition"].groupby("method")
     assert set(methods.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random"}
     for _, lines in methods:
-        export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
-        exported = pd.read_csv(tmp_path / "found.csv")
+        export(*run_of(lines), "-o", str(tmp_path / "exported.csv"))
+        exported = pd.read_csv(tmp_path / "exported.csv")
         expected = pd.crosstab(exported["cluster"], iris.target_names[iris.target[exported["row"]]])[list(iris.target_names)]
         counts = lines.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
         assert sorted(counts.to_numpy().tolist()) == sorted(expected.to_numpy().tolist())
@@ -341,8 +341,8 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, expor
     iris = load_iris()
     centred = iris.data - iris.data.mean(axis=0)
     for _, lines in by_matcher:
-        export(*run_of(lines), "-o", str(tmp_path / "found.csv"))
-        exported = pd.read_csv(tmp_path / "found.csv")
+        export(*run_of(lines), "-o", str(tmp_path / "exported.csv"))
+        exported = pd.read_csv(tmp_path / "exported.csv")
         projected, expected = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, exported))
         assert set(projected) == set(expected) and len(lines) == len(exported)
         assert (lines["group"].to_numpy() == iris.target_names[iris.target[lines["row"]]]).all()

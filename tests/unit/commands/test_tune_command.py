@@ -190,19 +190,10 @@ def test_an_interruption_before_the_first_fit_says_so(wine, capsys, monkeypatch,
 def test_other_requests_have_other_files():
     from clusterlets.commands.tune import _parser, _stem
 
-    options = [
-        *([], ["--sensitive", "race"], ["--clusters", "6"], ["--features", "a,b"], ["--features", "a/b"], ["--seed", "1"]),
-        *(
-            ["--scaling", "standard"],
-            ["--max-deviation", "0.1"],
-            ["--minutes", "1"],
-            ["--min-cluster-size", "9"],
-            ["--seeds", "4"],
-            ["--separator", "/"],
-        ),
-        *(["--features", "f" * 300], ["--features", "f" * 301]),
-    ]
-    stems = [_stem(_parser().parse_args(["a/people.csv", "--sensitive", "sex", *words])) for words in options]
+    requests = ["", "--sensitive race", "--clusters 6", "--features a,b", "--features a/b", "--seed 1", "--scaling standard"]
+    requests += ["--max-deviation 0.1", "--minutes 1", "--min-cluster-size 9", "--seeds 4", "--separator /"]
+    requests += [f"--features {'f' * 300}", f"--features {'f' * 301}"]
+    stems = [_stem(_parser().parse_args(["a/people.csv", "--sensitive", "sex", *words.split()])) for words in requests]
     assert stems[0] == "people-sex" and len(set(stems)) == len(stems) and not any("/" in stem for stem in stems)
     assert max(map(len, stems)) < 200
 

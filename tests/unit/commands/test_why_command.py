@@ -122,7 +122,7 @@ def commands(monkeypatch):
     return commands
 
 
-OTHERS = [option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._TAKEN]
+OTHERS = [option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._ALLOWED]
 
 
 def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(commands, capsys):
@@ -138,7 +138,7 @@ def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(c
 
 def test_options_that_choose_the_work_reach_snakemake(commands, capsys):
     snakemake_options = {option for action in get_argument_parser()._actions for option in action.option_strings}
-    assert set(why._TAKEN) <= snakemake_options
+    assert set(why._ALLOWED) <= snakemake_options
     options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
     assert command_line.main(["why", "a.csv", *options]) == 0 and capsys.readouterr().out.startswith("Nothing would run")
     assert commands[0][-6:] == ["a.csv", *options] and "--dry-run" in commands[0]

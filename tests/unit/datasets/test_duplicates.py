@@ -40,13 +40,13 @@ def test_the_first_of_equal_rows_stays_in_its_place(rows):
     assert (shorter.feature_names, shorter.group_names) == (table.feature_names, table.group_names)
 
 
-# Number of rows with duplicates, and how many of them equal an earlier row.
-REAL = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
+# Number of all rows, and of those that equal an earlier one.
+COUNTS = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", COUNTS)
 def test_every_dataset_can_be_prepared_with_and_without_duplicates(name, mirror):
-    rows, duplicates = REAL[name]
+    rows, duplicates = COUNTS[name]
     whole, distinct = (datasets.prepare(name, mirror, choice) for choice in ("keep", "drop"))
     assert len(whole.X) == rows and whole.dropped_duplicates == 0
     assert distinct.dropped_duplicates == duplicates

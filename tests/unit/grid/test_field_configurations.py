@@ -144,9 +144,8 @@ def test_make_field_fetches_the_fields_datasets_without_the_excluded_ones():
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
     command = ["make", "--dry-run", "field", "EXCLUDE=adult, bank"]
     printed = subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=True).stdout
-    data, estimate_printed, grid, shown, findings = printed.replace("\\\n", " ").splitlines()[
-        -5:
-    ]  # earlier lines set up an environment
+    lines = printed.replace("\\\n", " ").splitlines()
+    data, estimate_printed, grid, shown, findings = lines[-5:]  # earlier ones set up an environment
     assert "clusterlets datasets --config workflow/configs/field.yaml" in estimate_printed
     for line in (data, grid):
         assert "--configfile workflow/configs/field.yaml --config exclude=adult,bank" in " ".join(line.split())

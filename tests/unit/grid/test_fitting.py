@@ -18,7 +18,7 @@ from clusterlets.methods import Method, clusterings, get
 QUICK = Limits(seconds=1, memory_mb=400)
 
 
-def outcome(fit, limits=QUICK):
+def outcome_of(fit, limits=QUICK):
     """The outcome of a fit that runs between two that succeed."""
     outcomes = dict(fits(lambda seed: fit() if seed == 1 else np.full(3, seed), range(3), limits))
     for seed in (0, 2):
@@ -48,7 +48,7 @@ def test_large_results_are_returned_whole():
 
 def test_an_endless_fit_is_stopped_with_its_child_processes():
     start = time.perf_counter()
-    stopped = outcome(lambda: os.system("sleep 4321"))
+    stopped = outcome_of(lambda: os.system("sleep 4321"))
     assert (stopped.status, stopped.note, stopped.result) == ("timeout", "stopped after 4 s", None)
     assert time.perf_counter() - start < 15
     assert subprocess.run(["pgrep", "-f", "sleep 4321"], check=False, capture_output=True).returncode == 1
@@ -61,8 +61,8 @@ def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock(monkeypatch):
         time.sleep(1.5)
         return np.zeros(3)
 
-    assert outcome(waits).status == "ok"
-    stopped = outcome(lambda: sum(iter(int, 1)))
+    assert outcome_of(waits).status == "ok"
+    stopped = outcome_of(lambda: sum(iter(int, 1)))
     assert (stopped.status, stopped.note, stopped.seconds) == ("timeout", "stopped after 1 s of CPU time", 1)
 
 
@@ -71,12 +71,12 @@ def test_the_cpu_time_of_child_processes_counts():
         subprocess.run(["sh", "-c", "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"], check=True)
         return np.zeros(3)
 
-    finished = outcome(fit)
+    finished = outcome_of(fit)
     assert finished.status == "ok" and finished.seconds > 0.05
 
 
 def test_a_fit_that_takes_all_memory_is_stopped():
-    stopped = outcome(lambda: np.ones(10**9))
+    stopped = outcome_of(lambda: np.ones(10**9))
     assert (stopped.status, stopped.note) == ("out_of_memory", "more than 400 MB")
 
 
@@ -84,7 +84,7 @@ def test_the_note_of_an_exception_is_its_last_line(capfd):
     def fit():
         raise ValueError("first line\nlast line")
 
-    failed = outcome(fit)
+    failed = outcome_of(fit)
     assert (failed.status, failed.note) == ("failed", "last line")
     assert "in fit" in capfd.readouterr().err  # the log has the traceback
 
@@ -99,7 +99,7 @@ def test_the_note_of_an_exception_is_its_last_line(capfd):
     ],
 )
 def test_a_crash_is_a_status(fit, status, note):
-    crashed = outcome(fit)
+    crashed = outcome_of(fit)
     assert (crashed.status, crashed.note) == (status, note)
 
 
@@ -143,13 +143,13 @@ def test_handlers_of_the_parent_do_not_run_in_a_fit(monkeypatch):
     monkeypatch.setattr(fitting, "PATIENCE", 100)
     former = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler's
     try:
-        assert outcome(lambda: sum(iter(int, 1))).note == "stopped after 1 s of CPU time"
+        assert outcome_of(lambda: sum(iter(int, 1))).note == "stopped after 1 s of CPU time"
     finally:
         signal.signal(signal.SIGPROF, former)
 
 
 def test_a_keeper_that_is_killed_costs_one_fit():
-    killed = outcome(lambda: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(1000))
+    killed = outcome_of(lambda: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(1000))
     assert (killed.status, killed.note) == ("out_of_memory", "ended by SIGKILL")
 
 

@@ -192,7 +192,7 @@ def clusterings_by_seed(method, blocks):
 def test_a_block_of_seeds_equals_blocks_of_one(written, name):
     method = methods.from_file(written(source=COUNTER)) if name == "mine.py" else methods.get(name)
     seeds = range(10)
-    # So that the forks find its machine code loaded; on another table, as what it may keep of this one is to be compared.
+    # Load its machine code before the forks, with another table: the method may keep something of the one that is compared.
     methods.fit(method, X[:40] + 1, GROUPS[:40], 4, np.random.default_rng(99), {})
     together = clusterings_by_seed(method, [seeds])
     apart = clusterings_by_seed(method, [[seed] for seed in seeds])

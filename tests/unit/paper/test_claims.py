@@ -62,7 +62,9 @@ def test_counts_add_up_to_the_claims(assessed):
     counts = claims.counts(assessed.reset_index())
     assert tuple(counts["verdict"]) == claims.VERDICTS
     assert counts[["paper", "ours", "stricter"]].sum().tolist() == [44] * 3 == [assessed["sentence"].nunique()] * 3
-    assert claims.in_words(pd.Series([HOLDS, FAILS, HOLDS, INCONCLUSIVE])) == "2 hold, 1 does not hold, 1 is inconclusive"
+    assert (
+        claims.describe_counts(pd.Series([HOLDS, FAILS, HOLDS, INCONCLUSIVE])) == "2 hold, 1 does not hold, 1 is inconclusive"
+    )
 
 
 @pytest.mark.parametrize(

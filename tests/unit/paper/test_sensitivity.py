@@ -197,7 +197,7 @@ def test_the_figure_has_a_row_for_each_choice(datasets):
     figure.plt.close(drawing)
 
 
-def test_a_variant_s_choice_is_named_by_its_settings():
+def test_the_choice_of_a_variant_is_named_by_its_settings():
     changes = {"pinball_scope": "cluster", "scaling": "standard"}
     config = {"pinball_scope": "last", "scaling": "none", "variants": {"both": changes}}
     assert Choice.from_variant(config, "both") == ("pinball_scope and scaling", "last and none", "cluster and standard")

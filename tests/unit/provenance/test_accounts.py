@@ -168,7 +168,7 @@ def test_a_log_of_an_excluded_method_does_not_count(tmp_path, methods, name):
 
 
 def test_every_cell_of_the_grid_has_a_log_that_would_count():
-    words = accounts._words(CONFIG)
+    words = accounts._path_parts(CONFIG)
     for cell in cells(CONFIG):
         assert {cell.dataset, cell.method, cell.configuration, f"seeds{cell.seeds}"} <= words
 

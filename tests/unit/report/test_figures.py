@@ -280,7 +280,7 @@ def drawn_of_odd_names(runs):
     return draw
 
 
-def letters(figure):
+def all_text(figure):
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
@@ -291,7 +291,8 @@ def test_names_are_drawn_literally_and_cut_if_too_long(pair, drawn_of_odd_names,
         save(figure, tmp_path / "figure")
         assert not any(text.get_parse_math() for text in figure.findobj(Text))
         for name in pair:
-            assert name in letters(figure) or (len(name) > 12 and f"{name[:11]}" in letters(figure) and "…" in letters(figure))
+            text = all_text(figure)
+            assert name in text or (len(name) > 12 and name[:11] in text and "…" in text)
         width, height = struct.unpack(">II", (tmp_path / "figure.png").read_bytes()[16:24])
         assert width <= 1.02 * 200 * WIDTH and height <= 200 * 2 * WIDTH
 
@@ -300,7 +301,7 @@ def test_names_are_drawn_literally_and_cut_if_too_long(pair, drawn_of_odd_names,
 def test_a_datasets_name_stays_in_its_panel(dataset, drawn_of_odd_names, tmp_path):
     for figure in drawn_of_odd_names(["no", "yes"], dataset):
         save(figure, tmp_path / "figure")
-        assert dataset[:8] in letters(figure)
+        assert dataset[:8] in all_text(figure)
         width, _ = struct.unpack(">II", (tmp_path / "figure.png").read_bytes()[16:24])
         assert width <= 1.02 * 200 * WIDTH
 

@@ -346,7 +346,7 @@ def test_the_summary_answers_the_questions_and_gives_the_numbers(built):
     assert len(answers) == 8 and len(lines) == 6 and all(line.endswith(".") for line in [*answers, *lines[:5]])
     assert re.match(r"Of the \d+ numbers .* compared, \d+ (is|are) reproduced, \d+ undecided, and \d+ differs?; ", lines[0])
     assert lines[1] == (
-        "Of the 4 sentences that the paper says of its experiments, by its own numbers 2 hold, 1 holds in part, 1 does not "
+        "Of the 4 sentences of the paper about its experiments, by its own numbers 2 hold, 1 holds in part, 1 does not "
         "hold; by our numbers 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive; and by our numbers with FRAC as it "
         "is defined, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive."
     )

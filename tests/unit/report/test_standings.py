@@ -36,8 +36,8 @@ def page(built):
     return (built / "leaderboard.html").read_text(encoding="utf-8")
 
 
-def about(found, words):
-    (sentence,) = (sentence for sentence, _ in standings.findings(found) if words in sentence)
+def about(board, words):
+    (sentence,) = (sentence for sentence, _ in standings.findings(board) if words in sentence)
     return sentence
 
 

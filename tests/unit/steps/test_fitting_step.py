@@ -9,7 +9,6 @@ from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans
 from clusterlets.grid.artifacts import SeedBlock
 from clusterlets.grid.cells import random_stream
-from clusterlets.methods import get
 from clusterlets.steps.fitting import fit_method
 from clusterlets.storage import save_arrays
 
@@ -61,7 +60,8 @@ def test_a_run_is_the_best_of_its_starts_and_the_first_start_is_the_run_of_one(t
         fit_method(str(tmp_path / "data.npz"), *arguments, *files, starts=starts)
         pieces = SeedBlock.load(files[0])
         costs[starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
-    streams = [[random_stream(0, "table", 7, seed, get("k-means").stream, start) for start in range(6)] for seed in range(4)]
+    step = methods.get("k-means").stream
+    streams = [[random_stream(0, "table", 7, seed, step, start) for start in range(6)] for seed in range(4)]
     inertia = np.array([[kmeans(X, 7, stream).inertia for stream in row] for row in streams])
     assert costs[1] == pytest.approx(inertia[:, 0]) and costs[6] == pytest.approx(inertia.min(axis=1))
     assert sum(costs[6]) < sum(costs[1])
@@ -70,9 +70,9 @@ def test_a_run_is_the_best_of_its_starts_and_the_first_start_is_the_run_of_one(t
 def test_a_method_with_an_objective_of_its_own_is_judged_by_it():
     X, groups = np.random.default_rng(1).normal(size=(60, 2)), np.arange(60) % 2
     for name in ("fairkm", "vfc", "fair-lloyd"):
-        fitted, clusterings = methods.fit(get(name), X, groups, 3, np.random.default_rng(0), {})
+        fitted, clusterings = methods.fit(methods.get(name), X, groups, 3, np.random.default_rng(0), {})
         assert methods.objective(fitted, X, clusterings) == fitted.objective_
-    fitted, clusterings = methods.fit(get("FRAC"), X, groups, 3, np.random.default_rng(0), {})
+    fitted, clusterings = methods.fit(methods.get("FRAC"), X, groups, 3, np.random.default_rng(0), {})
     labels = clusterings["FRAC (fair)"]
     expected = sum(np.square(X[labels == label] - X[labels == label].mean(axis=0)).sum() for label in range(3))
     assert methods.objective(fitted, X, clusterings) == pytest.approx(expected)
