@@ -57,7 +57,8 @@ def main(arguments: list[str]) -> int:
     outputs = {"-o": options.output, "--plot": options.plot} | ({"--report": options.report} if options.report else {})
     refuse_files(outputs, [("the table itself", options.table)])
     check_endings(options)
-    table, _, notes = own_table.read(options, least_groups=1)
+    table, rows, notes = own_table.read(options, least_groups=1)
+    own_table.ids(options, rows)  # refuses a column that the printed command would not find
     say = functools.partial(print, file=stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
     for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,7 @@ from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input
 from clusterlets.storage import write_json
+from clusterlets.text import first_of
 
 _FORMAT = "clusterlets clustering 1"
 
@@ -98,6 +100,11 @@ class SavedClustering:
         missed : float
             By how much the worst share misses its limit; 0 if old and new rows together keep all of them.
 
+        Warns
+        -----
+        UserWarning
+            For groups that the clustering does not know, such as those of misspelt values.
+
         Notes
         -----
         O(n k d) time, and O(n k) for each step of the dual.
@@ -108,7 +115,11 @@ class SavedClustering:
         new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
         if new and len(new[0]) != len(self.sensitive_names):
             raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")
-        groups = [*self.groups, *(values for values in new if values not in self.groups)]
+        unknown = [values for values in new if values not in self.groups]
+        if unknown:
+            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown], 5))
+            warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
+        groups = [*self.groups, *unknown]
         counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
         codes = np.array([groups.index(values) for values in new])[codes]
         method = methods.get(self.method)()

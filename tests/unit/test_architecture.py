@@ -37,7 +37,7 @@ ALLOWED = {
     "__main__": ("__version__", *LAYERS),
     "commands": ("tuning", "estimators", *LAYERS),
     "tuning": ("estimators", *LAYERS),
-    "estimators": ("methods", "parameters", "metrics", "algorithms", "storage", "extras", "errors"),
+    "estimators": ("methods", "parameters", "metrics", "algorithms", "storage", "text", "extras", "errors"),
     "datasets": ("algorithms.checks", "storage", "errors"),
     "methods": ("parameters", "algorithms", "errors"),
     "parameters": (),
