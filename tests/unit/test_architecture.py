@@ -86,7 +86,7 @@ WITHIN_ALGORITHMS = {
     "vfc": ("compiled", "elementary", "geometry", "instances", "kmeans"),
     "geometry": ("checks", "kernels", "row_samples"),
     "plain_costs": ("geometry", "kmeans"),
-    "extraction": ("checks", "clusterlets", "geometry", "kmeans"),
+    "extraction": ("clusterlets", "geometry", "instances", "kmeans"),
     "frac": ("compiled", "geometry", "instances", "kmeans"),
     "matching": ("centroids", "clusterlets", "elementary"),
 }
