@@ -4,6 +4,7 @@ import argparse
 import functools
 import io
 import math
+import os
 import shlex
 import signal
 import sys
@@ -155,8 +156,11 @@ class _Interruptions:
 
 
 def _stem(options: argparse.Namespace) -> str:
-    """The name of the table and of all options that change the answer, so that two requests do not share their files."""
-    parser, words = _parser(), [options.table.stem, "+".join(options.sensitive)]
+    """The table, its folder if that is another one, and all options that change the answer: other requests have other files."""
+    parser, words = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
+    folder = os.path.relpath(options.table.parent)
+    if folder != os.curdir:
+        words.append(f"in={folder}")
     for name, value in vars(options).items():
         if name not in ("table", "sensitive", "output", "plot", "report") and value != parser.get_default(name):
             words.append(f"{name}={value}")

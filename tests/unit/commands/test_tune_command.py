@@ -202,8 +202,17 @@ def test_other_requests_have_other_files():
         ),
         *(["--features", "f" * 300], ["--features", "f" * 301]),
     ]
-    stems = [_stem(_parser().parse_args(["a/people.csv", "--sensitive", "sex", *words])) for words in options]
-    assert stems[0] == "people-sex" and len(set(stems)) == len(stems) and not any("/" in stem for stem in stems)
+    requests = [["people.csv", *words] for words in options]
+    requests += [[f"{folder}/people.csv"] for folder in ("a", "b", "a/b", "../a", "/a")] + [["people.tsv"], ["a-people.csv"]]
+    stems = [_stem(_parser().parse_args([*words, "--sensitive", "sex"])) for words in requests]
+    same = ["./people.csv", str(Path("people.csv").resolve())]
+    assert {_stem(_parser().parse_args([table, "--sensitive", "sex"])) for table in same} == {stems[0]}
+    assert (
+        stems[0] == "people-sex"
+        and "people-sex-in=a" in stems
+        and len(set(stems)) == len(stems)
+        and not any("/" in stem for stem in stems)
+    )
     assert max(map(len, stems)) < 200
 
 
