@@ -82,7 +82,7 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
         least_groups=least_groups,
-        advice=f"--features names the columns to cluster by.{advice(options)}",
+        advice=f"--features names the columns to cluster by. {advice(options)}",
     )
     n_groups, n_rows = len(table.group_names), len(table.X)
     if n_groups > MAX_GROUPS and 2 * n_groups > n_rows:
@@ -108,7 +108,7 @@ def check_options(options: argparse.Namespace) -> None:
 
 def advice(options: argparse.Namespace) -> str:
     """What to do about empty cells, unless they are left out already."""
-    return "" if options.drop_missing else " --drop-missing leaves out rows with empty cells."
+    return "" if options.drop_missing else "--drop-missing leaves out rows with empty cells."
 
 
 def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:

@@ -363,7 +363,8 @@ def _complete(
     n_whole, n_complete = int(is_whole.sum()), int((is_whole & has_group).sum())
     if n_whole < len(X):
         lacking = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
-        remarks.append(f"{len(X) - n_whole} of {len(X)} rows lack a value and were left out: {', '.join(lacking)}")
+        lack, were = ("lacks", "was") if len(X) - n_whole == 1 else ("lack", "were")
+        remarks.append(f"{len(X) - n_whole} of {len(X)} rows {lack} a value and {were} left out: {', '.join(lacking)}")
     if n_complete < n_whole:
         have, were = ("has", "was") if n_whole - n_complete == 1 else ("have", "were")
         remarks.append(f"{n_whole - n_complete} of {n_whole} rows {have} no sensitive value and {were} left out")

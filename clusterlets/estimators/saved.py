@@ -115,6 +115,7 @@ class SavedClustering:
         new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
         if new and len(new[0]) != len(self.sensitive_names):
             raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")
+        new = [self._as_in_fit(values) for values in new]
         unknown = [values for values in new if values not in self.groups]
         if unknown:
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown], 5))
@@ -131,6 +132,12 @@ class SavedClustering:
             np.add.at(counts, (codes, labels), 1)
             self.groups, self.counts = groups, counts
         return labels, missed
+
+    def _as_in_fit(self, values: tuple) -> tuple:
+        """A group's values, of which texts also stand for numbers and booleans of the fit, as a text file knows no others."""
+        columns = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
+        pairs = zip(values, columns, strict=True)
+        return tuple(value if value in known.values() else known.get(str(value), value) for value, known in pairs)
 
     def _in_order_of_fit(self, sensitive_features):
         """A DataFrame's columns by their names in fit, as those of X; without names, in fit or here, the order counts."""

@@ -52,7 +52,7 @@ def sentences(tuned: "Tuned") -> str:
 def _quality(best) -> list[str]:
     if best["price"] > _SHOWN:
         return []
-    price = best["price"]
+    price = round(best["price"], 3)
     above = f"At most {price - 1:.1%} above" if price >= 1 else f"{1 - price:.1%} below"
     above += " the best plain k-means found"
     gap = best["assignment_gap"]

@@ -232,7 +232,7 @@ def test_identifiers_and_rows_that_lack_a_value(people, capsys):
     assert status == 1 and "new.csv, line 6: column 'pay' is empty" in complaint
     assert "--drop-missing leaves out rows with empty cells" in complaint and "--features" not in complaint
     status, output, _ = run(capsys, *assign, "--drop-missing")
-    assert status == 0 and f"note: 1 of {NEW} rows lack a value and were left out: pay" in output
+    assert status == 0 and f"note: 1 of {NEW} rows lacks a value and was left out: pay" in output
     assert f"note: 1 of {NEW - 1} rows has no sensitive value and was left out" in output
     labels, kept = pd.read_csv("labels.csv"), np.delete(np.arange(NEW), [4, 7])
     assert list(labels) == ["row", "person_id", "cluster"] and (labels["row"] == kept).all()
@@ -270,6 +270,17 @@ def suppressed_exit(capsys, *arguments):
     with pytest.raises(SystemExit):
         command_line.main(list(arguments))
     return capsys.readouterr().out
+
+
+def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, capsys):
+    groups = pd.DataFrame({"born": np.arange(N) % 2 + 1990, "new": np.arange(N) % 3 == 0})
+    model = FairLimit(K, max_deviation=0.1, random_state=0).fit(people[["age", "pay"]][:N], sensitive_features=groups)
+    model.saved().save("people.json")
+    people[:N].join(groups).to_csv("new.csv", index=False)
+    status, output, _ = run(capsys, "assign", "people.json", "new.csv", "-o", "labels.csv")
+    assert status == 0 and "note: " not in output and "limits      kept" in output
+    labels = model.assign(people[["age", "pay"]][:N], sensitive_features=groups)
+    assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
 def test_groups_that_the_clustering_does_not_know_are_named(people, capsys):
