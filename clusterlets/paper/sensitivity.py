@@ -222,7 +222,7 @@ _HOW_TO_READ = (
     "the last columns count the paper's numbers that are reproduced, and that differ, of those that can be compared."
 )
 _NO_VARIANTS = (
-    "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and twenty further "
+    "Choices that need runs of their own are not here: no variants were run. `make extended` runs them, and forty further "
     "seeds (workflow/configs/extended.yaml)."
 )
 _NO_GROUPS = "How much of this is noise cannot be said without two groups of ten seeds or more (`make extended`)."

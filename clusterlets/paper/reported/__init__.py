@@ -58,7 +58,7 @@ def explanations() -> tuple[dict, ...]:
 
 @cache
 def controls() -> pd.DataFrame:
-    """``controls.csv``: how copies of the paper that we made were judged; :mod:`clusterlets.paper.controls` measures it."""
+    """``controls.csv``, of :func:`clusterlets.paper.controls.beside`: how copies of the paper that we made were judged."""
     with (files(__name__) / "controls.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, dtype={"table": object, "source": object}, float_precision="round_trip")
 
