@@ -45,7 +45,8 @@ examples:
 
 fair-limit comes first; then one seed of every other method, and more seeds of those that come close. The features are
 taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
-Options other than the defaults are part of the names of the files. Ctrl-C recommends from what is finished.
+Options other than the defaults, and the folder of a table that lies elsewhere, are part of the names of the files.
+Ctrl-C recommends from what is finished.
 docs/choosing.md says more, and what the columns of the CSV file mean.
 """
 

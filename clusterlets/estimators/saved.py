@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from clusterlets import methods
-from clusterlets.algorithms.checks import check_same_index
+from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
@@ -116,7 +116,7 @@ class SavedClustering:
         if new and len(new[0]) != len(self.sensitive_names):
             raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")
         new = [self._as_in_fit(values) for values in new]
-        unknown = [values for values in new if values not in self.groups]
+        unknown = list(dict.fromkeys(values for values in new if values not in self.groups))
         if unknown:
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown], 5))
             warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
@@ -163,6 +163,8 @@ class SavedClustering:
             raise InvalidInput(f"X must have {self.centres.shape[1]} columns, as in fit.")
         if not np.isfinite(X).all():
             raise InvalidInput("X must hold finite numbers.")
+        with as_invalid_input():
+            check_largest(X, self.feature_names)
         if self.mean is None or self.scale is None:
             return X
         return np.divide(X - self.mean, self.scale, out=np.zeros_like(X), where=self.scale > 0)

@@ -108,6 +108,13 @@ def test_groups_that_the_fit_did_not_know_are_named():
     assert messages == 2 * ["the clustering knew no F, M; check the spelling, and which column is which"]
 
 
+def test_rows_that_cannot_be_compared_with_the_centres_are_refused():
+    saved = fitted("fair-limit").saved()
+    for value, message in ((np.nan, "finite numbers"), (1e200, r"feature 1 holds 1e\+200")):
+        with pytest.raises(InvalidInput, match=message):
+            saved.assign([[0, value]], ["f"])
+
+
 def test_remembered_rows_count():
     model = fitted("fair-limit")
     before = model.saved().counts.copy()
