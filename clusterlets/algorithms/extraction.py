@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from clusterlets.algorithms.checks import check_magnitudes
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.geometry import moments_by_label
+from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
@@ -27,14 +27,17 @@ def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterl
     -------
     Clusterlets
 
+    Raises
+    ------
+    ClusterletsError
+        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a group without instances.
+
     Notes
     -----
     k-means++ with one initialisation (paper, section 3.1; :mod:`clusterlets.algorithms.kmeans`). O(n n_clusterlets d) time a
     round.
     """
-    X = np.asarray(X, dtype=np.float64)
-    check_magnitudes(X)
-    groups = np.asarray(groups)
+    X, groups = checked_instances(X, groups, "the extraction")
     labels = np.empty(len(X), dtype=np.int64)
     offset = 0
     for group in range(int(groups.max()) + 1):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.algorithms.plain_costs import number_of_starts
+from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.text import counted, first_of
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def _price(report: "FairnessReport") -> str:
         return f"{name}not defined: plain k-means costs nothing"
     clusters = counted(report["n_clusters"], "cluster")
     starts = number_of_starts(int(report.composition.group_counts.sum()))
-    return f"{name}{price:.3f}   (k-means cost over that of plain k-means with {clusters}, the least of {starts} starts)"
+    below = f"; {BELOW_ONE}" if round(price, 3) < 1 else ""
+    return f"{name}{price:.3f}   (k-means cost over that of plain k-means with {clusters}, the least of {starts} starts{below})"
 
 
 def _silhouette(report: "FairnessReport") -> str:

@@ -1,23 +1,24 @@
 """``clusterlets assign model.json new.csv``: new rows in the clusters of a saved clustering, within its limits."""
 
 import argparse
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from clusterlets.commands import own_table
 from clusterlets.commands.output import (
     STANDARD_OUTPUT,
     nonempty,
     refuse_files,
     stream_for_people,
-    utf8_name,
     write_table,
     writing,
 )
 from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
-from clusterlets.text import counted, first_of
+from clusterlets.text import counted
 
 _EPILOG = """
 examples:
@@ -27,13 +28,15 @@ examples:
       the file then counts these rows too
 
 New rows get the cheapest clusters such that old and new rows together keep what the method guarantees. The centres stay.
-The new table needs the same columns. The file of -o has the columns row (from 0) and cluster, as that of `cluster`.
+The new table needs the same columns, in any order. The file of -o has the columns row (from 0) and cluster, as that of
+`cluster`, and between them the one that --id names.
 """
 
 
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
+    own_table.check_options(options)
     written = {option: file for option, file in {"-o": options.output, "--save": options.save}.items() if file}
     refuse_files(written, [("the table itself", options.table)])
     written.pop("--save", None)  # which may count the new rows in the clustering itself
@@ -43,25 +46,24 @@ def main(arguments: list[str]) -> int:
     saved = SavedClustering.load(options.model)
     if saved.feature_names is None:
         raise ClusterletsError(f"{options.model} does not name its features; assign its rows in Python.")
-    X, labels_of_columns = user_table.read_rows(
-        options.table, [str(name) for name in saved.sensitive_names], saved.feature_names, options.separator
+    X, values, notes, rows = user_table.read_rows(
+        *(options.table, [str(name) for name in saved.sensitive_names], saved.feature_names, options.separator),
+        drop_missing=options.drop_missing,
+        advice=own_table.advice(options),
     )
-    sensitive = pd.DataFrame(labels_of_columns)
-    rows = np.flatnonzero((sensitive != "").all(axis=1))
-    if not len(rows):
-        raise ClusterletsError(f"{options.table} has no row with a sensitive value, so there is nothing to assign.")
-    before, known = saved.counts.sum(axis=0), len(saved.groups)
-    labels, missed = saved.assign(X[rows], sensitive.iloc[rows], remember=True)
+    ids = own_table.ids(options, rows)
+    before = saved.counts.sum(axis=0)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        labels, missed = saved.assign(X, pd.DataFrame(values), remember=True)
+    notes += [str(warning.message) for warning in caught]
     people = stream_for_people(options.output)
     print(
         f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(before), 'cluster')} of {saved.method}",
         file=people,
     )
-    if len(rows) < len(X):
-        print(f"note: {len(X) - len(rows)} of {len(X)} rows lack a sensitive value and were left out", file=people)
-    if saved.groups[known:]:
-        new = ", ".join(first_of([" + ".join(map(str, group)) for group in saved.groups[known:]], 5))
-        print(f"note: the clustering knew no {new}; check the spelling, and which column is which", file=people)
+    for note in notes:
+        print(f"note: {note}", file=people)
     print(f"\n{_listing(saved, before, labels)}\n", file=people)
     print(
         f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters of these rows keep it"
@@ -70,7 +72,8 @@ def main(arguments: list[str]) -> int:
         file=people,
     )
     if options.output:
-        write_table(options.output, pd.DataFrame({"row": rows, "cluster": labels}))
+        named = {} if ids is None else {options.id: ids}
+        write_table(options.output, pd.DataFrame({"row": rows, **named, "cluster": labels}))
         where = "standard output" if options.output == STANDARD_OUTPUT else options.output
         print(f"\nclusters of the rows: {where}", file=people)
     if options.save:
@@ -97,9 +100,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("model", type=nonempty, help="JSON file that `clusterlets cluster --save` wrote")
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8 with the new rows and a header line")
-    parser.add_argument(
-        "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
-    )
+    own_table.add_reading_options(parser)
     parser.add_argument(
         "-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
     )

@@ -105,12 +105,15 @@ def main(arguments: list[str]) -> int:
         print(f"picture: {options.plot}", file=people)
     if options.report:
         with writing(options.report):
-            _write_report(options.report, arguments, summary, X, fitted, rows if ids is None else ids)
+            names = ("counted from 0", rows) if ids is None else (options.id, ids)
+            _write_report(options.report, arguments, summary, X, fitted, *names)
         print(f"report: {options.report}", file=people)
     return 0
 
 
-def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, ids: np.ndarray) -> None:
+def _write_report(
+    path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
+) -> None:
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.memberships import occupied
     from clusterlets.estimators.profiles import typical_rows
@@ -123,7 +126,7 @@ def _write_report(path: str, arguments: list[str], account: Account, X: np.ndarr
         clustering_page.Profile(
             name=str(cluster),
             standing_out=account.profiles.sentence(place),
-            typical=", ".join(map(str, ids[typical[place]])),
+            typical=f"{', '.join(map(str, ids[typical[place]]))} ({named_by})",
             picture=as_bytes(draw_profile(account.profiles, place), ".png"),
         )
         for place, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])

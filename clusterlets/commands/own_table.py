@@ -11,10 +11,11 @@ from clusterlets.commands.output import utf8_name
 from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, sort_key
-from clusterlets.errors import ClusterletsError
+from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.text import first_of
 
 _LISTED = 60  # columns that are named one by one
+_LABEL_COLUMNS = ("row", "cluster")  # of the file with the clusters, beside the one that --id names
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -35,16 +36,21 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         help="columns to cluster by (default: all numeric ones but the sensitive, identifiers and postcodes)",
     )
-    parser.add_argument("--id", type=utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
-    parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
-    parser.add_argument(
-        "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
-    )
+    add_reading_options(parser)
     parser.add_argument(
         "--scaling",
         choices=("none", "standard"),
         default="none",
         help="standard: features to mean 0 and variance 1, useful if their units differ (default: none)",
+    )
+
+
+def add_reading_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that new rows, whose columns are known, need too."""
+    parser.add_argument("--id", type=utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
+    parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
+    parser.add_argument(
+        "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
     )
 
 
@@ -56,8 +62,7 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
     ClusterletsError
         As :func:`clusterlets.datasets.user_table.read`, and for options that contradict each other.
     """
-    if options.table.suffix == user_table.PARQUET:
-        raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
+    check_options(options)
     features = options.features.split(",") if options.features else []
     for option, names in (("--sensitive", options.sensitive), ("--features", features)):
         repeated = [name for name in names if names.count(name) > 1]
@@ -77,6 +82,7 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
         least_groups=least_groups,
+        advice=f"--features names the columns to cluster by. {advice(options)}",
     )
     n_groups, n_rows = len(table.group_names), len(table.X)
     if n_groups > MAX_GROUPS and 2 * n_groups > n_rows:
@@ -90,12 +96,29 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
     return table, rows, remarks + notes
 
 
+def check_options(options: argparse.Namespace) -> None:
+    """Refuse a table that is no text, and a column of identifiers that it does not have or that the labels file has itself."""
+    if options.table.suffix == user_table.PARQUET:
+        raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
+    if options.id in _LABEL_COLUMNS:
+        raise ClusterletsError(
+            f"--id {options.id}: the file with the clusters has a column of this name; rename that of the table."
+        )
+
+
+def advice(options: argparse.Namespace) -> str:
+    """What to do about empty cells, unless they are left out already."""
+    return "" if options.drop_missing else "--drop-missing leaves out rows with empty cells."
+
+
 def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
     """The identifiers (n,) of these rows of the file, as text; None without ``--id``."""
     if options.id is None:
         return None
-    if options.id not in _header(options):
-        raise ClusterletsError(f"{options.table} has no column {options.id!r}, which --id names.")
+    header = _header(options)
+    if options.id not in header:
+        hint = did_you_mean(options.id, header)
+        raise ClusterletsError(f"{options.table} has no column {options.id!r}, which --id names{hint}.")
     column = _read_csv(options, dtype=str, keep_default_na=False, usecols=lambda column: column.strip() == options.id)
     return column.iloc[:, 0].to_numpy()[rows]
 

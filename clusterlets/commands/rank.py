@@ -21,6 +21,7 @@ from clusterlets.grid.configuration import CONFIGURATION, check_configuration
 from clusterlets.grid.paths import prepared_path
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.grid.runs_table import read_cell
+from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.provenance import manifest
 from clusterlets.report.standings import FILES, Standings, all_methods, describe_limit, summary
 from clusterlets.storage import load_json, write_json
@@ -206,6 +207,8 @@ def account(standings: Standings, method: str) -> Iterator[str]:
         yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
         return
     yield f"\n{method}:\n{pd.DataFrame(rows).to_string(index=False)}"
+    if (standings.overall.loc[standings.overall["method"] == method, "price"].round(2) < 1).any():
+        yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))
     if n_tables < FEWEST_TABLES:
         yield f"\nFewer than {FEWEST_TABLES} tables tell no methods apart: chance could make all of them agree."

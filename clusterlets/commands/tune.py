@@ -4,6 +4,7 @@ import argparse
 import functools
 import io
 import math
+import os
 import shlex
 import signal
 import sys
@@ -44,7 +45,8 @@ examples:
 
 fair-limit comes first; then one seed of every other method, and more seeds of those that come close. The features are
 taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
-Options other than the defaults are part of the names of the files. Ctrl-C recommends from what is finished.
+Options other than the defaults, and the folder of a table that lies elsewhere, are part of the names of the files.
+Ctrl-C recommends from what is finished.
 docs/choosing.md says more, and what the columns of the CSV file mean.
 """
 
@@ -57,7 +59,8 @@ def main(arguments: list[str]) -> int:
     outputs = {"-o": options.output, "--plot": options.plot} | ({"--report": options.report} if options.report else {})
     refuse_files(outputs, [("the table itself", options.table)])
     check_endings(options)
-    table, _, notes = own_table.read(options, least_groups=1)
+    table, rows, notes = own_table.read(options, least_groups=1)
+    own_table.ids(options, rows)  # refuses a column that the printed command would not find
     say = functools.partial(print, file=stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
     for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
@@ -154,8 +157,11 @@ class _Interruptions:
 
 
 def _stem(options: argparse.Namespace) -> str:
-    """The name of the table and of all options that change the answer, so that two requests do not share their files."""
-    parser, words = _parser(), [options.table.stem, "+".join(options.sensitive)]
+    """The table, its folder if that is another one, and all options that change the answer: other requests have other files."""
+    parser, words = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
+    folder = os.path.relpath(options.table.parent)
+    if folder != os.curdir:
+        words.append(f"in={folder}")
     for name, value in vars(options).items():
         if name not in ("table", "sensitive", "output", "plot", "report") and value != parser.get_default(name):
             words.append(f"{name}={value}")

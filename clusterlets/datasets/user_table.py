@@ -71,6 +71,7 @@ def read(
     drop_missing: bool = False,
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None = None,
     least_groups: int = 2,
+    advice: str = "",
 ) -> tuple[Table, list[str], np.ndarray]:
     """Read a table; return it with remarks about how it was read, and the number in the file, from 0, of each of its rows.
 
@@ -91,6 +92,8 @@ def read(
         From the name and the values of a numeric column (NaN if missing) to why it is no feature, or None. Named features stay.
     least_groups : int
         Fewer are an error.
+    advice : str
+        A sentence for the message about cells that cannot be used: which options of the caller leave them out.
 
     Raises
     ------
@@ -99,16 +102,38 @@ def read(
     """
     with _correctable(path):
         columns, labels, place = _columns(path, sensitive, features, separator, drop_missing)
-        return _table(columns, labels, place, features, reason_to_skip, least_groups)
+        return _table(columns, labels, place, features, reason_to_skip, least_groups, advice)
 
 
 def read_rows(
-    path: Path, sensitive: Sequence[str], features: Sequence[str], separator: str | None = None
-) -> tuple[np.ndarray, dict[str, list[str]]]:
-    """Features (n, d) and sensitive values of rows that need not make a table of their own; raises as :func:`read`."""
+    path: Path,
+    sensitive: Sequence[str],
+    features: Sequence[str],
+    separator: str | None = None,
+    *,
+    drop_missing: bool = False,
+    advice: str = "",
+) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
+    """Read rows that need not make a table of their own; the parameters, and what is raised, are those of :func:`read`.
+
+    Returns
+    -------
+    X : float array (n, d)
+    labels : mapping of str to object array (n,)
+        The value in each sensitive column.
+    remarks : list of str
+        Which rows were left out.
+    rows : int array (n,)
+        The number in the file, from 0, of each row.
+    """
     with _correctable(path):
-        columns, labels, place = _columns(path, sensitive, features, separator, False)
-        return _all_values(columns, place), labels
+        columns, labels, place = _columns(path, sensitive, features, separator, drop_missing)
+        X = _all_values(columns, place, advice)
+        is_whole, has_group, remarks = _complete(columns, X, labels)
+        rows = np.flatnonzero(is_whole & has_group)
+        if not len(rows):
+            raise BadData(f"{path.name}: no row has a sensitive value{' and all features' if drop_missing else ''}.")
+        return X[rows], {name: np.array(values, dtype=object)[rows] for name, values in labels.items()}, remarks, rows
 
 
 @contextmanager
@@ -317,8 +342,8 @@ class _Column:
         return np.concatenate(self.parts)
 
 
-def _all_values(columns: Sequence[_Column], place: str) -> np.ndarray:
-    """The numbers of all columns (n, d); BadData names the first unusable cell, all such columns, and the remedies."""
+def _all_values(columns: Sequence[_Column], place: str, advice: str) -> np.ndarray:
+    """The numbers of all columns (n, d); BadData names the first unusable cell and all such columns, and adds the advice."""
     try:
         return np.column_stack([column.values(place) for column in columns])
     except BadData as problem:
@@ -326,8 +351,24 @@ def _all_values(columns: Sequence[_Column], place: str) -> np.ndarray:
         if not unusable:
             raise
         also = f" All columns with such cells: {', '.join(unusable)}." if len(unusable) > 1 else ""
-        remedies = "Fill the cells, leave their rows out (--drop-missing), or name the columns to cluster by with --features."
-        raise BadData(f"{problem}{also} {remedies}") from None
+        raise BadData(f"{problem}{also} {advice}".rstrip()) from None
+
+
+def _complete(
+    columns: Sequence[_Column], X: np.ndarray, labels: dict[str, list[str]]
+) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Which rows have all features, and which all sensitive values (n,), and remarks about the others."""
+    is_whole, remarks = ~np.isnan(X).any(axis=1), []
+    has_group = np.all([np.array([value != "" for value in values]) for values in labels.values()], axis=0)
+    n_whole, n_complete = int(is_whole.sum()), int((is_whole & has_group).sum())
+    if n_whole < len(X):
+        lacking = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
+        lack, were = ("lacks", "was") if len(X) - n_whole == 1 else ("lack", "were")
+        remarks.append(f"{len(X) - n_whole} of {len(X)} rows {lack} a value and {were} left out: {', '.join(lacking)}")
+    if n_complete < n_whole:
+        have, were = ("has", "was") if n_whole - n_complete == 1 else ("have", "were")
+        remarks.append(f"{n_whole - n_complete} of {n_whole} rows {have} no sensitive value and {were} left out")
+    return is_whole, has_group, remarks
 
 
 def _kind(cell: str, value: float) -> str:
@@ -346,7 +387,7 @@ def _remedy(cell: str) -> str | None:
 
 def _explain_cell(cell: str) -> str:
     remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
-    return f"{remedy}, or name the features to use" if remedy else f"which is not a finite number below {LARGEST:g}"
+    return remedy or f"which is not a finite number below {LARGEST:g}"
 
 
 def _table(
@@ -356,6 +397,7 @@ def _table(
     features: str | Sequence[str],
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
     least_groups: int,
+    advice: str,
 ) -> tuple[Table, list[str], np.ndarray]:
     file = place.rpartition(",")[0]
     for name, texts in labels.items():
@@ -371,10 +413,8 @@ def _table(
     if not columns:
         also = f" Left out: {_reasons(skipped)}; name those that are features with --features." if skipped else ""
         raise BadData(f"{file} has no numeric or boolean column besides the sensitive one.{also}")
-    X = _all_values(columns, place)
-    is_whole = ~np.isnan(X).any(axis=1)
-    has_group = np.all([np.array([value != "" for value in values]) for values in labels.values()], axis=0)
-    rows = np.flatnonzero(is_whole & has_group)
+    X = _all_values(columns, place, advice)
+    is_whole, has_group, remarks = _complete(columns, X, labels)
     if not is_whole.any():
         raise BadData(f"{file}: every row lacks a feature; name fewer columns with --features.")
     try:
@@ -385,14 +425,10 @@ def _table(
         raise BadData(f"{file}: {problem}") from None
     if not np.ptp(table.X, axis=0).any():
         raise BadData(f"{file}: no feature varies, so all rows are the same point.")
-    remarks = []
-    if not is_whole.all():
-        lacking = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
-        remarks.append(f"{len(X) - is_whole.sum()} of {len(X)} rows lack a value and were left out: {', '.join(lacking)}")
     if skipped:
         remarks.append(f"left out (--features names columns to keep): {_reasons(skipped)}")
     marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING})
-    return table, remarks + _remarks(table, int(is_whole.sum()), unused, marks), rows
+    return table, remarks + _remarks(table, unused, marks), np.flatnonzero(is_whole & has_group)
 
 
 def _reasons(skipped: dict[str, str]) -> str:
@@ -409,13 +445,10 @@ def _check_sensitive(where: str, cells: Sequence[str]) -> None:
             raise BadData(f"{where} {problem}") from None
 
 
-def _remarks(table: Table, rows: int, unused: list[str], marks: list[str]) -> list[str]:
+def _remarks(table: Table, unused: list[str], marks: list[str]) -> list[str]:
     spread = np.ptp(table.X, axis=0)
     constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
     remarks = []
-    if rows > len(table.X):
-        have, were = ("has", "was") if rows - len(table.X) == 1 else ("have", "were")
-        remarks.append(f"{rows - len(table.X)} of {rows} rows {have} no sensitive value and {were} left out")
     if marks:
         remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
     formulas = [name for name in table.group_names if name[0] in _FORMULAS and np.isnan(numerals.number(name))]

@@ -45,8 +45,8 @@ class AssigningMethod:
         Warns
         -----
         UserWarning
-            Where no labels within the limits were found, as the batch makes that impossible: by how much the worst share misses
-            its limit with the labels returned.
+            For groups that the fit did not know. Where no labels within the limits were found, as the batch makes that
+            impossible: by how much the worst share misses its limit with the labels returned.
 
         Notes
         -----

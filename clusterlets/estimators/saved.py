@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,12 +12,13 @@ from typing import Any
 import numpy as np
 
 from clusterlets import methods
-from clusterlets.algorithms.checks import check_same_index
+from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, as_invalid_input
 from clusterlets.storage import write_json
+from clusterlets.text import first_of
 
 _FORMAT = "clusterlets clustering 1"
 
@@ -99,6 +101,11 @@ class SavedClustering:
         missed : float
             By how much the worst share misses its limit; 0 if old and new rows together keep all of them.
 
+        Warns
+        -----
+        UserWarning
+            For groups that the clustering does not know, such as those of misspelt values.
+
         Notes
         -----
         O(n k d) time, and O(n k) for each step of the dual.
@@ -109,7 +116,12 @@ class SavedClustering:
         new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
         if new and len(new[0]) != len(self.sensitive_names):
             raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")
-        groups = [*self.groups, *(values for values in new if values not in self.groups)]
+        new = [self._as_in_fit(values) for values in new]
+        unknown = list(dict.fromkeys(values for values in new if values not in self.groups))
+        if unknown:
+            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown], 5))
+            warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
+        groups = [*self.groups, *unknown]
         counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
         codes = np.array([groups.index(values) for values in new])[codes]
         method = methods.get(self.method)()
@@ -121,6 +133,12 @@ class SavedClustering:
             np.add.at(counts, (codes, labels), 1)
             self.groups, self.counts = groups, counts
         return labels, missed
+
+    def _as_in_fit(self, values: tuple) -> tuple:
+        """A group's values, of which texts also stand for numbers and booleans of the fit, as a text file knows no others."""
+        columns = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
+        pairs = zip(values, columns, strict=True)
+        return tuple(value if value in known.values() else known.get(str(value), value) for value, known in pairs)
 
     def _in_order_of_fit(self, sensitive_features):
         """A DataFrame's columns by their names in fit, as those of X; without names, in fit or here, the order counts."""
@@ -146,6 +164,8 @@ class SavedClustering:
             raise InvalidInput(f"X must have {self.centres.shape[1]} columns, as in fit.")
         if not np.isfinite(X).all():
             raise InvalidInput("X must hold finite numbers.")
+        with as_invalid_input():
+            check_largest(X, self.feature_names)
         if self.mean is None or self.scale is None:
             return X
         return np.divide(X - self.mean, self.scale, out=np.zeros_like(X), where=self.scale > 0)

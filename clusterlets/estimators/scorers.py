@@ -95,5 +95,6 @@ def _price(X, clustering, sensitive_features) -> float:
 deviation_scorer = ClusterScorer("deviation_scorer", _deviation)
 #: Minus the largest deviation of a cluster, which :func:`clusterlets.tune` limits.
 largest_deviation_scorer = ClusterScorer("largest_deviation_scorer", _largest_deviation)
-#: Minus the price of fairness: the cost over the least one of plain k-means with as many clusters. NaN where clusters overlap.
+#: Minus the price of fairness: the cost over the least one of plain k-means with as many clusters. Above -1 where the
+#: clustering is a better optimum than plain k-means found in all its starts; NaN where clusters overlap.
 price_scorer = ClusterScorer("price_scorer", _price)

@@ -19,8 +19,10 @@ class KMeans(Method):
 
     def fit(self, X, groups, n_clusters, random_state):
         # Imported late: listing parameters must not load Numba.
+        from clusterlets.algorithms.instances import checked_instances
         from clusterlets.algorithms.kmeans import kmeans_labels
 
+        X, _ = checked_instances(X, groups, self.name, n_clusters)
         return kmeans_labels(X, n_clusters, random_state)
 
     def seconds(self, rows, features, n_clusters):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from clusterlets.algorithms.instances import checked_instances
 from clusterlets.methods import Method
 
 
@@ -15,6 +16,7 @@ class Random(Method):
     stream = 5
 
     def fit(self, X, groups, n_clusters, random_state):
+        checked_instances(X, groups, self.name, n_clusters)
         return random_state.permutation(np.arange(len(X)) % n_clusters)
 
     def seconds(self, rows, features, n_clusters):

@@ -7,6 +7,9 @@ import numpy as np
 
 from clusterlets.algorithms.elementary import exp, log
 
+#: What readers must know of a price that looks impossible.
+BELOW_ONE = "below 1: a better optimum than plain k-means found in all its starts"
+
 
 @dataclass(frozen=True)
 class PlainCost:

@@ -15,7 +15,7 @@ from clusterlets.metrics.composition import (
     weighted_deviation,
 )
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silhouette, kmeans_cost, overlap
-from clusterlets.metrics.prices import PlainCost, price_of_fairness
+from clusterlets.metrics.prices import BELOW_ONE, PlainCost, price_of_fairness
 from clusterlets.metrics.score import Score
 
 _BERA, _OVERLAPPING = "Bera, Chakrabarty, Flores and Negahbani 2019", "for overlapping clusters"
@@ -146,7 +146,8 @@ OF_PAPER = (
         range=(0, inf),
         better="lower",
         meaning="kmeans_cost divided by the least cost of plain k-means with as many clusters, over 50 starts with fixed seeds "
-        "(10 above 100,000 rows); no other run changes it. Between configured k, the log cost is interpolated over log size",
+        f"(10 above 100,000 rows); no other run changes it; {BELOW_ONE}. Between configured k, the log cost is interpolated "
+        "over log size",
         undefined="for overlapping clusters, and for numbers of clusters outside those of plain k-means",
     ),
 )

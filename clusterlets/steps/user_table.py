@@ -22,7 +22,10 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     """
     options = json.loads(settings)
     check_scaling(options["scaling"])
-    content, remarks, _ = user_table.read(Path(table), options["sensitive"], options["features"], options["separator"])
+    content, remarks, _ = user_table.read(
+        *(Path(table), options["sensitive"], options["features"], options["separator"]),
+        advice="The configuration's features name the columns to cluster by.",
+    )
     digest = hash_of_file(table)
     if sha256 not in ("", digest):
         raise ClusterletsError(f"{table} changed while the workflow ran. Run the same command again.")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from clusterlets.algorithms.plain_costs import number_of_starts
+from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.text import counted
 from clusterlets.tuning.trials import LIMITED, NOT_TRIED, REFERENCE
 
@@ -43,13 +44,17 @@ def sentences(tuned: "Tuned") -> str:
         infeasible = tuned[(tuned["method"] == LIMITED) & tuned["statuses"].str.contains("infeasible")]
         lines += [f"{_name(row)}: {row['note']}" for row in infeasible.to_dict("records")]
         lines.append("Allow a larger deviation, fewer clusters or more minutes.")
+    if (tuned.runs["price"].round(3) < 1).any():
+        lines.append(f"A price {BELOW_ONE}.")
     return "\n".join(filter(None, (" ".join(lines), _comparison(tuned), _without_result(tuned))))
 
 
 def _quality(best) -> list[str]:
     if best["price"] > _SHOWN:
         return []
-    above = f"At most {max(0.0, best['price'] - 1):.1%} above the best plain k-means found"
+    price = round(best["price"], 3)
+    above = f"At most {price - 1:.1%} above" if price >= 1 else f"{1 - price:.1%} below"
+    above += " the best plain k-means found"
     gap = best["assignment_gap"]
     return [f"{above}{f'; certificate at these centres: {gap:.2%}' if gap < _SHOWN - 1 else ''}."]
 

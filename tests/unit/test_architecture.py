@@ -37,7 +37,7 @@ ALLOWED = {
     "__main__": ("__version__", *LAYERS),
     "commands": ("tuning", "estimators", *LAYERS),
     "tuning": ("estimators", *LAYERS),
-    "estimators": ("methods", "parameters", "metrics", "algorithms", "storage", "extras", "errors"),
+    "estimators": ("methods", "parameters", "metrics", "algorithms", "storage", "text", "extras", "errors"),
     "datasets": ("algorithms.checks", "storage", "errors"),
     "methods": ("parameters", "algorithms", "errors"),
     "parameters": (),
@@ -86,7 +86,7 @@ WITHIN_ALGORITHMS = {
     "vfc": ("compiled", "elementary", "geometry", "instances", "kmeans"),
     "geometry": ("checks", "kernels", "row_samples"),
     "plain_costs": ("geometry", "kmeans"),
-    "extraction": ("checks", "clusterlets", "geometry", "kmeans"),
+    "extraction": ("clusterlets", "geometry", "instances", "kmeans"),
     "frac": ("compiled", "geometry", "instances", "kmeans"),
     "matching": ("centroids", "clusterlets", "elementary"),
 }

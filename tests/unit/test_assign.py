@@ -3,6 +3,7 @@
 import datetime
 import itertools
 import json
+import re
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -95,6 +96,23 @@ def test_it_says_by_how_much_the_limits_are_missed_where_no_labels_keep_them():
     sex = np.concatenate([SEX[:N], women])
     worst = max(abs(np.mean(sex[labels == cluster] == "f") - share) for cluster in range(K))
     assert missed == pytest.approx(worst - 0.05, rel=0.05)
+
+
+def test_groups_that_the_fit_did_not_know_are_named():
+    model = fitted("fair-flow")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.assign(X[N:], sensitive_features=np.char.upper(SEX[N:]))
+        model.saved().assign(X[N:], np.char.upper(SEX[N:]))
+    messages = [str(warning.message) for warning in caught if "no clusters of these rows" not in str(warning.message)]
+    assert messages == 2 * ["the clustering knew no F, M; check the spelling, and which column is which"]
+
+
+def test_rows_that_cannot_be_compared_with_the_centres_are_refused():
+    saved = fitted("fair-limit").saved()
+    for value, message in ((np.nan, "finite numbers"), (1e200, r"feature 1 holds 1e\+200")):
+        with pytest.raises(InvalidInput, match=message):
+            saved.assign([[0, value]], ["f"])
 
 
 def test_remembered_rows_count():
@@ -208,6 +226,68 @@ def test_the_commands_save_and_assign(people, capsys):
     one.to_csv("new.csv", index=False)  # a single row, of one group
     status, output, _ = run(capsys, "assign", "people.json", "new.csv")
     assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
+
+
+def test_identifiers_and_rows_that_lack_a_value(people, capsys):
+    """The row numbers are those of the file; an empty cell is an error that names its line, and the way out."""
+    assert run(capsys, *SAVE)[0] == 0
+    new = pd.read_csv("new.csv").assign(person_id=people["person_id"][N:].to_numpy())
+    new.loc[4, "pay"], new.loc[7, "sex"] = np.nan, None
+    new.to_csv("new.csv", index=False)
+    assign = ("assign", "people.json", "new.csv", "--id", "person_id", "-o", "labels.csv")
+    status, _, complaint = run(capsys, *assign)
+    assert status == 1 and "new.csv, line 6: column 'pay' is empty" in complaint
+    assert "--drop-missing leaves out rows with empty cells" in complaint and "--features" not in complaint
+    status, output, _ = run(capsys, *assign, "--drop-missing")
+    assert status == 0 and f"note: 1 of {NEW} rows lacks a value and was left out: pay" in output
+    assert f"note: 1 of {NEW - 1} rows has no sensitive value and was left out" in output
+    labels, kept = pd.read_csv("labels.csv"), np.delete(np.arange(NEW), [4, 7])
+    assert list(labels) == ["row", "person_id", "cluster"] and (labels["row"] == kept).all()
+    assert (labels["person_id"] == people["person_id"][N:].to_numpy()[kept]).all()
+
+
+@pytest.mark.parametrize("command", [("assign", "people.json", "new.csv"), SAVE, ("tune", "old.csv", "--sensitive", "sex")])
+def test_identifiers_that_cannot_be_kept_are_refused(people, capsys, monkeypatch, command):
+    monkeypatch.setattr("clusterlets.tuning.tune", None)
+    assert run(capsys, *SAVE)[0] == 0
+    status, _, complaint = run(capsys, *command, "--id", "person")
+    assert status == 1 and "has no column 'person', which --id names" in complaint
+    status, _, complaint = run(capsys, *command, "--id", "cluster")
+    assert status == 1 and "the file with the clusters has a column of this name" in complaint
+
+
+@pytest.mark.parametrize("cells", [("", "5"), ("3,5", "4,5"), ("many", "few")])
+def test_messages_name_the_options_that_the_command_has(people, capsys, cells):
+    assert run(capsys, *SAVE)[0] == 0
+    for name in ("old.csv", "new.csv"):
+        table = pd.read_csv(name).astype({"pay": object})
+        table.loc[[3, 5], "pay"] = cells
+        table.to_csv(name, index=False)
+    for command in (("assign", "people.json", "new.csv"), ("cluster", "old.csv", "--sensitive", "sex")):
+        parser_help = suppressed_exit(capsys, command[0], "--help")
+        for options in ((), ("--drop-missing",)):
+            status, _, complaint = run(capsys, *command, *options)
+            advised = set(re.findall(r"--[a-z-]+", complaint))
+            assert status == (cells[0] != "" or not options)
+            assert advised <= set(re.findall(r"--[a-z-]+", parser_help)) - set(options)
+
+
+def suppressed_exit(capsys, *arguments):
+    """What a command prints before it ends by SystemExit."""
+    with pytest.raises(SystemExit):
+        command_line.main(list(arguments))
+    return capsys.readouterr().out
+
+
+def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, capsys):
+    groups = pd.DataFrame({"born": np.arange(N) % 2 + 1990, "new": np.arange(N) % 3 == 0})
+    model = FairLimit(K, max_deviation=0.1, random_state=0).fit(people[["age", "pay"]][:N], sensitive_features=groups)
+    model.saved().save("people.json")
+    people[:N].join(groups).to_csv("new.csv", index=False)
+    status, output, _ = run(capsys, "assign", "people.json", "new.csv", "-o", "labels.csv")
+    assert status == 0 and "note: " not in output and "limits      kept" in output
+    labels = model.assign(people[["age", "pay"]][:N], sensitive_features=groups)
+    assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
 def test_groups_that_the_clustering_does_not_know_are_named(people, capsys):

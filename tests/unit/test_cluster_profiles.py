@@ -61,4 +61,8 @@ def test_the_command_and_its_page_say_who_is_in_each_cluster(tmp_path, monkeypat
         pay = X["pay"][labels == cluster]
         assert f"pay {pay.mean():.4g} +- {pay.std(ddof=0):.3g} (table " in output
         assert f"<h3>Cluster {cluster}</h3>" in page
-        assert f"Typical rows: {', '.join(f'p{row}' for row in rows[cluster])}" in page
+        assert f"Typical rows: {', '.join(f'p{row}' for row in rows[cluster])} (who)" in page
+    assert command_line.main([*words, "--report", "page.html"]) == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert f"Typical rows: {', '.join(map(str, rows[0]))} (counted from 0)" in page
+    assert page.count('alt="Features of cluster ') == 2

@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
 from clusterlets import methods
+from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import fairness_report
 from clusterlets.grid.cells import parse_parameters
@@ -48,6 +49,17 @@ def test_where_plain_k_means_keeps_the_limit_no_fair_method_is_needed():
     assert "Plain k-means" in words and "you need no fair method" in words
     (no_limit,) = (line.split()[2] for line in words.splitlines() if line.lstrip().startswith("no limit"))
     assert float(no_limit) == pytest.approx(min(1, results.runs["price"].min()), abs=5e-4)
+
+
+@pytest.mark.parametrize("part", [0.5, 1.002])
+def test_a_price_below_one_is_explained(monkeypatch, part):
+    """Where the reference costs more, or less, than any run: prices are below 1 only in the first case."""
+    monkeypatch.setattr("clusterlets.tuning.least_plain_cost", lambda X, n: part * least_plain_cost(X, n))
+    settings = {"n_clusters": 3, "max_deviation": 1, "methods_tried": ["fair-limit", "k-means"], "n_seeds": 1}
+    words = tune(X, sensitive_features=DIAGNOSIS, **settings).recommendation()
+    below = part > 1
+    assert ("A price below 1: a better optimum than plain k-means found in all its starts." in words) == below
+    assert ("0.2% below the best plain k-means found" in words) == below and "At most 0.0%" not in words
 
 
 def test_a_new_machine_does_not_spend_the_minutes_on_compiling(monkeypatch):

@@ -34,8 +34,14 @@ def test_a_usable_table_is_copied_in_the_types_of_compiled_code():
     assert not np.shares_memory(checked_instances(X, GROUPS, "mine")[0], X)
 
 
-@pytest.mark.parametrize("name", methods.names("rival"))
+@pytest.mark.parametrize("name", methods.names())
 def test_every_method_checks_its_table(name):
-    for rows, groups, message in ((X * np.nan, GROUPS, "needs finite features"), (X, GROUPS - 1, "needs groups as codes")):
+    """A method that is fitted directly, which neither the estimators nor the workflow have checked the table for."""
+    for change, message in [
+        *(({"X": np.where(X == 5, value, X)}, "needs finite features") for value in (np.nan, np.inf, -np.inf)),
+        ({"X": np.where(X == 5, 1e200, X)}, "feature 1 holds 1e.200"),
+        ({"groups": GROUPS - 1}, "needs groups as codes"),
+    ]:
+        table = {"X": X, "groups": GROUPS, "n_clusters": 2, "random_state": np.random.default_rng(0)} | change
         with pytest.raises(ClusterletsError, match=message):
-            methods.get(name)().fit(rows, groups, 2, np.random.default_rng(0))
+            methods.get(name)().fit(**table)

@@ -79,6 +79,14 @@ def test_warns_of_clusters_without_a_group_and_of_a_high_price(run):
     assert float(price) > 2 and f"warning: the price of fairness is {price}: " in output and "lack a group" not in output
 
 
+def test_a_price_below_one_is_explained(run, monkeypatch):
+    explanation = "; below 1: a better optimum than plain k-means found in all its starts)"
+    options = ("--method", "k-means", "--clusters", "2", "--features", "income")
+    assert explanation not in run(*options)[1]
+    monkeypatch.setattr("clusterlets.estimators.report.least_plain_cost", lambda X, n: 1e9 * len(X) * X.max() ** 2)
+    assert explanation in run(*options)[1]
+
+
 def report_of(counts, price=float("nan")):
     """The report of clusters with these counts of the groups a and b."""
     counts = np.array(counts)

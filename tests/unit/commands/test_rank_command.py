@@ -63,6 +63,12 @@ def test_a_method_is_placed_and_told_apart_on_both_counts():
     assert "plain" not in text
 
 
+def test_a_price_below_one_is_explained():
+    for price in (0.9, 1.0):
+        text = said(OTHERS, points("mine", dict.fromkeys(TABLES, price)))
+        assert ("(a price below 1: a better optimum than plain k-means found in all its starts)" in text) == (price < 1)
+
+
 def test_a_method_like_another_is_not_told_apart_from_it():
     text = said(OTHERS, NEAR.assign(method="mine"))
     assert text.count("not told apart from (its cost over theirs): near (1.00)") == 4

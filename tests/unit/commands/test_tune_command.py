@@ -193,8 +193,15 @@ def test_other_requests_have_other_files():
     requests = ["", "--sensitive race", "--clusters 6", "--features a,b", "--features a/b", "--seed 1", "--scaling standard"]
     requests += ["--max-deviation 0.1", "--minutes 1", "--min-cluster-size 9", "--seeds 4", "--separator /"]
     requests += [f"--features {'f' * 300}", f"--features {'f' * 301}"]
-    stems = [_stem(_parser().parse_args(["a/people.csv", "--sensitive", "sex", *words.split()])) for words in requests]
-    assert stems[0] == "people-sex" and len(set(stems)) == len(stems) and not any("/" in stem for stem in stems)
+    requests = [f"people.csv {words}" for words in requests]
+    requests += [f"{folder}/people.csv" for folder in ("a", "b", "a/b", "../a", "/a")] + ["people.tsv", "a-people.csv"]
+
+    def stem(words: str) -> str:
+        return _stem(_parser().parse_args([*words.split(), "--sensitive", "sex", *words.split()[1:]]))
+
+    stems = [stem(words) for words in requests]
+    assert {stem(table) for table in ("./people.csv", str(Path("people.csv").resolve()))} == {stems[0]} == {"people-sex"}
+    assert "people-sex-in=a" in stems and len(set(stems)) == len(stems) and not any("/" in stem for stem in stems)
     assert max(map(len, stems)) < 200
 
 
