@@ -39,8 +39,9 @@ def test_a_method_that_the_paper_lacks_changes_no_table_statistic_or_verdict(run
 
 
 def test_a_method_of_the_users_own_is_ranked(runs):
-    own = {**SETTINGS, "grids": SETTINGS["grids"] | {"mine": {**SETTINGS["grids"]["random"], "path": "m.py", "names": ["mine"]}}}
-    before, after = (ranked(Results.from_runs(frame, own)) for frame in (runs, with_method(runs, "mine")))
+    mine = {**SETTINGS["grids"]["random"], "path": "mine.py", "names": ["mine"]}
+    settings = {**SETTINGS, "grids": SETTINGS["grids"] | {"mine": mine}}
+    before, after = (ranked(Results.from_runs(frame, settings)) for frame in (runs, with_method(runs, "mine")))
     assert after - before == {"mine"}
 
 
