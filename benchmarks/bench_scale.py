@@ -115,6 +115,8 @@ def main() -> None:
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
                 settings = {"datasets": tables(folder, datasets), "seeds": {"count": seeds, "block": arguments.block}}
+                demo = yaml.safe_load((ROOT / "workflow/configs/demo.yaml").read_text(encoding="utf-8"))
+                settings["methods"] = demo["methods"]  # the paper's
                 plan = planned(folder, settings, options)
             print(f"{datasets} datasets, {seeds} seeds, {way}: {line(plan, before.get(way))}", flush=True)
             before[way] = plan

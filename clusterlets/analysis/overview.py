@@ -26,7 +26,7 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
         run has, and means over the runs that are ok.
     """
     runs = runs.assign(name=selection.names(runs))
-    order = selection.in_order(runs["name"], (*selection.PAPER_NAMES.values(), *selection.METHODS))
+    order = selection.in_order(runs["name"], selection.WITH_MATCHERS)
     by_name = runs.groupby("name")
     statuses = pd.crosstab(runs["name"], runs["status"])
     means = selection.ok(runs).groupby("name")[list(_MEANS)].mean()

@@ -1,6 +1,6 @@
 """Which runs enter, and which run is the best: the rules behind the paper's tables 2 to 4."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import pandas as pd
 
@@ -12,6 +12,8 @@ from clusterlets.grid.variants import SEEDS_OF_PAPER
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
 METHODS = ("Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random")
 COMPARED = METHODS[:3]
+#: The paper's methods and the controls, matcher by matcher.
+WITH_MATCHERS = (*PAPER_NAMES.values(), *METHODS[1:])
 CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega", "parameters"]
 
 FEWEST_CLUSTERS = 3
@@ -35,6 +37,16 @@ def paper_names(matchers: pd.Series) -> pd.Series:
 def names(runs: pd.DataFrame) -> pd.Series:
     """Displayed method of each run: the paper's name of the matcher, or the method if there is no matcher."""
     return paper_names(runs["matcher"]).where(runs["matcher"].notna(), runs["method"])
+
+
+def without_other_methods(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
+    """The runs without the package's methods that the paper lacks; matchers and methods of the user's own remain.
+
+    Such a method is given a limit, so a mean deviation shows what was asked for, and in some blocks it is infeasible. The
+    leaderboard compares it. ``grids`` are those of the resolved configuration.
+    """
+    packaged = {name for grid in grids.values() if not {"path", "command"} & grid.keys() for name in grid["names"]}
+    return runs[runs["method"].isin(METHODS) | ~runs["method"].isin(packaged)]
 
 
 def ok(runs: pd.DataFrame) -> pd.DataFrame:

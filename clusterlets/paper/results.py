@@ -41,7 +41,10 @@ class Results:
         beside = controls.beside(compared, paper_runs)
         assessed = claims.assess(paper_runs, tables_of_paper, undivided)
         at_limits = at_fairness.at_given_fairness(runs)
-        return cls(runs, settings, our_tables, statistics.rank_all(runs), compared, beside, assessed, at_limits)
+        # With ladders, as in the field, the run is a comparison of all methods.
+        is_paper_grid = len(paper_runs) and not settings["ladders"]
+        ranked = selection.without_other_methods(runs, settings["grids"]) if is_paper_grid else runs
+        return cls(runs, settings, our_tables, statistics.rank_all(ranked), compared, beside, assessed, at_limits)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":

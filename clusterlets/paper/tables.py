@@ -267,7 +267,7 @@ def read(folder: Path, runs: pd.DataFrame) -> dict[str, Table]:
 
 
 def _note(runs: pd.DataFrame) -> str:
-    counts = runs["status"].value_counts().sort_index()
+    counts = runs.loc[runs["method"].isin(selection.METHODS), "status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
         f"From {counted(counts.get('ok', 0), 'run')} (all methods, seeds below {selection.SEEDS_OF_PAPER}); "

@@ -22,6 +22,7 @@ TINY = {
     "k": [2, 3],
     "hops": [2],
     "omega": [0.5],
+    "methods": ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"],
     "sample_size": 300,
     "seeds": {"count": 2, "block": 2},
 }

@@ -115,7 +115,7 @@ def test_the_smoke_job_runs_through_the_profile_in_one_submission(profile, envir
     process = subprocess.run([*command, *often, *target], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert process.returncode == 0, process.stderr[-3000:]
     methods = {path.parts[-3] for path in (tmp_path / "results/smoke/runs").rglob("*.csv")}
-    assert methods == set(yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))["methods"])
+    assert methods == set(yaml.safe_load(SMOKE.read_text(encoding="utf-8"))["methods"])
     assert (tmp_path / "results/smoke/runs.csv").is_file()
     assert [path.name for path in (tmp_path / "programs").glob("*.script")] == ["1.script"]
     assert (tmp_path / "programs" / "1.status").read_text() == "0\n"

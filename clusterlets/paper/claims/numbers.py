@@ -96,8 +96,7 @@ class Numbers:
             raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
         runs = selection.ok(self.runs)
         runs = runs.assign(name=selection.names(runs))
-        matchers = [*selection.PAPER_NAMES.values()]
-        ranked = {"matchers": matchers, "with_frac": [*matchers, *selection.METHODS]}
+        ranked = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
         return {
             name: statistics.rank(name, "", statistics.blocks(runs, methods, ["dataset"])) for name, methods in ranked.items()
         }

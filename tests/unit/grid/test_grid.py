@@ -9,12 +9,14 @@ import string
 import subprocess
 from pathlib import Path
 
+import pandas as pd
 import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clusterlets import methods
+from clusterlets.analysis import selection
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import variants
 from clusterlets.grid.cells import (
@@ -77,7 +79,7 @@ def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, matchers
     paths = variants.paths(EXTENDED, variant)
     own_paths = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
     assert len(own_paths) == 11 * of_a_dataset and {path.split("/")[5] for path in own_paths} == matchers
-    default_paths = variants.paths(CHECKED, "")
+    default_paths = [path for path in variants.paths(CHECKED, "") if path.split("/")[3] in EXTENDED["methods"]]
     assert [path.replace(f"variants/{variant}/", "") for path in paths] == default_paths  # in the same order, ten seeds each
     settings = variants.settings_of(EXTENDED, variant)
     differing = {key for key in PAPER if settings[key] != EXTENDED[key]} - {"variants", "tables"}
@@ -92,9 +94,16 @@ def test_only_a_scaled_variant_has_tables_of_its_own_and_scales_them_all():
     assert variants.settings_of(EXTENDED, "greedy_last")["tables"] == EXTENDED["tables"]
 
 
-def test_the_extended_grid_contains_every_cell_of_the_default():
+def test_the_extended_grid_contains_every_cell_of_the_papers_methods():
     default = variants.paths(CHECKED, "")
-    assert set(default) < set(variants.paths(EXTENDED, ""))
+    assert {path for path in default if path.split("/")[3] in EXTENDED["methods"]} < set(variants.paths(EXTENDED, ""))
+
+
+@pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
+def test_the_other_grids_of_the_paper_run_its_methods_and_the_controls_alone(name):
+    grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["grids"]
+    names = {name for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
+    assert names == set(selection.WITH_MATCHERS)
 
 
 def test_a_variant_has_the_blocks_with_any_of_the_papers_seeds():
@@ -233,7 +242,7 @@ def test_every_group_has_an_id_of_its_own(tmp_path):
         *("people.city", "people.Gr__e__cm+city", "again"),
     ]
     paths = [cell.path for cell in cells(checked)]
-    assert len(set(paths)) == len(paths) == len(entries) * 115
+    assert len(set(paths)) == len(paths) == len(entries) * len(list(cells({**CHECKED, "datasets": ["adult"]})))
     assert not any(character in path for path in paths for character in ",=: ")
     assert [checked["tables"][name]["scaling"] for name in ("iris_std", "adult")] == ["standard", "none"]
 
@@ -355,8 +364,9 @@ def test_invalid_yaml_is_refused_in_one_line(tmp_path, text):
 
 def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
-    with pytest.raises(ClusterletsError, match="1,265,000 cells, more than 1,000,000; take larger blocks"):
-        check_configuration(changed(datasets=["iris"], seeds={"count": 11000, "block": 1}, k=[2, 3, 4, 5, 6]), SCHEMA)
+    too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}  # 4 values of omega, and a control
+    with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; take larger blocks"):
+        check_configuration(changed(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large), SCHEMA)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------

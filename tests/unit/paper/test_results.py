@@ -1,0 +1,54 @@
+"""What methods that the paper lacks may change in the results of its grid, and what they may not."""
+
+import pandas as pd
+import pytest
+from synthetic_runs import synthetic_runs
+
+from clusterlets.analysis import statistics
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.paper.results import Results
+
+SETTINGS = read_configuration()
+MAY_CHANGE = {"methods.csv", "at_given_fairness.csv", "at_given_fairness.md"}
+
+
+@pytest.fixture(scope="module")
+def runs():
+    return synthetic_runs(seeds=2, ks=(2, 5))
+
+
+def with_method(runs, name):
+    """The runs and those of a method that is fairer than all others, and infeasible on one dataset."""
+    added = runs[runs["method"] == "k-means"].assign(method=name, deviation_mean=1e-6)
+    added.loc[added["dataset"] == "pima", ["status", "deviation_mean", "cohesion"]] = ["infeasible", None, None]
+    return pd.concat([runs, added], ignore_index=True)
+
+
+def ranked(results):
+    (ranking,) = (ranking for ranking in results.rankings if ranking.name == statistics.ALL_METHODS)
+    return set(ranking.mean_ranks.index)
+
+
+def test_a_method_that_the_paper_lacks_changes_no_table_statistic_or_verdict(runs):
+    without, joined = (dict(Results.from_runs(frame, SETTINGS).files()) for frame in (runs, with_method(runs, "fair-limit")))
+    assert without.keys() == joined.keys() and len(joined) > 40
+    for name in without.keys() - MAY_CHANGE:
+        same = without[name].equals(joined[name]) if isinstance(without[name], pd.DataFrame) else without[name] == joined[name]
+        assert same, name
+    assert set(joined["methods.csv"]["method"]) - set(without["methods.csv"]["method"]) == {"fair-limit"}
+
+
+def test_a_method_of_the_users_own_is_ranked(runs):
+    mine = {**SETTINGS["grids"]["random"], "path": "mine.py", "names": ["mine"]}
+    settings = {**SETTINGS, "grids": SETTINGS["grids"] | {"mine": mine}}
+    before, after = (ranked(Results.from_runs(frame, settings)) for frame in (runs, with_method(runs, "mine")))
+    assert after - before == {"mine"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "dataset"), [({"ladders": True}, "adult"), ({}, "iris")], ids=["with ladders", "on other tables"]
+)
+def test_all_methods_are_ranked_elsewhere(runs, settings, dataset):
+    elsewhere = runs.assign(dataset=runs["dataset"].replace("adult", dataset))
+    elsewhere = elsewhere if settings else elsewhere[elsewhere["dataset"] == dataset]
+    assert "fair-limit" in ranked(Results.from_runs(with_method(elsewhere, "fair-limit"), SETTINGS | settings))
