@@ -1,11 +1,10 @@
-"""fair-limit beside reference values: blocks of tables, balanced files at limit 0, and a million rows.
+"""fair-limit beside reference values: blocks of tables, two sensitive columns, and a million rows.
 
-    python benchmarks/bench_fair_limit.py --blocks limits.csv --prepared results/prepared --balanced folder --rows 1000000
+    python benchmarks/bench_fair_limit.py --blocks limits.csv --prepared results/prepared --rows 1000000
     python benchmarks/bench_fair_limit.py --raw data/raw --prepared results/prepared
 
-``limits.csv`` has the columns dataset, k, limit, sse and seconds; the prepared tables are standardised first. A folder
-of balanced files has ``expected.csv`` (dataset, k, sse) and the tables, whose first column is the group. Ratios are medians
-of three seeds to the reference, of balanced files the best of three. Every result is checked in whole numbers.
+``limits.csv`` has the columns dataset, k, limit, sse and seconds; the prepared tables are standardised first. Ratios
+are medians of three seeds to the reference. Every result is checked in whole numbers; bench_fair_kmeans.py has limit 0.
 
 With ``--prepared`` alone, the limits are the largest deviations that MS-FlowFC (arXiv 2605.13759) reached on standardised
 tables, and costs are compared there. ``--raw`` takes the raw files of adult and compas for two sensitive columns at once.
@@ -78,18 +77,6 @@ def scaled(X: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def balanced(folder: Path, bars: Bars) -> None:
-    for row in pd.read_csv(folder / "expected.csv").itertuples():
-        table = pd.read_csv(folder / f"{row.dataset}.csv").to_numpy(dtype=np.float64)
-        X, groups = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64)
-        fits = [fit(X, groups, row.k, "0", seed) for seed in range(3)]
-        # The reference has six digits.
-        bars.at_most(
-            f"balanced {row.dataset}, k = {row.k}", min(sse for sse, _ in fits) / row.sse, 1.000003, "of the reference"
-        )
-        print(f"      {statistics.median(seconds for _, seconds in fits):.2f} s a fit")
-
-
 def many(n: int, bars: Bars) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 8)) + 3 * rng.normal(size=(20, 8))[rng.integers(0, 20, n)]
@@ -131,7 +118,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=Path)
     parser.add_argument("--prepared", type=Path)
-    parser.add_argument("--balanced", type=Path)
     parser.add_argument("--raw", type=Path)
     parser.add_argument("--rows", type=int)
     options, bars = parser.parse_args(), Bars()
@@ -141,8 +127,6 @@ def main() -> int:
         reached(options.prepared, bars)
     if options.raw:
         two_columns(options.raw, bars)
-    if options.balanced:
-        balanced(options.balanced, bars)
     if options.rows:
         many(options.rows, bars)
     return bars.missed

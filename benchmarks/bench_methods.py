@@ -43,7 +43,7 @@ def made_table(rows: int) -> tuple[np.ndarray, np.ndarray]:
 
 def adult() -> tuple[np.ndarray, np.ndarray]:
     prepared = load_arrays(ADULT)
-    return standardised(np.asarray(prepared["X"], dtype=np.float64)), prepared["group"].astype(np.int64)
+    return standardised(np.asarray(prepared["X"], dtype=np.float64)), prepared["groups"].astype(np.int64)
 
 
 def standardised(X: np.ndarray) -> np.ndarray:

@@ -47,4 +47,4 @@ class Bars:
 
     def _print(self, what: str, value: float, bar: str, unit: str, met: bool) -> None:
         self.missed += not met
-        print(f"{'pass' if met else 'MISS'}  {what}: {value:.3g} {unit} ({bar})", flush=True)
+        print(f"{'pass' if met else 'MISS'}  {what}: {value:.4g} {unit} ({bar})", flush=True)
