@@ -196,6 +196,7 @@ reference: verify
 	@cp $(RESULTS)/tables/*.csv reference/paper/tables/
 	@cp $(RESULTS)/statistics/*.csv reference/paper/statistics/
 	@cp $(filter-out %/runs.csv %/datasets.csv %/sensitivity.csv %/as_published.csv %/leaderboard_points.csv,$(wildcard $(RESULTS)/*.csv)) $(RESULTS)/manifest.json reference/paper/
+	@cp $(RESULTS)/figures/verdict.png docs/figures/
 	@du -sh reference/paper
 
 # What copies of the paper would be called is measured with many seeds; every other run reads it from the package.

@@ -13,15 +13,16 @@ FIGURES = [
     Declaration(
         name="verdict",
         title="How many of the paper's numbers differ from ours, beside papers that we made",
-        caption="A perfect copy prints what other seeds of ours give. A wrong one prints numbers of another dataset, matcher "
-        "or pair. The bars reach from the copy with the fewest numbers that differ to that with the most.",
+        caption="A perfect copy prints what other seeds of ours give. A wrong one prints numbers of another dataset, matcher, "
+        "pair or method, or of another size. The bars reach from the copy with the fewest numbers that differ to that with the most.",
         reads=("comparison_controls.csv",),
         sections=("report.html#tables",),
     )
 ]
 
-_BARS = {controls.PERFECT: ("perfect copies", "#7FB77F"), "another row": ("wrong copies", "#D9847C")}
-_HEIGHT = 0.5
+# Label, colour, and place below the line: apart, as the two may overlap.
+_BARS = {controls.PERFECT: ("perfect copies", "#7FB77F", -0.15), "wrong": ("wrong copies", "#D9847C", 0.15)}
+_HEIGHT = 0.26
 
 
 def draw(beside: pd.DataFrame) -> Figure:
@@ -30,17 +31,20 @@ def draw(beside: pd.DataFrame) -> Figure:
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
     figure, axes = plt.subplots(figsize=(5.4, 0.9 + 0.34 * len(tables)), layout="constrained")
-    for row in beside[beside["table"].isin(tables)].to_dict("records"):
-        y, least, most = tables.index(row["table"]), 100 * row["differs_least"], 100 * row["differs_most"]
-        if row["source"] in _BARS:
-            axes.barh(y, max(most - least, 0.6), _HEIGHT, left=least, color=_BARS[row["source"]][1], zorder=2)
-        elif row["source"] == controls.PAPER:
+    kinds = beside["source"].replace(dict.fromkeys(controls.WRONG, "wrong"))
+    ranges = beside.groupby(["table", kinds], sort=False).agg({"differs_least": "min", "differs_most": "max"})
+    for (table, kind), (least, most) in (100 * ranges).iterrows():
+        y = tables.index(table)
+        if kind == controls.PAPER:
             axes.plot(least, y, "D", color="black", ms=6, zorder=3)
+        else:
+            _, color, below = _BARS[kind]
+            axes.barh(y + below, max(most - least, 0.6), _HEIGHT, left=least, color=color, zorder=2)
     names = [f"Table {name[5]}" for name in tables]
     axes.set(yticks=range(len(tables)), yticklabels=names, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
     axes.set_xlabel("numbers that differ, %")
     axes.tick_params(axis="y", length=0)
-    handles = [Patch(color=color, label=label) for label, color in _BARS.values()]
+    handles = [Patch(color=color, label=label) for label, color, _ in _BARS.values()]
     handles.append(Line2D([], [], color="black", ls="", marker="D", label=controls.PAPER))
     figure.legend(handles=handles, ncols=3, loc="outside upper center", frameon=False)
     return figure
