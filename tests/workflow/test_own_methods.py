@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_reruns import planned
+from test_reruns import jobs_in
 
 from clusterlets.grid.cells import random_stream
 from clusterlets.grid.configuration import read_configuration
@@ -155,7 +155,7 @@ def story(workflow_in, tmp_path_factory):
 
 
 def test_the_plan_holds_the_methods_jobs_and_the_summaries(story):
-    jobs = planned(story.plan)
+    jobs = jobs_in(story.plan)
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
     assert not (OF_DATA | OF_CLUSTERLETS) & set(jobs)
     cell_jobs = re.findall(r"^Job \d+: (iris: .*)$", story.plan, re.MULTILINE)
@@ -275,7 +275,7 @@ def test_other_limits_rerun_what_crossed_them_and_nothing_else(story):
     longer = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": story.methods}
     run = story.workflow.run("--dry-run", config=longer)
     assert run.status == 0, run.output
-    jobs = planned(run.output)
+    jobs = jobs_in(run.output)
     assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)
     cell_jobs = re.findall(r"^Job \d+: iris: (?!score)(\w+) k", run.output, re.MULTILINE)
     assert Counter(cell_jobs) == {"sleeper": 2, "hog": 2}
