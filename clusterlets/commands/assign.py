@@ -27,7 +27,8 @@ examples:
   clusterlets assign people.json new.csv -o labels.csv --save people.json
       the file then counts these rows too
 
-New rows get the cheapest clusters such that old and new rows together keep what the method guarantees. The centres stay.
+New rows get clusters near the cheapest with which old and new rows together keep what the method guarantees, by the shares of
+the table that was clustered. The centres stay. If that is not possible, the command says so, and still ends with 0.
 The new table needs the same columns, in any order. The file of -o has the columns row (from 0) and cluster, as that of
 `cluster`, and between them the one that --id names.
 """
@@ -66,7 +67,7 @@ def main(arguments: list[str]) -> int:
         print(f"note: {note}", file=people)
     print(f"\n{_listing(saved, before, labels)}\n", file=people)
     print(
-        f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters of these rows keep it"
+        f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters that keep it were found"
         if missed
         else "limits      kept by old and new rows together",
         file=people,

@@ -253,11 +253,11 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
 
 
 def _run(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
-    """A row of the runs; the price is missing where clusters overlap, or are more than requested."""
+    """A row of the runs; the price is missing where clusters overlap, or are not as many as requested."""
     row: dict[str, Any] = {"method": candidate.method, "parameters": format_parameters(candidate.parameters), "seed": seed}
     row |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
     row |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "assignment_gap"), math.nan)
-    has_price = row["n_clusters"] <= task.n_clusters and task.plain_cost > 0
+    has_price = row["n_clusters"] == task.n_clusters and task.plain_cost > 0
     row["price"] = row["kmeans_cost"] / task.plain_cost if has_price else math.nan
     if fit.status == OK and math.isnan(row["kmeans_cost"]):
         row["note"] = "clusters overlap"

@@ -170,6 +170,13 @@ def test_overlapping_clusters_have_no_price_and_a_note(tuned):
     assert row["note"] == "clusters overlap" and pd.isna(row["price"]) and not row["on_front"]
 
 
+def test_only_runs_with_the_requested_clusters_have_a_price():
+    tuned = tune(X, sensitive_features=DIAGNOSIS, n_clusters=4, minutes=2, methods_tried=["C", "fair-limit"], n_seeds=1)
+    runs = tuned.runs[tuned.runs["kmeans_cost"].notna()]
+    is_whole = runs["n_clusters"] == tuned.task.n_clusters
+    assert (~is_whole).any() and (runs["price"].notna() == is_whole).all()
+
+
 def test_a_method_that_cannot_handle_the_table_is_reported():
     iris, kind = load_iris(return_X_y=True)
     results = tune(iris, sensitive_features=kind, methods_tried=["fairlets"], n_seeds=2, minutes=1)

@@ -14,7 +14,8 @@ FIGURES = [
         name="verdict",
         title="How many of the paper's numbers differ from ours, beside papers that we made",
         caption="A perfect copy prints what other seeds of ours give. A wrong one prints numbers of another dataset, matcher, "
-        "pair or method, or of another size. The bars reach from the copy with the fewest numbers that differ to that with the most.",
+        "pair or method, or of another size. The bars reach from the copy with the fewest numbers that differ to that with "
+        "the most.",
         reads=("comparison_controls.csv",),
         sections=("report.html#tables",),
     )
