@@ -101,7 +101,7 @@ def women(tmp_path, monkeypatch):
 
 
 def test_the_command_clusters_a_table_of_one_group(women, capsys):
-    arguments = ["--method", "fair-limit", "-k", "3", "--min_cluster_size", "15"]
+    arguments = ["--method", "fair-limit", "-k", "3", "--min-cluster-size", "15"]
     assert command_line.main(["cluster", *women, *arguments]) == 0
     output = capsys.readouterr().out
     assert "sex: f 100.0%" in output and "asked for   max_deviation 0.02: kept" in output
