@@ -126,7 +126,7 @@ def processes_in(folder):
 
 @pytest.fixture(scope="module")
 def local(private, tmp_path_factory):
-    """A run without a cluster, to compare with. It ends before a job is suspended: one that compiles would make all others wait."""
+    """A run without a cluster, to compare with. It ends first: a suspended job that compiles would make it wait."""
     run = Run(tmp_path_factory.mktemp("local") / "run", GRID, dict(os.environ), "--cores", "2")
     assert run.succeeded(), run.tail()
     yield run
