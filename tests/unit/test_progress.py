@@ -11,7 +11,7 @@ from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import TestLogHandlerBase
 
 import snakemake_logger_plugin_cells as plugin
-from snakemake_logger_plugin_cells.progress import Job, Progress, clock, line, summary
+from snakemake_logger_plugin_cells.progress import Job, Progress, clock, line
 
 
 class TestInterface(TestLogHandlerBase):
@@ -107,24 +107,6 @@ def test_the_line_counts_steps_from_the_start(handler):
     assert last.startswith("14 % · 1/7 steps · 0:40 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
-def test_on_eighty_columns_the_current_step_can_be_read(handler, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "80")
-    logger, screen = handler(terminal=True)
-    stats = {"score_method": 1100, "fit_method": 55, "write_report": 1, "total": 1156}
-    feed(logger, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats=stats)])
-    feed(logger, [entry for number in range(412) for entry in (job_info(number, "score_method", 1.0), finished(number, 2.0))])
-    feed(logger, [job_info(2000, "fit_method", 60.0, "FRAC on adult, k = 20"), job_info(2001, "score_method", 780.0)])
-    feed(logger, [finished(2001, 790.0)])
-    last = screen.getvalue().split("\r\x1b[2K")[-1]
-    assert last.startswith("35 % · 413/1,156 steps · 13:10 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
-
-
-def test_a_cluster_without_a_limit_runs_all_jobs_at_once(handler):
-    logger, screen = handler()
-    feed(logger, [record(LogEvent.RESOURCES_INFO, nodes=2**63 - 1), BEGINNING[2]])
-    assert screen.getvalue().endswith("about 0:00 left\n")  # 7 times 3 s, which would take 10 s two at a time
-
-
 def test_without_a_terminal_lines_are_rare(handler):
     logger, screen = handler()
     feed(logger, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
@@ -184,14 +166,6 @@ def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
     assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
     logger.close()
     assert "Not complete: 0 of 7 steps, 2 failed" in screen.getvalue()
-
-
-def test_an_interrupted_run_lists_the_jobs_cut_short():
-    progress = Progress({"fit_method": 3}, {}, 1, 0.0)
-    progress.start(1, Job("fit_method", "FRAC on adult", (), 0.0))
-    text = summary(progress, 60.0)
-    assert "the same command again" in text
-    assert "cut short: FRAC on adult (fit_method)" in text
 
 
 def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
@@ -272,14 +246,6 @@ def test_large_datasets_first_do_not_inflate_the_estimate():
     took = [(dataset, seconds * 1.1) for dataset, seconds in expected.items() for _ in range(10)]
     for estimate, truth in in_order(took, 40, expected):
         assert abs(estimate - truth) < 0.15 * truth + 2, (estimate, truth)
-
-
-@pytest.mark.parametrize("dataset, seconds", [("adult", 20.0), ("pima", 0.2)])
-def test_the_pace_of_a_single_dataset_is_learned_soon(dataset, seconds):
-    expected = {"adult": 20.0, "bank": 16.0, "pima": 0.2, "iris": 0.1}
-    ends = in_order([(dataset, seconds)] * 12, 12, expected, slots=1)
-    for estimate, truth in ends[7:]:
-        assert abs(estimate - truth) < 0.2 * truth + 1, (estimate, truth)
 
 
 @pytest.mark.parametrize(
