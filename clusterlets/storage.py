@@ -267,13 +267,10 @@ def _load_checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
 
 
 def _read_if_intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] | None:
-    """The place and the content that a file holds; None for a damaged one.
-
-    What was read from an intact file, written again with a new hash, gives the same bytes. This covers every bit, also those
-    that readers of ZIP and JSON ignore.
-    """
+    """The place and the content that a file holds; None for a damaged one."""
     try:
         written_at, value = parse(content)
+        # Writing it again gives the same bytes only if every bit is right, also those that readers of ZIP and JSON ignore.
         return (written_at, value) if write(written_at, value) == content else None
     except MemoryError:
         raise

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
 import pytest
 import tiny_grid
@@ -12,7 +13,7 @@ from modules import MODULES, PACKAGE
 from clusterlets.grid import fingerprints, step_fingerprints
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.plan import Plan, _Wildcards
+from clusterlets.grid.plan import Plan
 from clusterlets.steps.options import STEPS as STEPS_OF_WORKFLOW
 
 SOURCE = '''"""A module."""
@@ -78,7 +79,7 @@ def test_a_method_depends_on_no_other_method(one, other, tmp_path):
     command = {"name": "stripes", "command": "cp {table} {labels}"}
     settings.write_text(json.dumps({"datasets": ["iris"], "methods": ["B", "D", "G-B", "G-D", "FRAC", command]}))
     plan = Plan(read_configuration(settings))
-    of_one, of_other = (plan.method_fingerprint("steps.scoring")(_Wildcards(method=method)) for method in (one, other))
+    of_one, of_other = (plan.method_fingerprint("steps.scoring")(SimpleNamespace(method=method)) for method in (one, other))
     file = {"stripes": "grid/program.py"}.get(other, f"methods/{other.lower().replace('-', '_')}.py")
     assert file in of_other and file not in of_one
 
@@ -98,8 +99,8 @@ def test_every_file_is_opened_once_for_all_jobs():
     sys.addaudithook(count)  # it cannot be removed again
     for cell in cells(plan.config):
         for step in ("steps.fitting", "steps.scoring"):
-            plan.method_fingerprint(step)(_Wildcards(method=cell.method))
-        plan.prepare_fingerprint(_Wildcards(base="results", dataset=cell.dataset))
+            plan.method_fingerprint(step)(SimpleNamespace(method=cell.method))
+        plan.prepare_fingerprint(SimpleNamespace(base="results", dataset=cell.dataset))
     for steps in (["steps.analysis"], ["steps.report"], ["steps.leaderboard"], ["steps.figures", "report.figures.heatmaps"]):
         step_fingerprints.analysis_fingerprint(*steps)
     is_counting = False
