@@ -10,10 +10,11 @@ import os
 import socket
 import subprocess
 import sys
-import time
 import zipfile
 
 import pytest
+from disks import disk, remount
+from processes import until
 from served import ADULT, GOOD
 
 from clusterlets import storage
@@ -72,14 +73,6 @@ def archive(members, compression=zipfile.ZIP_DEFLATED):
         for name, content in members.items():
             zip_file.writestr(name, content)
     return buffer.getvalue()
-
-
-def until(holds, seconds=20):
-    """Wait for something that another process does."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.01)
 
 
 # What a server answers.
@@ -278,29 +271,25 @@ def test_mirror_that_has_one_of_two_files(pair, site):
 @pytest.fixture
 def small_disk(toy):
     """The toy's raw folder as a file system of 128 kB."""
-    toy.raw.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(toy.raw)]
-    if os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
-        pytest.skip("a small disk needs the right to mount one")
-    yield
-    subprocess.run(["umount", str(toy.raw)], check=True)
+    with disk(toy.raw, "size=128k") as folder:
+        yield folder
 
 
 def test_full_disk(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
     toy.refuses("No space left on device.*\n.*Free space on its disk")
     assert not list(toy.raw.glob("toy/.incoming.*")), "what was written still fills the disk"
-    subprocess.run(["mount", "-o", "remount,size=4m", str(toy.raw)], check=True)
+    remount(small_disk, "size=4m")
     toy.recovers()
 
 
 def test_read_only_disk(toy, site, address, small_disk):
     site.heal(FILE)
-    subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
+    remount(small_disk, "ro")
     toy.refuses("no file can be written to .*: Read-only file system.*\n.*Make it a folder that you may write to")
-    subprocess.run(["mount", "-o", "remount,rw,size=4m", str(toy.raw)], check=True)
+    remount(small_disk, "rw,size=4m")
     receipt = toy.recovers()
-    subprocess.run(["mount", "-o", "remount,ro", str(toy.raw)], check=True)
+    remount(small_disk, "ro")
     assert toy.fetch() == receipt, "files that are there need no writing"
 
 

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from pathlib import Path
 
 import pytest
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
@@ -64,3 +65,18 @@ def test_an_interrupted_run_needs_no_unlocking(workflow, how):
     again = workflow.run(CELL)
     assert again.status == 0, again.output
     assert (workflow.folder / CELL).exists()
+
+
+TELLING = f"""
+include: "{Path(__file__).resolve().parents[2]}/Snakefile"
+
+onsuccess:
+    print("limit on starts:", workflow.scheduler.job_rate_limiter)
+"""
+
+
+def test_a_local_run_has_no_limit_on_starts(tmp_path, workflow_in):
+    """Then looking for jobs does not order another look a second later."""
+    (tmp_path / "Snakefile").write_text(TELLING)
+    run = workflow_in(tmp_path, tmp_path).run("data", config={"datasets": ["iris"]})
+    assert run.status == 0 and "limit on starts: None" in run.output, run.output
