@@ -258,13 +258,6 @@ def test_pipe_in_the_place_of_a_file(place, toy, site, address, tmp_path):
         toy.refuses("diabetes.csv is not a regular file", mirror=str(tmp_path / "mirror"))
 
 
-def test_mirror_that_has_one_of_two_files(pair, site):
-    site.serve("/toy/adult.data", ADULT["adult.data"])
-    pair.refuses("answers 404", f"mirror {site.address}", mirror=site.address)
-    site.heal("/toy/adult.test", ADULT["adult.test"])
-    assert pair.recovers(site.address)["source"] == "mirror"
-
-
 # The disk and the machine.
 
 

@@ -179,14 +179,11 @@ def user_table(tmp_path, **settings):
 
 
 def test_an_id_is_no_longer_than_a_file_name_may_be(tmp_path):
-    longest = 100 - len("people.")
-    checked = resolved(datasets=[user_table(tmp_path, sensitive="x" * longest)])
-    assert checked["datasets"] == ["people." + "x" * longest]
-    for given_settings in ({"sensitive": "x" * (longest + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}):
-        with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has \d+ letters; give the entry an 'id' of 100"):
-            resolved(datasets=[user_table(tmp_path, **given_settings)])
-    short_id = user_table(tmp_path, sensitive="x" * 20_000, id="short")
-    assert resolved(datasets=[short_id])["datasets"] == ["short"]
+    longest = "x" * (100 - len("people."))
+    assert resolved(datasets=[user_table(tmp_path, sensitive=longest)])["datasets"] == [f"people.{longest}"]
+    assert resolved(datasets=[user_table(tmp_path, sensitive=longest + "x", id="short")])["datasets"] == ["short"]
+    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 letters; give the entry an 'id' of 100"):
+        resolved(datasets=[user_table(tmp_path, sensitive=longest + "x")])
 
 
 def test_every_group_has_an_id_of_its_own(tmp_path):
@@ -326,11 +323,7 @@ def test_results_never_lie_between_other_files(tmp_path, monkeypatch):
             resolved(results=results)
     for results in ("results", "docs", ".results", f"{ROOT}/results/mine", f"{ROOT}/mine"):
         assert resolved(results=results)["results"] == results
-
-
-@pytest.mark.parametrize("results", ["a/", "./a", "a//", "b/../a", "a/."])
-def test_a_results_folder_has_one_name(results):
-    assert resolved(results=results)["results"] == "a"
+    assert {resolved(results=results)["results"] for results in ("a/", "./a", "a//", "b/../a", "a/.")} == {"a"}
 
 
 FAULTS = {

@@ -8,7 +8,6 @@ from sklearn.datasets import load_iris
 
 from clusterlets.algorithms.geometry import diameter
 from clusterlets.estimators import fairness_report
-from clusterlets.grid import pieces as pieces_module
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Limits
@@ -83,17 +82,6 @@ def test_scores_of_labels_and_of_memberships(iris):
         assert scores[key] == pytest.approx(expected, rel=1e-12, nan_ok=True)
     assert scores["crisp/1"] == pytest.approx(scores["crisp/0"], rel=1e-12)
     assert np.isnan(scores["one/0"][3:]).all() and not np.isnan(scores["one/0"][:3]).any()
-
-
-def test_many_clusterings_are_scored_in_parts_with_the_same_result(iris, monkeypatch):
-    labels = np.random.default_rng(0).integers(5, size=(7, 150))
-    clusterings = {str(seed): clustering for seed, clustering in enumerate(labels)}
-    save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
-    monkeypatch.setattr(pieces_module, "_TOGETHER", 3)
-    save_pieces(iris, clusterings, "few.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
-    whole, parts = (SeedBlock.load(name).values for name in ("pieces.npz", "few.npz"))
-    assert all(np.array_equal(whole[key]["of_instances"], parts[key]["of_instances"]) for key in clusterings)
-    assert 0 < whole["0"]["of_instances"][INSTANCE_SCORES.index("silhouette_error")] < 0.1
 
 
 def test_the_sample_depends_on_the_dataset_only():
