@@ -7,6 +7,7 @@ first line; ``runs.csv``, a table for people, has a ``.sha256`` beside it. A dam
 of the workflow builds it again; one at the place of another is left to the person who put it there.
 """
 
+import csv
 import errno
 import hashlib
 import io
@@ -17,7 +18,7 @@ import stat
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -143,6 +144,16 @@ def write_text(path: str | os.PathLike, text: str) -> None:
 def write_json(path: str | os.PathLike, content: Mapping) -> None:
     """:func:`write_text` for an object as indented JSON."""
     write_text(path, _as_json(content))
+
+
+def csv_text(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
+    """Rows as CSV below their header; what a row lacks, None and NaN are left empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: "" if value is None or value != value else value for name, value in row.items()})
+    return text.getvalue()
 
 
 def _as_json(content: Mapping) -> str:

@@ -92,7 +92,8 @@ def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, how):
         members.wait_until_gone()
     assert run.returncode not in (0, None) and "Traceback" not in output, output
     assert not (workflow.folder / cell).exists()
-    again = workflow.run(cell, config=configured(labelling))
+    assert bool(list((workflow.folder / ".snakemake" / "locks").glob("*.lock"))) == (how == signal.SIGKILL)
+    again = workflow.run(cell, config=configured(labelling))  # no unlocking needed
     assert again.status == 0, again.output
 
 
