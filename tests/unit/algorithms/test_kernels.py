@@ -12,9 +12,7 @@ from clusterlets.algorithms.kernels import (
     add_row_distances,
     assign,
     candidate_distances,
-    inertia_by_label,
     largest_squared_distance,
-    sums_by_label,
     tiles_of,
 )
 
@@ -33,15 +31,6 @@ def squares(x, y):
     for feature in range(x.shape[1]):
         total += np.square(x[:, None, feature] - y[None, :, feature])
     return total
-
-
-@pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
-def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
-    X = np.random.default_rng(0).normal(size=(n, d))
-    tiles = tiles_of(X)
-    assert tiles.shape == (-(-n // LANES), d, LANES) and tiles.flags.c_contiguous
-    flat = tiles.transpose(0, 2, 1).reshape(-1, d)
-    assert np.array_equal(flat[:n], X) and not flat[n:].any()
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -141,13 +130,3 @@ def test_distances_and_potentials_with_each_candidate(n, candidates):
         for lane in lanes:
             total += lane
         assert potential == total
-
-
-def test_sums_sizes_and_inertia_of_groups_by_hand():
-    rows = np.array([[1.0, 2.0], [3.0, 4.0], [10.0, 20.0]])
-    labels = np.array([2, 2, 0])
-    sums, sizes, inertia = np.full((3, 2), 9.0), np.full(3, 9), np.full(3, 9.0)
-    sums_by_label(rows, labels, sums, sizes)
-    assert sums.tolist() == [[10, 20], [0, 0], [4, 6]] and sizes.tolist() == [1, 0, 2]
-    inertia_by_label(rows, labels, np.array([[10.0, 19.0], [0.0, 0.0], [2.0, 3.0]]), inertia)
-    assert inertia.tolist() == [1, 0, 4]

@@ -8,19 +8,7 @@ from scipy.spatial.distance import cdist
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels
 from clusterlets.algorithms.geometry import distance_sums
-from clusterlets.metrics.pieces import Pieces, cohesion, cohesion_with_error, kmeans_cost, overlap
-from clusterlets.metrics.score import evaluate
-from clusterlets.metrics.table import SCORES
-
-
-def score(*arrays):
-    """Every score of pieces."""
-    return evaluate(SCORES, Pieces(*arrays))
-
-
-def test_overlap_counts_instances_not_clusterlets():
-    membership = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
-    assert overlap(membership, np.array([5, 3, 2])) == 0.3
+from clusterlets.metrics.pieces import cohesion, cohesion_with_error, kmeans_cost, overlap
 
 
 @st.composite
@@ -56,47 +44,6 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     assert measured == pytest.approx(cost, abs=1e-7)
     repeated = np.sum(inside, axis=0) > 1
     assert overlap(membership, clusterlets.sizes) == pytest.approx(repeated.mean())
-
-
-def test_score_of_a_small_clustering_by_hand():
-    X = np.array([[0.0], [2.0], [10.0], [12.0]])
-    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
-    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
-    scores = score(
-        membership,
-        clusterlets.counts,
-        clusterlets.centroids,
-        clusterlets.inertia,
-        distance_sums(X, clusterlets.labels, 3),
-        12.0,
-    )
-    first = 2 * (10 + 12 + 2) / 9
-    second = 2 * (8 + 10 + 2) / 9
-    assert scores["n_clusters"] == 2
-    assert scores["deviation_mean"] == pytest.approx(2 / 3 - 1 / 2)
-    assert scores["deviation_std"] == pytest.approx(0.0)
-    assert scores["balance"] == scores["balance_ratio"] == 0.5
-    assert scores["cohesion"] == pytest.approx(1 - (first + second) / 2 / 12)
-    assert scores["overlap"] == 0.5
-    assert (scores["smallest"], scores["largest"]) == (3, 3)
-    assert np.isnan(scores["kmeans_cost"])
-
-
-def test_score_of_a_crisp_clustering_by_hand():
-    X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
-    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
-    membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
-    values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
-    scores = score(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)
-    assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
-    deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
-    assert scores["deviation_mean"] == pytest.approx(np.mean(deviations))
-    assert scores["deviation_std"] == pytest.approx(np.std(deviations))
-    assert scores["deviation_max"] == pytest.approx(1 / 10)
-    assert scores["balance"] == pytest.approx(1 / 2)
-    assert scores["balance_ratio"] == pytest.approx((1 / 2) / (2 / 3))
-    assert scores["cohesion"] == pytest.approx(1 - (2 * (2 + 10 + 8) / 9 + 2 * 8 / 4) / 2 / 12)
-    assert scores["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
 
 
 def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
