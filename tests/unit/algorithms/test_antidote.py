@@ -9,7 +9,6 @@ from scipy.spatial.distance import cdist
 from clusterlets.algorithms import antidote as module
 from clusterlets.algorithms.antidote import antidote, cluster_balances
 from clusterlets.algorithms.kmeans import lloyd
-from clusterlets.errors import ClusterletsError
 
 
 def balances_by_hand(labels, groups, n_clusters):
@@ -129,19 +128,3 @@ def test_the_number_of_added_points_is_rounded_up(n, rho, added):
 def test_steps_have_mean_0_and_variance_1():
     steps = module._nearly_normal(np.random.default_rng(0), 50_000)
     assert abs(steps.mean()) < 0.02 and abs(steps.var() - 1) < 0.03 and 3 < abs(steps).max() <= 6
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"n_clusters": 4}, "4 clusters of 3 instances"),
-        ({"rho": 0}, "rho = 0: the fraction of points to add must be above 0"),
-        ({"rho": 1.5}, "rho = 1.5"),
-        ({"rho": float("nan")}, "rho = nan"),
-        ({"n_evaluations": 0}, "n_evaluations = 0"),
-    ],
-)
-def test_unusable_input_is_refused(changes, words):
-    valid = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "n_clusters": 2}
-    with pytest.raises(ClusterletsError, match=words):
-        antidote(**valid | {"random_state": np.random.default_rng(0)} | changes)

@@ -367,18 +367,6 @@ def test_the_printed_equation_does_not_weigh():
     assert best_partition(front, 0.75, "printed").tolist() == first
 
 
-@pytest.mark.parametrize("omega", [-0.1, 1.1, float("nan")])
-def test_omega_must_be_in_the_unit_interval(omega):
-    with pytest.raises(ClusterletsError, match="omega"):
-        best_partition(front_of((0.25, 0.0)), omega)
-
-
-@pytest.mark.parametrize("sample_size", [0, 2.5, True])
-def test_sample_size_must_be_a_whole_number(sample_size):
-    with pytest.raises(ClusterletsError, match="^sample_size must be"):
-        sample_partitions(anywhere((3, 3), 0), sample_size, np.random.default_rng(0))
-
-
 def test_memory_of_a_large_pass():
     import tracemalloc
 

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from clusterlets.algorithms.fair_lloyd import fair_centres, fair_lloyd
-from clusterlets.errors import ClusterletsError
 
 
 def group_costs(X, groups, labels, centres):
@@ -102,9 +101,3 @@ def test_a_centre_without_rows_takes_the_farthest_row():
         np.array([0, 0, 0, 2]), np.array([0.0, 1.0, 81.0, 100.0]), X, np.array([[0.0], [50.0], [20.0]])
     )
     assert labels.tolist() == [0, 0, 1, 2] and centres.tolist() == [[0.0], [9.0], [20.0]]
-
-
-@pytest.mark.parametrize(("max_iter", "tol"), [(0, 0.1), (5, -1), (5, 2), (5, float("nan"))])
-def test_unusable_parameters_are_refused(max_iter, tol):
-    with pytest.raises(ClusterletsError, match="Fair-Lloyd needs max_iter of at least 1 and tol from 0 to 1"):
-        fair_lloyd(*table(0), 2, np.random.default_rng(0), max_iter, tol)

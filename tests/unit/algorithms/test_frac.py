@@ -211,13 +211,6 @@ class TestFrac:
         assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
         assert result.n_iter == 1
 
-    def test_the_centres_of_plain_k_means_are_repeated_if_they_are_too_few(self, monkeypatch):
-        X, groups = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
-        monkeypatch.setattr(frac_module, "kmeans_labels", lambda X, k, random_state: np.array([0, 0, 0, 1, 1, 1]))
-        result = frac_oe(X, groups, 4, np.random.default_rng(0))
-        assert (result.labels_fair == fair_assignment(X, groups, column(1, 11, 1, 11))).all()
-        assert result.n_iter == 1
-
     def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_if_they_are_too_few(self):
         X = column(0, 0, 0, 5, 5, 9)
         for seed in range(20):
@@ -225,11 +218,6 @@ class TestFrac:
             assert sorted(three.ravel()) == [0, 5, 9]
             five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "k-means++")
             assert (five == np.vstack([three, three[:2]])).all()
-
-    @pytest.mark.parametrize("cluster", [frac, frac_oe])
-    def test_too_many_clusters_are_refused(self, cluster):
-        with pytest.raises(ClusterletsError, match="7 clusters of 6 instances"):
-            cluster(np.zeros((6, 1)), np.zeros(6, int), 7, np.random.default_rng(0))
 
 
 FINGERPRINT = """

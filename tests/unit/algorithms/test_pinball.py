@@ -18,7 +18,6 @@ from clusterlets.algorithms.matching.pinball import (
     match_greedy_balance,
     match_greedy_distance,
 )
-from clusterlets.errors import ClusterletsError
 
 
 def build(positions, sizes=None):
@@ -284,21 +283,6 @@ def test_ties_are_exact_at_a_million_instances():
 # ---- refusals and the registry
 
 ALL = [match_distance, match_balance, match_greedy_distance, match_greedy_balance]
-
-
-@pytest.mark.parametrize("match", ALL)
-@pytest.mark.parametrize("hops", [0, -1, 1.5, True, "2", None])
-def test_hops_must_be_a_whole_number_of_at_least_1(match, hops):
-    rng = () if match in ALL[:2] else (np.random.default_rng(0),)
-    with pytest.raises(ClusterletsError, match="^hops must be"):
-        match(build(TWO), hops, *rng)
-
-
-@pytest.mark.parametrize("match", ALL)
-def test_unknown_scope_is_refused(match):
-    rng = () if match in ALL[:2] else (np.random.default_rng(0),)
-    with pytest.raises(ClusterletsError, match="last, cluster"):
-        match(build(TWO), 1, *rng, scope="whole")
 
 
 @pytest.mark.parametrize(("name", "match"), list(zip(("D", "B", "G-D", "G-B"), ALL, strict=True)))

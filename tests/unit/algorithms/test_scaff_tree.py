@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier, export_text
 
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.scaff_tree import grow_tree, scaff_tree
-from clusterlets.errors import ClusterletsError
 
 ROUNDING = 1e-12
 
@@ -217,20 +216,3 @@ def test_it_learns_the_k_means_labels_of_the_same_generator():
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 100, axis=0)
     labels = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0).labels
     assert adjusted_rand_score(labels, kmeans_labels(X, 3, np.random.default_rng(5))) == 1
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"X": np.array([[0.0], [np.nan], [1.0]])}, "finite features"),
-        ({"n_leaves": 4}, "4 clusters of 3 instances"),
-        ({"theta": 1.1}, "theta = 1.1"),
-        ({"theta": float("nan")}, "theta = nan"),
-        ({"targets": np.array([0, -1, 0])}, "labels of at least 0"),
-        ({"targets": np.array([0, 1])}, "labels of at least 0"),
-    ],
-)
-def test_unusable_input_is_refused(changes, words):
-    valid = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "targets": np.array([0, 1, 0]), "n_leaves": 2}
-    with pytest.raises(ClusterletsError, match=words):
-        grow_tree(**valid | changes)

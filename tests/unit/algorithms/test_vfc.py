@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 import clusterlets.algorithms.vfc as module
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.algorithms.vfc import vfc
-from clusterlets.errors import ClusterletsError, NoClusteringError
+from clusterlets.errors import NoClusteringError
 from clusterlets.estimators import VFC
 
 
@@ -180,20 +180,6 @@ def test_an_empty_cluster_restarts_from_k_means_and_then_leaves_the_last_full_la
     with pytest.raises(NoClusteringError, match="leaves a cluster empty") as failure:
         vfc(X, groups, 3, np.random.default_rng(0), 1)
     assert failure.value.status == "not_converged"
-
-
-@pytest.mark.parametrize(
-    ("parameters", "said"),
-    [
-        ({"fairness_weight": -1}, "fairness_weight = -1"),
-        ({"fairness_weight": float("nan")}, "fairness_weight = nan"),
-        ({"lipschitz": 0}, "lipschitz = 0"),
-        ({"max_iter": 0}, "max_iter = 0"),
-    ],
-)
-def test_unusable_parameters_are_refused(parameters, said):
-    with pytest.raises(ClusterletsError, match=said):
-        vfc(*table(), 3, np.random.default_rng(0), **parameters)
 
 
 @pytest.mark.slow
