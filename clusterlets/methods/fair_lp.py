@@ -27,7 +27,6 @@ class FairLP(Method):
     assignment_rows = staticmethod(rows_within_shares)
 
     def fit(self, X, groups, n_clusters, random_state, delta=0.0, min_cluster_size=1, max_deviation=None):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_assignment import fair_assignment
         from clusterlets.algorithms.geometry import distances_to_centres
         from clusterlets.algorithms.instances import checked_instances, codes_that_occur

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels, extract_clusterlets
-from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
 
@@ -28,11 +27,6 @@ def test_invariants(seed, n_groups, k, on_grid):
         members = X[clusterlets.labels == index]
         assert clusterlets.centroids[index] == pytest.approx(members.mean(axis=0))
         assert clusterlets.inertia[index] == pytest.approx(((members - members.mean(axis=0)) ** 2).sum())
-
-
-def test_distinct_rows_that_show_up_late_are_counted():
-    X = np.vstack([np.zeros((500, 1)), np.arange(1.0, 5.0)[:, None]])
-    assert len(set(kmeans_labels(X, 5, np.random.default_rng(0)))) == 5
 
 
 def test_a_gap_in_the_group_codes_is_refused():

@@ -61,16 +61,6 @@ def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
     assert costs == sorted(costs, reverse=True) and costs[2] < 0.9 * costs[0]
 
 
-@pytest.mark.parametrize("delta", [0.0, 0.3])
-def test_a_large_table_starts_from_a_sample(delta, monkeypatch):
-    X, groups = table(np.random.default_rng(4), 3000, 3, "apart", once=False)
-    groups[np.flatnonzero(groups == 2)[7:]] = 0  # a group smaller than a sample's minimum for each group
-    unsampled = fair_flow(X, groups, 4, np.random.default_rng(0), delta)
-    monkeypatch.setattr(module, "_SAMPLE", 500)
-    sampled = fair_flow(X, groups, 4, np.random.default_rng(0), delta)
-    assert is_fair(sampled.labels, groups, 4, delta) and sampled.inertia < 1.1 * unsampled.inertia
-
-
 def test_a_sample_represents_all_instances_of_each_group(monkeypatch):
     calls = []
     monkeypatch.setattr(module, "_SAMPLE", 300)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fair_tables import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,17 +13,6 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 KINDS = ["plain", "duplicates", "apart", "equal"]
-
-
-def table(seed, n=300, n_groups=2, kind="plain"):
-    rng = np.random.default_rng(seed)
-    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
-    X = rng.integers(0, 2, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
-    if kind == "apart":
-        X += 4 * groups[:, None]
-    if kind == "equal":
-        X[:] = 0.1
-    return X, groups
 
 
 def some_weights(seed, groups):
@@ -46,7 +36,7 @@ def fair_cost(X, weights, groups, centres, bounds, slack=1.0):
     delta=st.sampled_from([0.0, 0.2, 0.9]),
 )
 def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_groups, kind, delta):
-    X, groups = table(seed, n, n_groups, kind)
+    X, groups = table(np.random.default_rng(seed), n, n_groups, kind)
     weights, bounds = some_weights(seed, groups), share_bounds(groups, delta)
     centres, multipliers = fractional_lloyd(X, weights, groups, k, bounds, 1.0, np.random.default_rng(seed))
     assert centres.shape == (k, 2) and np.isfinite(centres).all()
@@ -58,7 +48,7 @@ def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_groups,
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_groups):
     for seed in range(3):
-        X, groups = table(seed, 300, n_groups, kind)
+        X, groups = table(np.random.default_rng(seed), 300, n_groups, kind)
         weights, bounds = some_weights(0, groups), share_bounds(groups, 0.0)
         plain, _ = weighted_kmeans(X, weights, 4, np.random.default_rng(seed))
         centres, _ = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(seed))
@@ -67,7 +57,7 @@ def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_groups):
 
 
 def test_more_rounds_and_more_starts_do_not_cost_more():
-    X, groups = table(1, 400, 2, "apart")
+    X, groups = table(np.random.default_rng(1), 400, 2, "apart")
     weights, bounds = np.ones(400), share_bounds(groups, 0.0)
     costs = {}
     for n_init, max_iter in ((1, 1), (1, 5), (1, 30), (6, 5)):

@@ -12,7 +12,9 @@ from clusterlets.algorithms.kernels import (
     add_row_distances,
     assign,
     candidate_distances,
+    inertia_by_label,
     largest_squared_distance,
+    sums_by_label,
     tiles_of,
 )
 
@@ -130,3 +132,13 @@ def test_distances_and_potentials_with_each_candidate(n, candidates):
         for lane in lanes:
             total += lane
         assert potential == total
+
+
+def test_sums_sizes_and_inertia_of_groups_by_hand():
+    rows = np.array([[1.0, 2.0], [3.0, 4.0], [10.0, 20.0]])
+    labels = np.array([2, 2, 0])
+    sums, sizes, inertia = np.full((3, 2), 9.0), np.full(3, 9), np.full(3, 9.0)
+    sums_by_label(rows, labels, sums, sizes)
+    assert sums.tolist() == [[10, 20], [0, 0], [4, 6]] and sizes.tolist() == [1, 0, 2]
+    inertia_by_label(rows, labels, np.array([[10.0, 19.0], [0.0, 0.0], [2.0, 3.0]]), inertia)
+    assert inertia.tolist() == [1, 0, 4]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
+from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, lloyd
 
 
 def normal(rng):
@@ -156,3 +156,20 @@ def test_the_result_is_consistent(seed, k, n, d):
     assert distances[np.arange(n), result.labels] == pytest.approx(distances.min(axis=1), abs=1e-12)
     assert result.inertia == pytest.approx(distances.min(axis=1).sum())
     assert result.inertia <= ((X[:, None] - centres) ** 2).sum(axis=2).min(axis=1).sum() * (1 + 1e-12)
+
+
+def test_labels_have_no_gaps_and_follow_the_stream():
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    first, again, other = (kmeans_labels(X, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first, again) and not np.array_equal(first, other)
+    assert np.array_equal(np.unique(first), np.arange(8))
+
+
+def test_one_round_at_most():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    centres = X[:5]
+    result = lloyd(X, centres, max_iter=1)
+    nearest = ((X[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    means = np.array([X[nearest == index].mean(axis=0) for index in range(5)])
+    assert result.n_iter == 1 and result.centres == pytest.approx(means)
+    assert np.array_equal(result.labels, ((X[:, None] - means) ** 2).sum(axis=2).argmin(axis=1))

@@ -158,7 +158,7 @@ def naive_greedy(clusterlets, hops, order, choose, level):
             continue
         unused -= {start}
         cluster = [start]
-        for _ in range(hops):
+        for _ in range(min(hops, len(clusterlets))):
             candidate = choose(cluster, sorted(unused))
             if candidate is None or level([*cluster, candidate]) > level(cluster):
                 break
@@ -187,21 +187,7 @@ def test_pinball_matchers_against_the_naive_ones(n_groups, scope, seed):
     grid = seed % 3 > 0
     clusterlets = random_clusterlets(rng, n_groups, dimensions=1 if grid else 3, grid=grid)
     hops = int(rng.integers(1, 5))
-
-    def summed(cluster, last, j):
-        return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
-
-    def deviation(cluster, last, j):
-        return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
-
-    assert clusters(match_distance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, summed)
-    assert clusters(match_balance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, deviation)
-
-
-@pytest.mark.parametrize("scope", ["last", "cluster"])
-@pytest.mark.parametrize("seed", range(12))
-def test_unlimited_hops_end_when_no_cluster_grows(scope, seed):
-    clusterlets = random_clusterlets(np.random.default_rng(seed), 2 + seed % 2)
+    endless = 3 * len(clusterlets)  # by then no cluster grows any more
 
     def summed(cluster, last, j):
         return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
@@ -210,18 +196,16 @@ def test_unlimited_hops_end_when_no_cluster_grows(scope, seed):
         return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
 
     for match, cost in ((match_distance, summed), (match_balance, deviation)):
-        expected = naive_pinball(clusterlets, 3 * len(clusterlets), cost)
-        assert clusters(match(clusterlets, 10**18, scope)) == expected
-    for match in (match_greedy_distance, match_greedy_balance):
-        memberships = (match(clusterlets, hops, np.random.default_rng(seed)) for hops in (len(clusterlets), 10**18))
-        assert np.array_equal(*memberships)
+        assert clusters(match(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, cost)
+        if seed < 6:
+            assert clusters(match(clusterlets, 10**18, scope)) == naive_pinball(clusterlets, endless, cost)
 
 
 @pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
 def test_greedy_matchers_against_the_naive_ones(n_groups, scope, seed):
     rng = np.random.default_rng([seed, n_groups])
     clusterlets = random_clusterlets(rng, n_groups, dimensions=1 + seed % 2)
-    hops = int(rng.integers(1, 6))
+    hops = int(rng.integers(1, 6)) if seed % 5 else 10**18
     order = np.random.default_rng(seed).permutation(len(clusterlets)).tolist()
 
     def reference(cluster):

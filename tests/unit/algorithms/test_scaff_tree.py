@@ -112,15 +112,6 @@ class TestByHand:
         (split,) = grow_tree(np.asarray(X, float), np.array(groups), np.array(targets), n_leaves, theta).splits
         return split
 
-    def test_the_labels_are_learnt(self):
-        split = self.split(self.X, [0, 1, 0, 1], self.TARGETS, 0.0)
-        assert (split.node, split.left, split.right, split.feature, split.threshold, split.forced) == (0, 1, 2, 0, 1.5, False)
-
-    def test_at_equal_weights_no_split_gains_if_the_groups_are_the_labels(self):
-        """The sum of squared errors then decides: it falls by 4 at 1.5, by 3 at .5 and 2.5."""
-        split = self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.5)
-        assert split.forced and split.threshold == 1.5
-
     def test_rounding_is_no_gain(self):
         for n in range(10, 60):
             groups = (np.arange(n) % 7 < 3).astype(int)
@@ -185,30 +176,6 @@ def test_the_text_has_the_layout_of_scikit_learn():
         text = export_text(theirs, feature_names=names, decimals=3)
         assert ours.text(names, 3).replace("cluster:", "class:") == text
     assert grow_tree(X, labels, labels, 1).nodes().text() == "|--- cluster: 0\n"
-
-
-def unforced_tree(seed, n=80, theta=0.25):
-    rng = np.random.default_rng(seed)
-    X, groups, targets = rng.normal(size=(n, 4)), rng.integers(3, size=n), rng.integers(5, size=n)
-    tree = grow_tree(X, groups, targets, 5, theta)
-    assert not any(split.forced for split in tree.splits)
-    return rng, X, groups, targets, tree
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_neither_the_order_of_the_rows_nor_the_names_of_the_groups_matter(seed):
-    rng, X, groups, targets, tree = unforced_tree(seed)
-    order = rng.permutation(len(X))
-    assert np.array_equal(grow_tree(X[order], groups[order], targets[order], 5, 0.25).labels, tree.labels[order])
-    renamed = np.array([7, 0, 2])[groups]
-    assert np.array_equal(grow_tree(X, renamed, targets, 5, 0.25).labels, tree.labels)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_only_the_order_of_a_features_values_matters(seed):
-    _, X, groups, targets, tree = unforced_tree(seed)
-    stretched = np.column_stack([X[:, 0] ** 3, np.arctan(X[:, 1]), 1e6 * X[:, 2], np.exp(X[:, 3])])
-    assert np.array_equal(grow_tree(stretched, groups, targets, 5, 0.25).labels, tree.labels)
 
 
 def test_it_learns_the_k_means_labels_of_the_same_generator():

@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from fair_tables import counts_of, sse
 from real_tables import adult_of_vfc
 from sklearn.exceptions import ConvergenceWarning
 
@@ -12,6 +13,7 @@ from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.algorithms.vfc import vfc
 from clusterlets.errors import NoClusteringError
 from clusterlets.estimators import VFC
+from clusterlets.metrics.composition import vfc_error
 
 
 def table(seed=0, n=300):
@@ -19,17 +21,6 @@ def table(seed=0, n=300):
     blobs = rng.integers(0, 3, size=n)
     X = rng.normal(size=(n, 2)) + 3 * np.array([[0, 0], [1, 0], [0, 1]])[blobs]
     return X, (rng.random(n) < 0.2 + 0.3 * blobs).astype(int)
-
-
-def error(groups, labels):
-    """Sum over clusters of KL(r || p)."""
-    shares = np.bincount(groups) / len(groups)
-    cluster_shares = [np.bincount(groups[labels == c], minlength=len(shares)) / (labels == c).sum() for c in np.unique(labels)]
-    return sum((shares * np.log(shares / share)).sum() for share in cluster_shares)
-
-
-def sse(X, labels):
-    return sum(np.square(X[labels == c] - X[labels == c].mean(axis=0)).sum() for c in np.unique(labels))
 
 
 def objective(costs, groups, soft, weight):
@@ -126,7 +117,10 @@ def test_no_step_raises_the_objective(settled, lipschitz, monkeypatch):
 def test_a_larger_weight_makes_fairer_and_costlier_clusters():
     X, groups = table()
     labelings = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
-    errors, costs = [error(groups, labels) for labels in labelings], [sse(X, labels) for labels in labelings]
+    errors, costs = (
+        [vfc_error(counts_of(labels, groups, 3).T, np.bincount(groups)) for labels in labelings],
+        [sse(X, labels) for labels in labelings],
+    )
     assert errors[0] > errors[1] > errors[2] < errors[0] / 3 and costs[0] < costs[1] < costs[2]
 
 
@@ -192,5 +186,5 @@ def test_the_figures_of_the_paper_are_reproduced():
     labels = vfc(X, sex, 10, np.random.default_rng(0), 9000 / plain, 2 / (plain / len(X))).labels
     counts = np.array([np.bincount(sex[labels == cluster]) for cluster in range(10)])
     assert 9900 < sse(X, labels) < 10320
-    assert 0.012 < error(sex, labels) < 0.018
+    assert 0.012 < vfc_error(counts_of(labels, sex, 10).T, np.bincount(sex)) < 0.018
     assert (counts.min(axis=1) / counts.max(axis=1)).min() == pytest.approx(0.4, abs=0.015)

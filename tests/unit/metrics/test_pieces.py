@@ -8,7 +8,9 @@ from scipy.spatial.distance import cdist
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels
 from clusterlets.algorithms.geometry import distance_sums
-from clusterlets.metrics.pieces import cohesion, cohesion_with_error, kmeans_cost, overlap
+from clusterlets.metrics.pieces import Pieces, cohesion, cohesion_with_error, kmeans_cost, overlap
+from clusterlets.metrics.score import evaluate
+from clusterlets.metrics.table import SCORES
 
 
 @st.composite
@@ -52,3 +54,20 @@ def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
     assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
     exact, error = cohesion_with_error(membership, sizes, estimates[0], 2.0)
     assert exact == 0.75 and np.isnan(error)
+
+
+def test_score_of_a_crisp_clustering_by_hand():
+    X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
+    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
+    membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
+    values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
+    scores = evaluate(SCORES, Pieces(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0))
+    assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
+    deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
+    assert scores["deviation_mean"] == pytest.approx(np.mean(deviations))
+    assert scores["deviation_std"] == pytest.approx(np.std(deviations))
+    assert scores["deviation_max"] == pytest.approx(1 / 10)
+    assert scores["balance"] == pytest.approx(1 / 2)
+    assert scores["balance_ratio"] == pytest.approx((1 / 2) / (2 / 3))
+    assert scores["cohesion"] == pytest.approx(1 - (2 * (2 + 10 + 8) / 9 + 2 * 8 / 4) / 2 / 12)
+    assert scores["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
