@@ -16,7 +16,8 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import fairness_report
 from clusterlets.grid.cells import parse_parameters
 from clusterlets.tuning import trials, tune
-from clusterlets.tuning.trials import Candidate, Task, candidates, delta_within
+from clusterlets.tuning.requirement import Requirement
+from clusterlets.tuning.trials import Candidate, Task, candidates
 
 X, DIAGNOSIS = load_breast_cancer(return_X_y=True)
 X = scale(X)[:300, :8]
@@ -146,6 +147,46 @@ def test_of_several_columns_each_is_limited():
     assert tuned.best()["deviation_max"] == pytest.approx(max(off), abs=1e-6) and tuned["keeps"].any()
 
 
+def required(shares, limit):
+    return Requirement({"max_deviation": limit}, {"sex": range(len(shares))}, np.rint(1000 * np.array(shares)).astype(int))
+
+
+def test_of_several_columns_each_may_have_a_limit_of_its_own():
+    sides = pd.DataFrame({"diagnosis": DIAGNOSIS, "side": np.arange(300) % 3})
+    settings = {"n_clusters": 3, "methods_tried": ["fair-limit", "fair-flow"], "n_seeds": 2, "minutes": 1}
+    limits = {"side": 0.2, "diagnosis": 0.03}
+    tuned = tune(X, sensitive_features=sides, max_deviation=limits, **settings)
+    labels = tuned.estimator().fit(X, sensitive_features=sides).labels_
+    off = {
+        name: abs(pd.crosstab(labels, sides[name], normalize="index") - sides[name].value_counts(normalize=True)).max(axis=None)
+        for name in sides
+    }
+    assert off["diagnosis"] <= 0.03 < off["side"] <= 0.2
+    words = tuned.recommendation()
+    assert "within 0.2 (side), 0.03 (diagnosis) of the table's shares" in words
+    assert all(name in words for name in ("half the limits", "twice the limits"))
+    tuned.plot()
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [({"shares": {"1": [0.5, 0.6]}}, 'shares {"1": [0.5, 0.6]}'), ({"min_ratio": 0.8}, "min_ratio 0.8")],
+)
+def test_limits_of_other_kinds(limits, words):
+    settings = {"n_clusters": 3, "methods_tried": ["fair-limit", "fair-flow"], "n_seeds": 1, "minutes": 1}
+    tuned = tune(X, sensitive_features=DIAGNOSIS, **limits, **settings)
+    groups = pd.crosstab(tuned.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_, DIAGNOSIS)
+    table = np.bincount(DIAGNOSIS)
+    if "shares" in limits:
+        assert groups[1].div(groups.sum(axis=1)).between(0.5, 0.6).all()
+    else:
+        ratios = (groups[0] / groups[1]) / (table[0] / table[1])
+        assert ratios.between(0.8, 1 / 0.8).all()
+    assert f"3 clusters within {words}" in tuned.recommendation() and tuned.best()["keeps"]
+    (delta,) = (float(text.removeprefix("delta=")) for text in tuned["parameters"] if text.startswith("delta="))
+    assert 0 < delta <= 1 - 0.8**0.5
+
+
 @pytest.mark.parametrize("shares", [[0.67, 0.33], [0.6, 0.3, 0.1], [0.5, 0.5]])
 @pytest.mark.parametrize("limit", [0.01, 0.02, 0.1])
 def test_the_delta_for_a_limit_is_the_largest_that_implies_it(shares, limit):
@@ -161,7 +202,7 @@ def test_the_delta_for_a_limit_is_the_largest_that_implies_it(shares, limit):
             deviations += [highest - r[group], r[group] - lowest]
         return max(deviations)
 
-    delta = delta_within([r], limit)
+    delta = required(r, limit).delta(0)
     assert worst(delta) <= limit < worst(delta + 2e-4)
 
 
@@ -220,7 +261,7 @@ def test_configurations_that_were_not_tried_are_listed(monkeypatch, interrupts):
 
 
 def task_of(n=20_000, shares=(0.6, 0.4)):
-    return Task(np.zeros((n, 10)), None, np.zeros((2, 1), int), [np.array(shares)], 5, 0.02, 1, 1.0)
+    return Task(np.zeros((n, 10)), None, np.zeros((2, 1), int), required(shares, 0.02), 5, 1, 1.0)
 
 
 def test_the_limit_decides_what_is_tried():
@@ -283,6 +324,9 @@ def test_a_plot_in_an_unknown_format_is_refused(tuned, tmp_path):
         ({"n_clusters": 301}, "more than n_samples=300"),
         ({"max_deviation": -0.1}, "max_deviation=-0.1 is not a number from 0 to 1"),
         ({"max_deviation": "0.0_5"}, "max_deviation='0.0_5' is not a number from 0 to 1"),
+        ({"max_deviation": {"sex": 0.1}}, "max_deviation names the sensitive column 'sex', and there are 0"),
+        ({"max_deviation": 0.1, "min_ratio": 0.8}, "max_deviation and min_ratio are two kinds of bound; give one"),
+        ({"shares": {"f": [0.1, 0.2]}}, "shares names the group 'f', and there are 0, 1"),
         ({"minutes": 0}, "minutes=0 is not a number above 0"),
         ({"minutes": "1_0"}, "minutes='1_0' is not a number above 0"),
         ({"n_seeds": 0}, "n_seeds: 0"),
