@@ -100,12 +100,16 @@ def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> i
     n = int(totals.sum())
     signed = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
     needs = [(inside, int(-row[inside].min()), int(row[~inside].min())) for inside, row in signed]
-    least, size, larger = [], 0, max(1, least_size)
+    size, larger = 0, max(1, least_size)
+    if larger > n:
+        return 0
     while size < larger <= n:
         size = larger
         least = [-(-size * above // (below + above)) for _, below, above in needs]
         larger = max([size, *(_sum_of_disjoint(needs[first:], least[first:]) for first in range(len(needs)))])
-    return min([n // larger, *(int(totals[inside].sum()) // number for (inside, _, _), number in zip(needs, least))])
+    return min(
+        [n // larger, *(int(totals[inside].sum()) // number for (inside, _, _), number in zip(needs, least, strict=True))]
+    )
 
 
 def _sum_of_disjoint(needs, least) -> int:

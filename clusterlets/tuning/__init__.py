@@ -13,13 +13,14 @@ from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole
 from clusterlets.extras import optional
+from clusterlets.grid.cells import in_words
 
 with optional():  # tune returns a frame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
     from clusterlets.tuning import trials
-    from clusterlets.tuning.requirement import in_words, requirement
+    from clusterlets.tuning.requirement import requirement
     from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, Task
 
 __all__ = ["Tuned", "tune"]

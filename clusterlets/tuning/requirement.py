@@ -1,10 +1,10 @@
 """What every cluster of a table must keep: limits as fair-limit takes them, in whole numbers, and multiples of them."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from clusterlets import methods
 from clusterlets.algorithms.limits import Limit, exact, limit_rows, products
 from clusterlets.estimators.groups import column_names
 from clusterlets.estimators.inputs import InvalidInput
-from clusterlets.grid.cells import format_parameters
+from clusterlets.grid.cells import in_words
 
 #: The method whose clusters keep the limits by construction.
 LIMITED = "fair-limit"
@@ -134,7 +134,7 @@ def requirement(sensitive_features, classes: np.ndarray, groups: np.ndarray, bou
     given = {name: value for name, value in bounds.items() if value is not None} or {"max_deviation": 0.02}
     largest = given.get("max_deviation", 0)
     for value in largest.values() if isinstance(largest, Mapping) else [largest]:
-        if isinstance(value, str) or not 0 <= value <= 1:
+        if not isinstance(value, Real) or not 0 <= value <= 1:
             raise InvalidInput(f"max_deviation={value!r} is not a number from 0 to 1.")
     faults = methods.get(LIMITED)().faults(2, **given)
     if faults:
@@ -143,13 +143,6 @@ def requirement(sensitive_features, classes: np.ndarray, groups: np.ndarray, bou
     asked = Requirement(given, columns, np.bincount(groups))
     asked.limits()  # raises for columns and groups that do not occur
     return asked
-
-
-def in_words(parameters: Mapping[str, Any]) -> str:
-    """Parameters as people write them: as results do, but mappings, which no result has, as JSON."""
-    plain = {name: value for name, value in parameters.items() if not isinstance(value, Mapping)}
-    mappings = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if isinstance(value, Mapping)]
-    return ",".join([*filter(None, [format_parameters(plain)]), *mappings])
 
 
 def _scaled(number: float | str | Fraction, multiple: float) -> float:

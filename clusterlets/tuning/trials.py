@@ -15,9 +15,9 @@ from clusterlets.algorithms.limits import largest_deviation
 from clusterlets.analysis.leaderboard import spread_positions
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
 from clusterlets.grid.artifacts import OK, TIMEOUT, UNSUPPORTED
-from clusterlets.grid.cells import combinations
+from clusterlets.grid.cells import combinations, in_words
 from clusterlets.grid.fitting import Fit, Limits, fits
-from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement, in_words
+from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement
 
 #: Status of a configuration for which no time was left.
 NOT_TRIED = "not_tried"
