@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 import shlex
 import signal
 import sys
@@ -168,6 +169,8 @@ def _stem(options: argparse.Namespace) -> str:
         words.append(f"in={folder}")
     for name, value in vars(options).items():
         if name not in ("table", "sensitive", "output", "plot", "report") and value != parser.get_default(name):
+            if isinstance(value, Mapping):
+                value = re.sub(r'["{}\[\]]', "", json.dumps(value, separators=(",", "=")))
             words.append(f"{name}={value}")
     stem = quote("-".join(words), safe=" +=,")
     return stem if len(stem) <= _LONGEST_STEM else f"{stem[: _LONGEST_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
