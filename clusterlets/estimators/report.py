@@ -15,7 +15,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, naming_text
 from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
@@ -187,7 +187,8 @@ def fairness_report(
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     names = list(X.columns) if hasattr(X, "columns") else None
-    X = check_array(X, dtype=np.float64, order="C")
+    with naming_text(X):
+        X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} must be one of {', '.join(DEVIATIONS)}.")

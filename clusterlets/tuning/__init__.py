@@ -11,7 +11,7 @@ from clusterlets import methods
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, check_whole
+from clusterlets.estimators.inputs import InvalidInput, check_whole, naming_text
 from clusterlets.extras import optional
 from clusterlets.grid.cells import in_words
 
@@ -185,7 +185,8 @@ def tune(
         check_whole(name, value, least)
     check_whole("random_state", random_state, 0)
     check_same_index(X=X, sensitive_features=sensitive_features)
-    X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
+    with naming_text(X):
+        X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
     groups, classes = encode(sensitive_features, len(X))
     if n_clusters > len(X):
         raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")

@@ -83,7 +83,7 @@ REFUSED = {
     "no feature that varies": ("age,city\n1,a\n1,b\n1,a\n", "no feature varies"),
     "no numeric feature": ("name,city\nx,a\ny,b\nz,a\n", "no numeric or boolean column"),
     "duplicate columns": (GOOD.replace("rich", "age"), "the column name 'age' occurs twice, as columns 1 and 2"),
-    "a column without a name": (GOOD.replace("age", ""), "column 1 has no name; if it is a row number"),
+    "a column without a name": (GOOD.replace("rich", ""), "column 2 has no name; give it one"),
     "a header only": (GOOD.splitlines()[0], "people.csv has a header but no rows"),
     "an empty file": ("", "people.csv is empty"),
     "semicolons": (
@@ -134,6 +134,15 @@ def test_named_features_keep_their_order_and_must_be_numbers(read):
 def test_text_columns_are_ignored_and_mentioned(read):
     table, remarks = read("name,age,city,note\nAnn,1,a,\nBob,2,b,\nCem,3,a,\n")
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, note"]
+
+
+def test_row_names_that_pandas_saved_are_left_out_and_mentioned(read, write_parquet):
+    numbered = "\n".join(f"{row - 1 if row else ''},{line}" for row, line in enumerate(GOOD.splitlines()))
+    columns = {"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"], "__index_level_0__": [2, 0, 1]}
+    for table, remarks in (read(numbered), user_table.read(write_parquet(columns), ["city"])[:2]):
+        assert table.feature_names[0] == "age" and table.X[:, 0].tolist() == [31, 45.5, 29]
+        assert remarks == ["left out: a column without a name, in which pandas saves row numbers"]
+    assert read(numbered, features=["age"])[0].feature_names == ("age",)
 
 
 UNUSABLE = {
