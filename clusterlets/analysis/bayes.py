@@ -37,24 +37,12 @@ def signed_ranks(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float, float]:
-    """Probabilities that a difference is typically below -rope, within it, and above rope.
+    """Probabilities that a difference (n,) is typically below -rope, within it, and above rope; they add up to 1.
 
-    The blocks, and the prior's observation at 0, have weights from a Dirichlet distribution. Each draw of the weights gives
-    the shares of the Walsh averages (z_i + z_j) / 2 below, within and above the region, and counts for the largest of the
-    three. Draws come from a fixed seed; one is added to each of the three counts (Laplace's rule), so that no probability
-    is 0. O(draws * blocks).
-
-    Parameters
-    ----------
-    differences : float array (n,)
-        One per block.
-    rope : float
-        In the unit of the differences.
-
-    Returns
-    -------
-    below, within, above : float
-        They add up to 1.
+    The blocks, one difference each, and the prior's observation at 0 have weights from a Dirichlet distribution. Each draw of
+    the weights gives the shares of the Walsh averages (z_i + z_j) / 2 below, within and above the region, and counts for the
+    largest of the three. Draws come from a fixed seed; one is added to each of the three counts (Laplace's rule), so that no
+    probability is 0. O(draws * blocks).
     """
     z = np.round(np.append(0.0, np.asarray(differences, float)), _DECIMALS)
     order = np.argsort(z, kind="stable")

@@ -27,21 +27,11 @@ def std(values: ArrayLike) -> float:
 
 
 def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
-    """Pearson's, Spearman's (ties share a rank) or Kendall's coefficient (tau-b) of pairs; O(n log n).
+    """One of :data:`COEFFICIENTS` of pairs (n,) without missing values, from -1 to 1; O(n log n).
 
-    Parameters
-    ----------
-    x, y : float arrays (n,)
-        Without missing values.
-    coefficient : {"pearson", "spearman", "kendall"}
-
-    Returns
-    -------
-    float
-        From -1 to 1; NaN for fewer than three pairs, and if all values of x or of y are equal.
+    Pearson's, Spearman's (ties share a rank) or Kendall's (tau-b); NaN for fewer than three pairs, and if all values of x or of
+    y are equal.
     """
-    if coefficient not in COEFFICIENTS:
-        raise ValueError(f"unknown coefficient: {coefficient!r}; one of {', '.join(COEFFICIENTS)}")
     sides = pd.DataFrame({"x": np.asarray(x), "y": np.asarray(y)}, dtype=np.float64)
     if len(sides) < 3 or (sides.nunique() == 1).any():
         return nan

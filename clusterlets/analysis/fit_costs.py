@@ -11,19 +11,10 @@ _CONFIGURATION = COLUMNS[:4]
 
 
 def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Median seconds and largest memory of each configuration: ``results/accounts/leaderboard_costs.csv``.
+    """Median seconds and largest memory of each configuration: ``accounts/leaderboard_costs.csv``, :data:`COLUMNS`.
 
-    Parameters
-    ----------
-    fits : DataFrame
-        One row per fit, with the columns of ``accounts/fits.csv``; a fit that was stopped counts with its time until then.
-    grids : mapping
-        The ``grids`` of the resolved configuration, which name the outputs of each method.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`COLUMNS`; methods are named as in the leaderboard, and each output of a fit has its own row.
+    ``fits`` has one row per fit, as ``accounts/fits.csv``; a fit that was stopped counts with its time until then. ``grids``
+    are those of the resolved configuration. Methods are named as in the leaderboard, and each output of a fit has its own row.
     """
     names = {name: list(selection.paper_names(pd.Series(grid["names"], dtype=object))) for name, grid in grids.items()}
     costs = fits.assign(method=fits["method"].map(names), parameters=fits["parameters"].fillna("")).explode("method")

@@ -26,22 +26,14 @@ _CHOOSING = SEEDS_OF_PAPER // 2
 
 
 def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row for each dataset and method of table 4, and for the controls: ``statistics/held_out.csv``.
+    """One row for each dataset and method of table 4, and for the controls: ``statistics/held_out.csv``, :data:`COLUMNS`.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As in ``runs.csv``; the first ten seeds enter.
-
-    Returns
-    -------
-    DataFrame
-        :data:`COLUMNS`; all numbers are mean deviations but the counts. ``deviation_chosen`` is the mean over seeds 0 to 4 of
-        the configuration that has the least, ``deviation_held_out`` the mean of the same configuration over seeds 5 to 9;
-        configurations whose means over seeds 0 to 4 are limit cases are left out, as beside table 2. ``best_run`` is the
-        least of a single run, as in table 4; ``configurations`` have a run that may be chosen there, and
-        ``expected_best`` is the expected best run of ``drawn`` of them, as many as the method with the fewest has. The last
-        rows are :data:`ALL`. O(n log n) for n runs.
+    ``runs`` are as in ``runs.csv``; the first ten seeds enter. All numbers are mean deviations but the counts.
+    ``deviation_chosen`` is the mean over seeds 0 to 4 of the configuration that has the least, ``deviation_held_out`` the mean
+    of the same one over seeds 5 to 9; configurations whose means over seeds 0 to 4 are limit cases are left out, as beside
+    table 2. ``best_run`` is the least of a single run, as in table 4; ``configurations`` have a run that may be chosen there,
+    and ``expected_best`` is the expected best run of ``drawn`` of them, as many as the method with the fewest has. The last
+    rows are :data:`ALL`. O(n log n) for n runs.
     """
     runs = selection.seeds_of_paper(selection.ok(runs[runs["method"].isin(selection.METHODS)]))
     methods = selection.in_order(runs["method"], selection.METHODS)
@@ -54,17 +46,10 @@ def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def expected_minimum(values: Sequence[float], n_drawn: int) -> float:
-    """The expected minimum of ``drawn`` of the values, drawn at random without replacement.
+    """The expected minimum of ``n_drawn`` of the values, drawn at random without replacement. O(n log n).
 
-    The i-th smallest of n values is the minimum of m drawn ones in C(n - i, m - 1) of C(n, m) draws. O(n log n).
-
-    Raises
-    ------
-    ValueError
-        If fewer than one or more than all values are to be drawn.
+    The i-th smallest of n values is the minimum of m drawn ones in C(n - i, m - 1) of C(n, m) draws.
     """
-    if not 1 <= n_drawn <= len(values):
-        raise ValueError(f"{n_drawn} values cannot be drawn from {len(values)}")
     ways = [comb(left, n_drawn - 1) for left in reversed(range(len(values)))]
     return fsum(value * (number / comb(len(values), n_drawn)) for value, number in zip(sorted(values), ways, strict=True))
 

@@ -67,23 +67,12 @@ _PROVER = "fair-limit"  # its status infeasible is a proof
 
 
 def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, int]) -> pd.DataFrame:
-    """Every run, with what the leaderboard needs of it: ``results/leaderboard_points.csv``.
+    """Every run, with what the leaderboard needs of it: ``results/leaderboard_points.csv``, columns :data:`POINTS`.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As in ``runs.csv``, whatever the status.
-    kinds : mapping
-        One of :data:`KINDS` for each method, by its name in ``runs.csv``; the others are methods.
-    starts : mapping
-        Starts of each method, of which a run is the best; 1 for the others.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`POINTS`; ``deviation_max`` is the largest in any single sensitive column (``column_deviation``), ``k`` the
-        requested number of clusters, or for a matcher that of the clusterlets in each group. Empty with fewer than two seeds:
-        one half chooses and the other scores.
+    ``runs`` are as in ``runs.csv``, whatever the status. ``kinds`` and ``starts`` give the kind of a method by its name there
+    (others are methods), and the starts of which a run is the best (others have one). ``deviation_max`` is the largest in any
+    single sensitive column; ``k`` is the requested number of clusters, or for a matcher that of the clusterlets in each group.
+    Empty with fewer than two seeds: one half chooses and the other scores.
     """
     if runs["seed"].nunique() < 2:
         return pd.DataFrame(columns=POINTS)
@@ -143,19 +132,10 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
 def leaderboard(runs_of_points: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
     """What each method chooses in each block under each limit, and whether it keeps it: ``results/leaderboard.csv``.
 
-    Parameters
-    ----------
-    runs_of_points : DataFrame
-        Of :func:`points`.
-    limits : sequence of float
-        On the largest deviation of a cluster.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible under a limit is left out there. A matcher of
-        Clusterlets has the blocks whose k some of its runs yield, on both halves of the seeds. ``price`` is the median over the
-        scoring runs, ``kept`` the number of these ``runs`` that keep the limit.
+    ``runs_of_points`` are of :func:`points`, and ``limits`` on the largest deviation of a cluster. The frame has
+    :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible under a limit is left out there. A matcher of Clusterlets has
+    the blocks whose k some of its runs yield, on both halves of the seeds. ``price`` is the median over the scoring runs,
+    ``kept`` the number of these ``runs`` that keep the limit.
     """
     if runs_of_points.empty:
         return pd.DataFrame(columns=COLUMNS)
@@ -173,19 +153,11 @@ def leaderboard(runs_of_points: pd.DataFrame, limits: Sequence[float] = LIMITS) 
 
 
 def configurations(runs_of_points: pd.DataFrame) -> pd.DataFrame:
-    """Every configuration in every block over its scoring runs: what the fronts show.
+    """Every configuration in every block over its scoring runs, in the order of the runs: what the fronts show.
 
-    Parameters
-    ----------
-    runs_of_points : DataFrame
-        Of :func:`points`.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`CONFIGURATIONS`, in the order of the runs: median ``price``, largest deviation and least rows of a cluster,
-        and ``exact``: whether all scoring runs have a price and exactly k clusters. So a configuration keeps a limit if it is
-        exact and ``deviation_max`` is within the limit, as in :func:`leaderboard`. No price if no run has one.
+    ``runs_of_points`` are of :func:`points`. The frame has :data:`CONFIGURATIONS`: median ``price`` (missing if no run has
+    one), largest deviation and least rows of a cluster, and ``exact``: whether all scoring runs have a price and exactly k
+    clusters. So a configuration keeps a limit if it is exact and ``deviation_max`` is within the limit.
     """
     runs = _in_blocks(runs_of_points.fillna({"parameters": ""}))
     runs = runs[~runs["chooses"].astype(bool)]
@@ -271,18 +243,10 @@ def count_statuses(statuses: pd.Series) -> str:
 def overall(board: pd.DataFrame) -> pd.DataFrame:
     """Every method over its blocks, under each limit: ``results/leaderboard_overall.csv``.
 
-    Parameters
-    ----------
-    board : DataFrame
-        Of :func:`leaderboard`.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`OVERALL`: by kind, then by reliability, then by median price. ``place`` is that of a method, from 1;
-        ``price`` is the median over the ``kept`` of its ``blocks`` in which it keeps the limit, ``price_90`` the least price
-        that nine tenths of these do not exceed, ``within`` the share of the scoring runs of chosen configurations that keep the
-        limit. ``_low`` and ``_high`` are the ends of a bootstrap interval over tables.
+    ``board`` is of :func:`leaderboard`. The frame has :data:`OVERALL`: by kind, then by reliability, then by median price.
+    ``place`` is that of a method, from 1; ``price`` is the median over the ``kept`` of its ``blocks`` in which it keeps the
+    limit, ``price_90`` the least price that nine tenths of these do not exceed, ``within`` the share of the scoring runs of
+    chosen configurations that keep the limit. ``_low`` and ``_high`` are the ends of a bootstrap interval over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
@@ -315,20 +279,12 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs(board: pd.DataFrame) -> pd.DataFrame:
-    """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``.
+    """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``, columns :data:`PAIRS`.
 
-    Parameters
-    ----------
-    board : DataFrame
-        Of :func:`leaderboard`.
-
-    Returns
-    -------
-    DataFrame
-        With :data:`PAIRS`. ``wins``, ``losses`` and ``ties`` count the ``blocks`` in which both keep the limit and the method
-        costs less, more and as much; ``ratio`` is its cost over that of the other, the geometric mean over these blocks, and
-        ``reliability_difference`` is over the blocks of both. ``told_apart`` names what differs: ``price`` if the interval of
-        the ratio leaves out 1, ``reliability`` if that of the difference leaves out 0, both, or nothing.
+    ``board`` is of :func:`leaderboard`. ``wins``, ``losses`` and ``ties`` count the ``blocks`` in which both keep the limit and
+    the method costs less, more and as much; ``ratio`` is its cost over that of the other, the geometric mean over these
+    blocks, and ``reliability_difference`` is over the blocks of both. ``told_apart`` names what differs: ``price`` if the
+    interval of the ratio leaves out 1, ``reliability`` if that of the difference leaves out 0, both, or nothing.
     """
     rows, draws = [], _draws_of_tables(board)
     for limit, blocks in board.groupby("limit"):

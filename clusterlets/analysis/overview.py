@@ -12,18 +12,9 @@ _MEANS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
 def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     """One row per method: ``results/methods.csv``.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        Every run.
-    grids : mapping
-        The ``grids`` of the resolved configuration, which hold the roles and citations of the methods.
-
-    Returns
-    -------
-    DataFrame
-        Name, label, role, citation, configurations (k and parameters), runs, how many of them have each status that any
-        run has, and means over the runs that are ok.
+    ``runs`` are all runs, and ``grids`` those of the resolved configuration, which hold labels, roles and citations. The
+    columns are name, label, role, citation, configurations (k and parameters), runs, how many of them have each status that any
+    run has, and means over the runs that are ok.
     """
     runs = runs.assign(name=selection.names(runs))
     order = selection.in_order(runs["name"], selection.WITH_MATCHERS)

@@ -62,18 +62,8 @@ def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFrame:
     """Pairs of methods, tested as one family under Holm's correction; the method with the lower mean comes first.
 
-    Parameters
-    ----------
-    name : str
-        Value of the column ``ranking``.
-    pairs : iterable of (Series, Series)
-        Mean deviations of two methods, by the same blocks; a series is named as its method. A pair without a block is
-        left out.
-
-    Returns
-    -------
-    DataFrame
-        The columns of ``wilcoxon.csv``.
+    ``name`` is the value of the column ``ranking``. Each pair holds the mean deviations of two methods by the same blocks; a
+    series is named as its method. A pair without a block is left out. The columns are those of ``wilcoxon.csv``.
     """
     ordered = [sorted(pair, key=lambda values: values.mean()) for pair in pairs if len(pair[0])]
     rows = [(name, better.name, worse.name, len(better), *signed_ranks(worse - better)) for better, worse in ordered]
@@ -138,16 +128,11 @@ def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, float, float]:
-    """Geometric mean of the ratios of two methods' mean deviations block by block, and the t interval of its logarithm.
+    """Geometric mean of the ratios of two methods' mean deviations (n,) block by block, and the t interval of its logarithm.
 
     A deviation below ``FLOOR`` counts as ``FLOOR``: so zeros have a ratio, and two deviations that small have the ratio 1.
-
-    Returns
-    -------
-    blocks, floored : int
-        How many blocks there are, and in how many of them a value was raised to the floor.
-    ratio, low, high : float
-        NaN without a block; the bounds are NaN for fewer than two.
+    Returns the number of blocks, in how many of them a value was raised, the ratio (NaN without a block), and the bounds (NaN
+    for fewer than two).
     """
     pair = np.column_stack([values, over]).astype(float)
     floored = int((pair < FLOOR).any(axis=1).sum())

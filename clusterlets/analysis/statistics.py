@@ -29,18 +29,10 @@ _BLOCK = ["dataset", "k", "seed"]
 class Ranking:
     """Methods ranked within blocks by mean deviation; rank 1 is the best, in every table, figure and sentence.
 
-    Attributes
-    ----------
-    name, title : str
-    values : DataFrame
-        Mean deviations, blocks x methods, NaN where a method has no result. Only complete blocks are ranked.
-    mean_ranks : Series
-        By method, the best first.
-    statistic, p_value, critical_difference : float
-        Of Friedman's and of Nemenyi's test; NaN if ``obstacle`` says why they cannot be computed.
-    pairs : DataFrame
-        Every pair of methods, the better one first: difference of mean ranks, Nemenyi's p, and whether p < .05.
-    obstacle : str
+    ``values`` are mean deviations, blocks x methods, NaN where a method has no result; only complete blocks are ranked.
+    ``mean_ranks`` are by method, the best first. ``statistic``, ``p_value`` and ``critical_difference``, of Friedman's and of
+    Nemenyi's test, are NaN if ``obstacle`` says why they cannot be computed. ``pairs`` has every pair of methods, the better
+    one first: difference of mean ranks, Nemenyi's p, and whether p < .05.
     """
 
     name: str

@@ -32,22 +32,12 @@ def variant_of(config: Mapping) -> str:
 
 
 def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
-    """One row per number of the paper that is compared, and per claim: ``results/as_published.csv``.
+    """One row per number of the paper that is compared, and per claim: ``results/as_published.csv``, :data:`COLUMNS`.
 
-    Numbers that only the published code can give (of B and G-D) are compared with both runs here.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        Every run of the grid; the paper's datasets and seeds enter.
-    published : DataFrame or None
-        Every run of the variant :func:`variant_of`; without it the result has no rows.
-
-    Returns
-    -------
-    DataFrame
-        :data:`COLUMNS`. A number ``comes_back`` with what reproduces it, a claim with what supports it as well as the paper's
-        own numbers do; of a claim, the columns of numbers hold the statistics.
+    ``runs`` are those of the grid, of which the paper's datasets and seeds enter, and ``published`` those of the variant
+    :func:`variant_of`; without it there are no rows. Numbers that only the published code can give (of B and G-D) are compared
+    with both runs here. A number ``comes_back`` with what reproduces it, a claim with what supports it as well as the paper's
+    own numbers do; of a claim, the columns of numbers hold the statistics.
     """
     both = {"text": runs, "code": published}
     if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in both.values()):

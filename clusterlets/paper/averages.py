@@ -9,20 +9,11 @@ from clusterlets.paper.prediction import Forecast, Key, Numbers, last_digit
 
 
 def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) -> dict[Key, Forecast]:
-    """A forecast for each cell of tables 1 and 5. Datasets that we lack are taken to be like any one that we have.
+    """A forecast for each cell of tables 1 and 5, by table, row and quantity; none without a second seed.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run.
-    n_datasets : int
-        How many datasets the averages are over.
-
-    Returns
-    -------
-    dict
-        By table, row and quantity, as :mod:`clusterlets.paper.cells` names them. Makes the two tables once for each seed and
-        each dataset. Without a second seed there is no forecast.
+    ``runs`` are as in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Of the
+    ``n_datasets`` that the averages are over, those that we lack are taken to be like any one that we have. Makes the two
+    tables once for each seed and each dataset.
     """
     runs = selection.seeds_of_paper(runs)
     if runs["seed"].nunique() < 2:
@@ -58,18 +49,10 @@ def _averages(runs: pd.DataFrame) -> pd.Series:
 
 
 def jackknife(left_out: np.ndarray) -> np.ndarray:
-    """The squared standard error of a number.
+    """The squared standard error (q,) of numbers ``left_out`` (n, q), each computed without one of the n seeds.
 
-    Parameters
-    ----------
-    left_out : float array (n, q)
-        Each number, computed without one of the n seeds.
-
-    Returns
-    -------
-    float array (q,)
-        (n - 1) / n times the sum of squared distances to the mean. Efron, "The Jackknife, the Bootstrap and Other Resampling
-        Plans", chapter 3.
+    (n - 1) / n times the sum of squared distances to the mean. Efron, "The Jackknife, the Bootstrap and Other Resampling
+    Plans", chapter 3.
     """
     distances = left_out - left_out.mean(axis=0)
     return (distances * distances).sum(axis=0) * ((len(left_out) - 1) / len(left_out))

@@ -21,18 +21,10 @@ _LEAST_SCALE = 0.001  # of a deviation or a size, when spreads are compared betw
 
 
 def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
-    """A forecast for each cell of tables 2 to 4 that our runs have.
+    """A forecast for each cell of tables 2 to 4 that our runs have, by table, row and quantity. O(n log n) for n runs.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Fewer than
-        two seeds tell nothing about others: then there is no forecast.
-
-    Returns
-    -------
-    dict
-        By table, row and quantity, as :mod:`clusterlets.paper.cells` names them. O(n log n) for n runs.
+    ``runs`` are as in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Fewer
+    than two seeds tell nothing about others: then there is no forecast.
     """
     runs = selection.seeds_of_paper(runs[runs["method"].isin(selection.METHODS)])
     if runs["seed"].nunique() < 2:

@@ -35,13 +35,8 @@ _SHIFTS = {
 def beside(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The counts of the paper and of the copies: ``results/comparison_controls.csv``.
 
-    Parameters
-    ----------
-    comparison : DataFrame
-        Of :func:`clusterlets.paper.comparison.compare`.
-    runs : DataFrame
-        That it is made from. With two groups of ten seeds or more the copies are measured, otherwise they are those of the
-        committed reference, ten datasets with fifty seeds.
+    ``comparison`` is of :func:`clusterlets.paper.comparison.compare`, from these runs. With two groups of ten seeds or more the
+    copies are measured, otherwise they are those of the committed reference, ten datasets with fifty seeds.
     """
     printed = counted(comparison)
     measured = measure(runs, printed)
@@ -53,25 +48,13 @@ def beside(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Verdicts on copies of the paper: ``results/comparison_controls.csv``.
+    """Verdicts on copies of the paper, as :data:`COLUMNS`; empty with fewer than twenty seeds.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        As in ``runs.csv``, on datasets of the paper. Each two disjoint groups of ten seeds give a copy and what it is compared
-        with, so twenty seeds are the least.
-    printed : DataFrame
-        The cells of the paper that are compared: ``table``, ``row``, ``quantity``, ``dataset``, ``matcher``, ``reported``.
+    ``runs`` are as in ``runs.csv``, on datasets of the paper. Each two disjoint groups of ten seeds give a copy and what it is
+    compared with. ``printed`` are the cells of the paper that are compared. For each table and source there is the number of
+    copies, and in the mean over them: how many cells the source changes (all, if it is perfect), and their verdicts.
+    ``differs_least`` and ``differs_most`` are shares of the cells, of the copies with the fewest and the most that differ.
 
-    Returns
-    -------
-    DataFrame
-        With :data:`COLUMNS`; for each table and source the number of copies, and in the mean over them: how many cells the
-        source changes (all, if it is perfect), and their verdicts. ``differs_least`` and ``differs_most`` are shares of the
-        cells, of the copies with the fewest and the most that differ. Empty with fewer than twenty seeds.
-
-    Notes
-    -----
     The paper's averages have datasets that we may lack. So tables 1 and 5 of a copy have all of ours, and are compared with
     forecasts from all but one, each in turn.
     """

@@ -24,14 +24,8 @@ Key = tuple[str, str, str]
 class Numbers:
     """A distribution over a number: a mixture of Student-t kernels with three degrees of freedom.
 
-    Attributes
-    ----------
-    atoms : float array (m,)
-        The centres of the kernels.
-    weights : float array (m,)
-        They add up to 1.
-    width : float
-        The kernels' scale; at least a quarter of the printed number's last digit is taken.
+    ``atoms`` (m,) are the centres, ``weights`` (m,) add up to 1, and ``width`` is the kernels' scale; at least a quarter of the
+    printed number's last digit is taken.
     """
 
     atoms: np.ndarray

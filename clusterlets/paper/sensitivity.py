@@ -61,20 +61,11 @@ HEADLINES = {
 
 
 def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.DataFrame:
-    """One row per choice and number: ``results/sensitivity.csv``.
+    """One row per choice and number: ``results/sensitivity.csv``, :data:`COLUMNS`.
 
-    Parameters
-    ----------
-    runs : DataFrame
-        Every run of the grid. If there are datasets of the paper, only these enter.
-    variants : mapping
-        Runs of the whole grid under each other choice.
-
-    Returns
-    -------
-    DataFrame
-        :data:`COLUMNS`. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten
-        seeds, if there are several: less than that is noise.
+    ``runs`` are all runs of the grid, and ``variants`` those under each other choice; if there are datasets of the paper, only
+    these enter. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten seeds, if there are
+    several: less than that is noise.
     """
     runs = reported.runs_of_paper(runs)
     first_seeds, *other_seeds = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]

@@ -44,18 +44,10 @@ def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float
 
 
 def of_several(judged: pd.DataFrame) -> pd.DataFrame:
-    """The verdict on each row, column and table.
+    """The verdict on each row, column and table (``kind``) of cells that count: ``results/comparison_groups.csv``.
 
-    Parameters
-    ----------
-    judged : DataFrame
-        Cells that count, each with a verdict: ``table``, ``row``, ``quantity``, ``tail``, ``evidence``.
-
-    Returns
-    -------
-    DataFrame
-        ``kind`` (row, column or table), ``table``, ``name``, ``cells``, ``least_tail`` (times the number of cells),
-        ``evidence`` (the geometric mean), ``verdict``.
+    ``judged`` has ``table``, ``row``, ``quantity``, ``tail`` and ``evidence``. ``least_tail`` is times the number of ``cells``,
+    ``evidence`` the geometric mean.
     """
     kinds = {"row": ["table", "row"], "column": ["table", "quantity"], "table": ["table"]}
     rows = []

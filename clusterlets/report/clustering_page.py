@@ -40,22 +40,9 @@ def render(
 ) -> str:
     """The page as HTML.
 
-    Parameters
-    ----------
-    table, features, method, command : str
-        What was clustered, by which columns, how, and the command that repeats it.
-    notes, warnings : sequence of str
-    composition : DataFrame (C, K)
-        Instances of each group in each cluster.
-    group_counts : int array (K,)
-        Instances of each group in the table.
-    deviations : float array (C,)
-        Deviation of each cluster.
-    profiles : sequence of Profile
-    scores : sequence of str
-        Name, two spaces or more, and the rest.
-    picture : bytes
-        A PNG.
+    ``table``, ``features``, ``method`` and ``command`` say what was clustered, by which columns, how, and how to repeat it.
+    ``composition`` (C, K) counts the instances of each group in each cluster, ``group_counts`` (K,) those in the table, and
+    ``deviations`` (C,) belong to the clusters. A score is a name, two spaces or more, and the rest; ``picture`` is a PNG.
     """
     return render_template(
         "clustering.html",

@@ -1,7 +1,6 @@
 """The leaderboard's page: the findings, every method under every limit, the figures, and what the fits cost."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import pandas as pd
 
@@ -16,28 +15,26 @@ _COLUMNS = [
 ]
 
 
-@dataclass(frozen=True)
-class Extras:
-    """What the page shows beside the numbers: PNG figures by name, and the fits' costs, which differ between runs.
+def render(
+    leaderboard: Standings,
+    settings: Mapping,
+    configfile: str,
+    images: Mapping[str, bytes] = {},
+    costs: pd.DataFrame | None = None,
+) -> str:
+    """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults.
 
-    Either may be empty.
+    ``images`` are the PNG figures by name, and ``costs`` those of the fits, which differ between runs.
     """
-
-    images: Mapping[str, bytes] = field(default_factory=dict)
-    costs: pd.DataFrame = field(default_factory=pd.DataFrame)
-
-
-def render(leaderboard: Standings, extras: Extras, settings: Mapping, configfile: str) -> str:
-    """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults."""
     return render_template(
         "leaderboard.html",
         introduction=standings.introduction(settings),
         sentences=standings.findings(leaderboard),
         limits=[_limit_section(leaderboard, limit, settings) for limit in leaderboard.limits],
-        figures=figures("leaderboard.html", extras.images),
+        figures=figures("leaderboard.html", images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
-        costs=view(extras.costs) if len(extras.costs) else None,
+        costs=None if costs is None else view(costs),
     )
 
 

@@ -11,19 +11,13 @@ import pandas as pd
 from clusterlets.analysis import at_fairness, selection, statistics
 from clusterlets.paper import as_published, comparison, controls, tables
 from clusterlets.paper import verdict as paper_verdict
-from clusterlets.paper.claims import COUNTED, by_sentence
 from clusterlets.paper.claims.findings import FAILS
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
 from clusterlets.report import standings, verdict
 from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.figures import declarations_on
-from clusterlets.report.narrative import (
-    basis_sentence,
-    missing_lines,
-    remarks_on_numbers,
-    verdict_sentences,
-)
+from clusterlets.report.narrative import missing_lines, remarks_on_numbers
 from clusterlets.report.standings import Standings
 from clusterlets.report.templating import View, picture, render_template
 from clusterlets.text import counted, decimal
@@ -102,9 +96,7 @@ def render(results: Results, findings: Findings) -> str:
         glossary=list(verdict.GLOSSARY.items()),
         further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
         missing=missing_lines(results),
-        basis=basis_sentence(results),
-        sentences=verdict_sentences(results) if has_paper_data else [],
-        scores=_scores(results) if has_paper_data else [],
+        basis=verdict.basis_sentence(results),
         standings=standings.summary(findings.standings),
         standings_table=_standings_table(findings.standings),
         failing=[claim for claim in claims if claim["verdict_ours"] == FAILS],
@@ -167,18 +159,6 @@ def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[s
     """How often each verdict was given, without verdicts that never were."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
-
-
-def _scores(results: Results) -> list[tuple[str, str, list[tuple[str, int]]]]:
-    """What the verdict sums up: name, anchor on the page, and count of each verdict."""
-    scores = []
-    if results.has_paper_data:
-        numbers = results.comparison.loc[results.comparison["counted"], "verdict"]
-        scores.append(("Numbers and choices in the tables", "tables", _count_verdicts(numbers, comparison.VERDICTS)))
-    sentences = by_sentence(results.claims)
-    for side in ("ours", "stricter", "paper"):
-        scores.append((f"Claims: {COUNTED[side]}", "claims", _count_verdicts(sentences[side], CLAIM_VERDICTS)))
-    return scores
 
 
 def _counts(counts: pd.DataFrame) -> list[dict]:

@@ -1,18 +1,23 @@
-"""The verdict: one short sentence per question, derived from the data, and the glossary needed to read it."""
+"""The verdict: an answer to each question, derived from the data, and the glossary needed to read it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from clusterlets.analysis import at_fairness, paired, statistics
 from clusterlets.analysis.leaderboard import METHOD
 from clusterlets.metrics.table import SCORES
 from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
-from clusterlets.paper.claims import FAILS, HOLDS, by_sentence
+from clusterlets.paper.claims import INCONCLUSIVE, by_sentence, describe_counts
 from clusterlets.paper.results import Results
 from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
-from clusterlets.text import counted
+from clusterlets.text import counted, decimal
 
 Answer = tuple[str, str]
+# What Clusterlets is compared with, and how each was clustered.
+_RIVALS = {
+    "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
+    "FRAC (fair)": "FRAC as defined (its fair assignment)",
+}
 
 _MEANINGS = {score.name: f"{score.explanation} [{score.values}]" for score in SCORES}
 #: Meaning of the scores that the answers mention, by their names in runs.csv.
@@ -30,29 +35,48 @@ def answers(results: Results, standings: Standings) -> list[Answer]:
     return [*pairs, *_most_reliable(standings)]
 
 
+def summary(results: Results, answers: Iterable[Answer], report: str) -> str:
+    """The answers, and what they rest on: ``results/summary.txt``."""
+    lines = [f"{question}: {answer}" for question, answer in answers]
+    return "\n".join([*lines, "", f"{basis_sentence(results)} Report: {report}", ""])
+
+
+def basis_sentence(results: Results) -> str:
+    """The number of runs with a result, and of those without one by status."""
+    counts = results.runs["status"].value_counts().sort_index()
+    left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
+    return (
+        f"This rests on {counted(counts.get('ok', 0), 'run')} on {_datasets(len(results.datasets))} "
+        f"({', '.join(results.datasets) or 'none'}); left out for their status: {left_out or 'none'}."
+    )
+
+
 def _tables(results: Results) -> Answer:
     total = results.counts.iloc[-1]
     n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
     if not n_compared:
         return "Its tables", "no number can be compared."
     perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
+    groups = paper_verdict.of_several(comparison.counted(results.comparison))
+    tables = groups[groups["kind"] == "table"].groupby("verdict", sort=False)["table"]
+    wholes = "; ".join(f"{', '.join(name[5] for name in names)} {word}" for word, names in tables)
     return (
         "Its tables",
-        f"of {n_compared} numbers {total['reproduced']} are reproduced and {total['differs']} differ; of a perfect copy of the "
-        f"paper, {perfect['reproduced']:.0f} and {perfect['differs']:.0f}.",
+        f"of {n_compared} numbers {counted(total['reproduced'], 'is', 'are')} reproduced, {total['undecided']} undecided, and "
+        f"{counted(total['differs'], 'differs', 'differ')}; of a perfect copy of the paper, {perfect['reproduced']:.0f} are "
+        f"reproduced and {perfect['differs']:.0f} differ. Tables as wholes: {wholes}. Another "
+        f"{total[comparison.NOT_COMPARABLE]} numbers cannot be compared, each for a reason that is given.",
     )
 
 
 def _claims(results: Results) -> Answer:
     sentences = by_sentence(results.claims)
-    (hold, fail), (hold_stricter, fail_stricter) = (
-        [int((sentences[whose] == verdict).sum()) for verdict in (HOLDS, FAILS)] for whose in ("ours", "stricter")
-    )
-    return (
-        "Its claims",
-        f"of {len(sentences)} sentences, {hold} hold and {fail} do not; against FRAC as it is defined, {hold_stricter} and "
-        f"{fail_stricter}.",
-    )
+    if (sentences["ours"] == INCONCLUSIVE).all():
+        ours = "all are inconclusive, because these runs lack what the sentences are about"
+    else:
+        stricter = describe_counts(sentences["stricter"])
+        ours = f"{describe_counts(sentences['ours'])}; against FRAC as it is defined, {stricter}"
+    return "Its claims", f"of {len(sentences)} sentences, {ours}. By its own numbers, {describe_counts(sentences['paper'])}."
 
 
 def _fairest_matcher(results: Results) -> Answer:
@@ -60,34 +84,41 @@ def _fairest_matcher(results: Results) -> Answer:
     if ours.empty:
         return "Its fairest matcher", "unknown, as no run of Clusterlets has a result."
     printed = reported.table("table1_matchers")
-    paper = printed.loc[printed["deviation_mean"].astype(float).idxmin(), "matcher"]
-    best = ours.loc[ours["deviation_mean"].idxmin(), "matcher"]
-    return "Its fairest matcher", f"{best}, as in the paper." if best == paper else f"{best}; in the paper it is {paper}."
+    printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
+    best = ours.loc[ours["deviation_mean"].idxmin()]
+    agreement = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
+    datasets = _datasets(len(results.on_paper_data.datasets), results.has_both)
+    return (
+        "Its fairest matcher",
+        f"{best['matcher']}, {agreement}. Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} "
+        f"here, {decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there.",
+    )
 
 
 def _against_frac(results: Results) -> Answer:
-    """Whether Clusterlets' best runs deviate less than FRAC's on more than half of the datasets, for each FRAC."""
+    """Whether Clusterlets' best runs deviate less than those of each FRAC on more than half of the datasets with both."""
     deviations = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
     if "Clusterlets" not in deviations:
         return "Fairer than FRAC", "unknown, as no run of Clusterlets has a result."
-    wins, total = {}, {}
-    for rival in ("FRAC (nearest)", "FRAC (fair)"):
-        both = deviations.reindex(columns=["Clusterlets", rival]).dropna()
-        wins[rival], total[rival] = int((both["Clusterlets"] < both[rival]).sum()), len(both)
-    if not any(total.values()):
+    both = {rival: deviations.reindex(columns=["Clusterlets", rival]).dropna() for rival in _RIVALS}
+    if all(rows.empty for rows in both.values()):
         return "Fairer than FRAC", "unknown, as no dataset has runs of both."
-    ahead = [2 * wins[rival] > total[rival] for rival in wins]
+    wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in both.items()}
+    parts = [
+        f"on {wins[rival]} of {_datasets(len(rows), results.has_both)} against {_RIVALS[rival]}, with a mean of "
+        f"{decimal(rows['Clusterlets'].mean(), 4)} against {decimal(rows[rival].mean(), 4)}"
+        for rival, rows in both.items()
+        if len(rows)
+    ]
     verdict = {
         (True, True): "yes, both as the paper scored FRAC and as FRAC is defined",
         (True, False): "only as the paper scored FRAC, not as FRAC is defined",
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
-    }[ahead[0], ahead[1]]
-    nearest, fair = (f"{wins[rival]} of {total[rival]}" for rival in wins)
-    counts = f"{nearest} and {fair} datasets"
-    return "Fairer than FRAC", f"{verdict}: it deviates less on {counts}."
+    }[tuple(2 * wins[rival] > len(rows) for rival, rows in both.items())]
+    return "Fairer than FRAC", f"{verdict}. The best run of Clusterlets deviates less {'; and '.join(parts)}."
 
 
 def _fairest(results: Results) -> Answer:
@@ -121,7 +152,11 @@ def _significance(results: Results) -> Answer:
     question = "Do the matchers differ" if has_paper_data else "Do the methods differ"
     if ranking.obstacle:
         return question, f"not tested. {ranking.obstacle}"
-    return question, f"{paired.describe_pairs_apart(ranking)}."
+    return (
+        question,
+        f"{paired.describe_pairs_apart(ranking)}. Over {_datasets(len(ranking.complete), results.has_both)}, Friedman's p "
+        f"{statistics.format_p(ranking.p_value)}, Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
+    )
 
 
 def _ranking(results: Results, name: str) -> statistics.Ranking:
@@ -158,3 +193,8 @@ def _described(matcher: Mapping) -> str:
 def _describe(row: Mapping) -> str:
     price = f", at a median price of {row['price']:.2f}" if row["kept"] else ""
     return f"{row['kept']} of {counted(row['blocks'], 'block')}{price}"
+
+
+def _datasets(number: int, of_paper: bool = False) -> str:
+    """A number of datasets; ``of_paper`` says that only the paper's are counted."""
+    return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")

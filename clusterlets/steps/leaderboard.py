@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pandas as pd
-
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.report import fronts_page, leaderboard_page, standings
 from clusterlets.report.figures import images_of
@@ -39,11 +37,9 @@ def write_leaderboard(
     """
     settings, folder = json.loads(config), Path(results)
     rankings = standings.Standings(*map(read_lines, (board, overall, pairs)))
-    costs = folder / "accounts" / "leaderboard_costs.csv"
-    extras = leaderboard_page.Extras(
-        images=images_of("leaderboard.html", folder),
-        costs=read_lines(costs) if costs.is_file() else pd.DataFrame(),
-    )
-    write_text(output, leaderboard_page.render(rankings, extras, settings, configfile))
+    file = folder / "accounts" / "leaderboard_costs.csv"
+    costs = read_lines(file) if file.is_file() else None
+    images = images_of("leaderboard.html", folder)
+    write_text(output, leaderboard_page.render(rankings, settings, configfile, images, costs))
     write_text(summary, standings.to_markdown(rankings, configfile, settings))
     write_text(fronts, fronts_page.render(read_lines(points)))

@@ -7,7 +7,7 @@ import pandas as pd
 
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.paper.results import Results
-from clusterlets.report import narrative, page, verdict
+from clusterlets.report import page, verdict
 from clusterlets.report.figures import images_of
 from clusterlets.report.standings import FILES, Standings
 from clusterlets.steps import Input, Output
@@ -41,7 +41,7 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
         provenance=load_json(origin) if (origin := accounts / "provenance.json").is_file() else {},
     )
     write_text(output, page.render(run, findings))
-    write_text(summary, narrative.summary(run, verdict.answers(run, findings.standings), output))
+    write_text(summary, verdict.summary(run, verdict.answers(run, findings.standings), output))
 
 
 def _table(path: Path) -> pd.DataFrame:

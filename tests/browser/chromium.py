@@ -4,7 +4,6 @@ Commands of the DevTools protocol go through a pair of pipes (``--remote-debuggi
 byte. So it needs nothing but Debian's package ``chromium``: no driver of a matching version, no port, no socket.
 """
 
-import base64
 import json
 import os
 import select
@@ -181,12 +180,3 @@ class Page:
         """Press a key; whatever has the focus receives it."""
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, **_KEYS[key])
-
-    def picture(self, path: Path, whole: bool = True) -> None:
-        """A screenshot of the whole page, or of what is in view."""
-        answer = self.send("Page.captureScreenshot", captureBeyondViewport=whole, **({"clip": self._all()} if whole else {}))
-        path.write_bytes(base64.b64decode(answer["data"]))
-
-    def _all(self) -> dict:
-        size = self.send("Page.getLayoutMetrics")["cssContentSize"]
-        return {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}

@@ -55,7 +55,7 @@ def in_order(values, descending=False):
     return [float(value) if value else None for value in values] == numbers + [None] * values.count("")
 
 
-def test_sorting_by_mouse(results, show):
+def test_sorting_by_mouse_and_by_keyboard(results, show):
     page = show(results / "report.html")
     names, values = page.run(NAMES), page.run(VALUES)
     assert "" in values and not in_order(values)
@@ -65,20 +65,10 @@ def test_sorting_by_mouse(results, show):
     assert page.run(ORDER) == "descending" and in_order(page.run(VALUES), descending=True)
     page.click(f"{HEAD} button")
     assert page.run(ORDER) is None and page.run(NAMES) == names
-
-
-def test_sorting_by_keyboard(results, show):
-    page = show(results / "report.html")
     page.run(f"document.querySelector('{TABLE} thead th:nth-child({COLUMN}) button').focus()")
-    page.press("Tab")
-    assert page.run(f"document.activeElement === document.querySelector('{HEAD} button')")
-    page.press("Enter")
-    assert page.run(ORDER) == "ascending" and in_order(page.run(VALUES))
-    page.press(" ")
-    assert page.run(ORDER) == "descending" and in_order(page.run(VALUES), descending=True)
-    page.run(f"document.querySelector('{TABLE} thead th button').focus()")
-    page.press("Enter")
-    assert page.run(ORDER) is None and page.run(NAMES) == sorted(page.run(NAMES))
+    for key, order in (("Tab", None), ("Enter", "ascending"), (" ", "descending")):
+        page.press(key)
+        assert page.run(ORDER) == order and (not order or in_order(page.run(VALUES), descending=order == "descending"))
 
 
 def test_every_table_sorts_by_every_column(results, show):
@@ -94,14 +84,6 @@ def test_every_table_sorts_by_every_column(results, show):
           }).map(head => head.textContent);
         })""")
     assert failing == [] and page.complaints() == []
-
-
-def test_numbers_sort_as_numbers_and_text_as_text(results, show):
-    page = show(results / "report.html")
-    steps = "#provenance > .box:last-of-type table"
-    page.click(f"{steps} thead th:nth-child(2) button")
-    column = f"[...document.querySelectorAll('{steps} tbody tr')].map(row => row.cells[1].textContent)"
-    assert page.run(column) == ["50", "800"]
 
 
 def test_filters_show_what_they_say(results, show):

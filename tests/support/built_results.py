@@ -5,6 +5,7 @@ import json
 import pandas as pd
 
 from clusterlets.grid.configuration import read_configuration
+from clusterlets.paper.claims import COLUMNS, OWN
 from clusterlets.report.drawing.style import plt, save
 from clusterlets.report.figures import declarations
 from clusterlets.steps.analysis import analyse
@@ -16,83 +17,34 @@ SETTINGS = read_configuration()
 
 CLAIMS = pd.DataFrame(
     [
-        (
-            "c_first",
-            "matchers",
-            "C yields the least deviation.",
-            "the paper's own",
-            "C is first",
-            "order of table 1",
-            "C .029",
-            "holds",
-            "C 0.031",
-            "holds",
-            "",
-            "tables/table1_matchers.csv",
-            "",
-        ),
-        (
-            "cohesion",
-            "cohesion",
-            "Cohesion is high, but for breast.",
-            "the paper's own",
-            "Cohesion is high",
-            "cohesion above .8",
-            "10 of 11",
-            "holds",
-            "8 of 10 & <b>",
-            "holds in part",
-            "random: holds (10 of 10 datasets)",
-            "comparison.csv; tables/table3_best_by_cohesion.csv",
-            "Heloc is open.",
-        ),
-        (
-            "order",
-            "FRAC",
-            "Lower by an order of magnitude.",
-            "the paper's own",
-            "Ten times below FRAC",
-            "ratio of means",
-            "12.1",
-            "holds in part",
-            "0.4",
-            "does not hold",
-            "",
-            "tables/table4_frac_vs_clusterlets.csv figures/cohesion_vs_deviation.png",
-            "",
-        ),
-        (
-            "nbfi",
-            "nbfi",
-            "G-B is best on nbfi.",
-            "the paper's own",
-            "G-B is best on nbfi",
-            "table 2",
-            "G-B",
-            "does not hold",
-            "",
-            "inconclusive",
-            "",
-            "statistics/statistics.csv",
-            "nbfi is missing.",
-        ),
+        {
+            **{
+                "claim": "c_first",
+                "subject": "matchers",
+                "claim_in_short": "C is first",
+                "evidence": "tables/table1_matchers.csv",
+            },
+            **{"statistic_paper": "C .029", "verdict_paper": "holds", "statistic_ours": "C 0.031", "verdict_ours": "holds"},
+        },
+        {
+            **{"claim": "cohesion", "subject": "cohesion", "claim_in_short": "Cohesion is high", "verdict_paper": "holds"},
+            **{"statistic_ours": "8 of 10 & <b>", "verdict_ours": "holds in part", "remark": "Heloc is open."},
+            "evidence": "comparison.csv; tables/table3_best_by_cohesion.csv",
+            "controls": "random: holds (10 of 10 datasets)",
+        },
+        {
+            **{"claim": "order", "subject": "FRAC", "claim_in_short": "Ten times below FRAC", "verdict_paper": "holds in part"},
+            **{"statistic_paper": "12.1", "statistic_ours": "0.4", "verdict_ours": "does not hold"},
+            "evidence": "tables/table4_frac_vs_clusterlets.csv figures/cohesion_vs_deviation.png",
+        },
+        {
+            **{"claim": "nbfi", "subject": "nbfi", "claim_in_short": "G-B is best on nbfi", "verdict_paper": "does not hold"},
+            **{"verdict_ours": "inconclusive", "evidence": "statistics/statistics.csv", "remark": "nbfi is missing."},
+        },
     ],
-    columns=[
-        "claim",
-        "subject",
-        "sentence",
-        "comparison",
-        "claim_in_short",
-        "test",
-        "statistic_paper",
-        "verdict_paper",
-        "statistic_ours",
-        "verdict_ours",
-        "controls",
-        "evidence",
-        "remark",
-    ],
-)
+    columns=COLUMNS,
+).fillna("")
+CLAIMS = CLAIMS.assign(comparison=OWN, sentence=CLAIMS["claim_in_short"] + ".", test="A test.")
 SENSITIVITY = pd.DataFrame(
     {
         "choice": ["pinball_scope", "pinball_scope", "scaling"],

@@ -30,24 +30,11 @@ SECTIONS = (
 class Declaration:
     """A figure: its files, what it is drawn from, and where and how pages show it.
 
-    Parameters
-    ----------
-    name : str
-        Name of its files, without ending.
-    title : str
-        Heading on a page, and the picture's alternative text.
-    caption : str
-        What it shows and how to read it, as plain text.
-    reads : tuple of str
-        Tables that ``draw`` takes, in its order, relative to the results folder.
-    sections : tuple of str
-        Where it is shown: one or more of :data:`SECTIONS`.
-    position : int
-        Figures of a section stand in ascending order of their positions, then of their names.
-    options : dict
-        Keyword arguments of ``draw``, where one file draws several figures.
-    module : str
-        The file's name without ending, set by :func:`declarations`.
+    ``name`` is that of its files, without ending; ``title`` its heading on a page, and the picture's alternative text;
+    ``caption`` what it shows and how to read it, as plain text. ``reads`` are the tables that ``draw`` takes, in its order,
+    relative to the results folder, and ``options`` its keyword arguments, where one file draws several figures. Figures stand
+    in their ``sections``, one or more of :data:`SECTIONS`, by ascending ``position``, then by name. ``module`` is the file's
+    name without ending, set by :func:`declarations`.
     """
 
     name: str
@@ -73,10 +60,7 @@ class Declaration:
 def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     """Every figure, in the order in which pages show them.
 
-    Raises
-    ------
-    ClusterletsError
-        If a file declares no figure, a section that no page has, or a name that another file has too.
+    ClusterletsError if a file declares no figure, a section that no page has, or a name that another file has too.
     """
     figures = [
         figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read_declarations(path)

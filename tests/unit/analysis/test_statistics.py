@@ -5,8 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import friedmanchisquare, rankdata, studentized_range
-from statsmodels.stats.weightstats import DescrStatsW
+from scipy.stats import rankdata, studentized_range
 from synthetic_runs import PAPER_WITHOUT_NBFI, some_runs, synthetic_runs
 
 from clusterlets.analysis import bayes, paired, selection, statistics
@@ -19,18 +18,9 @@ def values():
     return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + np.array([0, 0.2, 0.4, 0.9]), columns=list("abcd"))
 
 
-def test_the_critical_difference_of_eleven_blocks_and_five_methods():
-    assert statistics.critical_difference(5, 11) == pytest.approx(1.84, abs=0.005)
-
-
-def test_the_critical_difference_of_demsars_example():
-    # Demsar (2006), section 3.2.2: 4 classifiers, 14 data sets, q = 2.569, CD = 1.25.
-    assert statistics.critical_difference(4, 14) == pytest.approx(1.25, abs=0.005)
-
-
-def test_friedman_matches_scipy(values):
-    ranking = statistics.rank("x", "X", values)
-    assert (ranking.statistic, ranking.p_value) == pytest.approx(friedmanchisquare(*values.to_numpy().T))
+@pytest.mark.parametrize(("n_methods", "n_blocks", "difference"), [(5, 11, 1.84), (4, 14, 1.25)])  # Demsar, section 3.2.2
+def test_published_critical_differences(n_methods, n_blocks, difference):
+    assert statistics.critical_difference(n_methods, n_blocks) == pytest.approx(difference, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -47,18 +37,7 @@ def test_no_p_is_written_as_zero():
     values = pd.DataFrame(np.arange(6.0) + np.random.default_rng(0).random((2000, 6)) / 2, columns=list("abcdef"))
     ranking, tests = statistics.rank("x", "X", values), paired.wilcoxon({"x": values})
     assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.MIN_P
-    assert "p < 1e−9" in statistics.describe(ranking)
-
-
-def test_a_p_below_the_precision_is_shown_as_a_bound():
-    assert statistics.format_p(9e-10) == "< 1e−9" and statistics.format_p(0.0) == "< 1e−9"
-
-
-def test_1_is_the_best_rank_and_ties_share_a_rank():
-    values = pd.DataFrame({"a": [0.1, 0.1, 0.1], "b": [0.2, 0.1 + 1e-15, 0.3], "c": [0.9, 0.9, 0.2]})
-    ranks = statistics.rank("x", "X", values).mean_ranks
-    assert list(ranks.index) == ["a", "b", "c"]
-    assert ranks.tolist() == pytest.approx([(1 + 1.5 + 1) / 3, (2 + 1.5 + 3) / 3, (3 + 3 + 2) / 3])
+    assert "p < 1e−9" in statistics.describe(ranking) and statistics.format_p(0.0) == "< 1e−9"
 
 
 def test_a_pair_is_significant_exactly_beyond_the_critical_difference(values):
@@ -74,12 +53,6 @@ def test_a_block_is_the_mean_over_all_runs_of_a_method():
     table = statistics.blocks(runs.assign(name="G-B"), ["G-B", "C"], ["dataset"])
     assert table["G-B"].to_dict() == pytest.approx({"adult": 0.9, "pima": 0.2})
     assert list(table.columns) == ["G-B"]
-
-
-def test_incomplete_blocks_are_left_out_and_counted(values):
-    values.iloc[0, 0] = np.nan
-    ranking = statistics.rank("x", "X", values)
-    assert (len(ranking.complete), len(ranking.incomplete)) == (8, 1)
 
 
 @pytest.mark.parametrize(
@@ -112,27 +85,14 @@ def test_the_rankings():
 # Demsar (2006), table 6: AUC of C4.5 without and with tuning of m and cf, on 14 data sets. The last two of the 13th are
 # both printed as .975, and ranked 2 and 3.
 DEMSAR = pd.DataFrame(
-    [
-        *(
-            [0.763, 0.768, 0.771, 0.798],
-            [0.599, 0.591, 0.590, 0.569],
-            [0.954, 0.971, 0.968, 0.967],
-            [0.628, 0.661, 0.654, 0.657],
-        ),
-        *(
-            [0.882, 0.888, 0.886, 0.898],
-            [0.936, 0.931, 0.916, 0.931],
-            [0.661, 0.668, 0.609, 0.685],
-            [0.583, 0.583, 0.563, 0.625],
-        ),
-        *(
-            [0.775, 0.838, 0.866, 0.875],
-            [1.000, 1.000, 1.000, 1.000],
-            [0.940, 0.962, 0.965, 0.962],
-            [0.619, 0.666, 0.614, 0.669],
-        ),
-        *([0.972, 0.981, 0.975, 0.9749], [0.957, 0.978, 0.946, 0.970]),
-    ],
+    np.array(
+        """
+        .763 .768 .771 .798   .599 .591 .590 .569   .954 .971 .968 .967   .628 .661 .654 .657   .882 .888 .886 .898
+        .936 .931 .916 .931   .661 .668 .609 .685   .583 .583 .563 .625   .775 .838 .866 .875   1 1 1 1
+        .940 .962 .965 .962   .619 .666 .614 .669   .972 .981 .975 .9749  .957 .978 .946 .970
+        """.split(),
+        float,
+    ).reshape(14, 4),
     columns=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"],
 )
 
@@ -167,16 +127,6 @@ def test_friedmans_p_is_close_to_enumerating_all_orders_within_the_blocks(n_bloc
     )
 
 
-def test_friedmans_p_is_close_to_random_orders_at_ten_blocks_and_five_methods():
-    stream = np.random.default_rng(1)
-    values = pd.DataFrame(stream.random((10, 5)) + np.array([0, 0, 0, 0.1, 0.3]))
-    ranking = statistics.rank("x", "X", values)
-    sums = stream.permuted(np.broadcast_to(np.arange(1.0, 6), (20_000, 10, 5)), axis=2).sum(axis=1)
-    chi_squared = 12 / (10 * 5 * 6) * (sums**2).sum(axis=1) - 3 * 10 * 6
-    assert 0.001 < ranking.p_value < 0.3
-    assert ranking.p_value == pytest.approx((chi_squared >= ranking.statistic - 1e-9).mean(), abs=0.012)
-
-
 def test_nemenyis_p_matches_the_studentized_range(values):
     ranking = statistics.rank("x", "X", values)
     n_blocks, n_methods = values.shape
@@ -192,16 +142,11 @@ def test_who_is_ahead_of_the_random_partition():
     assert statistics.compare_with_random(statistics.rank("x", "X", values.drop(columns="random"))) == ""
 
 
-def test_kendalls_w_is_one_where_all_blocks_agree():
-    values = pd.DataFrame(np.arange(20.0).reshape(5, 4), columns=list("abcd"))
-    assert statistics.rank("x", "X", values).kendall_w == pytest.approx(1)
-
-
 def test_missing_results_are_named(values):
     values.index = pd.Index(["adult", "pima", *"cdefghi"], name="dataset")
     values.loc["pima", ["b", "d"]] = np.nan
     ranking = statistics.rank("x", "X", values)
-    assert ranking.incomplete == {"pima": "b, d"}
+    assert ranking.incomplete == {"pima": "b, d"} and len(ranking.complete) == 8
     text = statistics.describe_missing(ranking, reported.datasets())
     assert "pima (no b, d)" in text
     absent = text.split("without a run: ")[1].split(". ")[0].split(", ")
@@ -211,16 +156,18 @@ def test_missing_results_are_named(values):
 # ---- Wilcoxon --------------------------------------------------------------------------------------------------------
 
 
-def test_five_differences_of_one_sign_have_a_p_of_2_in_32():
-    _, statistic, p_value, effect = paired.signed_ranks(pd.Series([0.1, 0.2, 0.3, 0.4, 0.5]))
-    assert (statistic, p_value, effect) == pytest.approx((0, 2 / 32, 1))
-    assert paired.signed_ranks(pd.Series([-0.1, -0.2, -0.3, -0.4, -0.5]))[2:] == pytest.approx((2 / 32, -1))
-
-
-def test_the_rank_biserial_correlation_by_hand():
-    # Ranks 1, 2, 3 are positive, 4 is negative: (6 - 4) / 10. The zero is left out, but counts for the median.
-    median, statistic, _, effect = paired.signed_ranks(pd.Series([0.1, 0.2, 0.3, -0.4, 0]))
-    assert (median, statistic, effect) == pytest.approx((0.1, 4, 0.2))
+@pytest.mark.parametrize(
+    ("differences", "expected"),
+    [
+        ([0.1, 0.2, 0.3, 0.4, 0.5], (0.3, 0, 2 / 32, 1)),
+        ([-0.1, -0.2, -0.3, -0.4, -0.5], (-0.3, 0, 2 / 32, -1)),
+        # Ranks 1, 2, 3 are positive, 4 is negative: (6 - 4) / 10. The zero is left out, but counts for the median.
+        ([0.1, 0.2, 0.3, -0.4, 0], (0.1, 4, 7 / 8, 0.2)),
+        ([0.0, 1e-15, 0.0], (0, 0, 1, 0)),
+    ],
+)
+def test_median_statistic_p_and_effect_by_hand(differences, expected):
+    assert paired.signed_ranks(pd.Series(differences)) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -236,10 +183,6 @@ def test_the_p_value_matches_enumerating_all_signs(differences):
     assert paired.signed_ranks(pd.Series(differences))[2] == pytest.approx(as_extreme.mean())
 
 
-def test_zero_differences_have_a_p_of_one():
-    assert paired.signed_ranks(pd.Series([0.0, 1e-15, 0.0])) == (0, 0, 1, 0)
-
-
 def test_holm_by_hand(values):
     table = paired.wilcoxon({"x": values[list("abd")], "y": values[["a", "d"]]})
     three_pairs, one_pair = (table[table["ranking"] == name] for name in "xy")
@@ -252,7 +195,7 @@ def test_holm_by_hand(values):
     assert set(table["significant"]) == {True, False}
 
 
-@pytest.mark.parametrize(("n_blocks", "n_methods", "least"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1), (5, 2, 1 / 16)])
+@pytest.mark.parametrize(("n_blocks", "n_methods", "least"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1)])
 def test_the_least_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
     steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
@@ -270,13 +213,6 @@ def test_nemenyis_test_is_computed_exactly_where_it_can_reject(n_methods):
     assert statistics.critical_difference(n_methods, 3) < farthest < statistics.critical_difference(n_methods, 2)
 
 
-def test_the_better_of_a_pair_deviates_less_and_a_positive_effect_says_so():
-    values = pd.DataFrame({"a": [0.3, 0.3, 0.4], "b": [0.1, 0.2, 0.1]})
-    (row,) = paired.wilcoxon({"x": values}).to_dict("records")
-    assert (row["better"], row["worse"], row["rank_biserial"], row["blocks"]) == ("b", "a", 1, 3)
-    assert row["median_difference"] == pytest.approx(0.2)
-
-
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
@@ -287,12 +223,6 @@ def test_the_ratio_and_its_interval_by_hand():
     reach = 4.302653 * (2 * np.log(2) / np.sqrt(3)) / np.sqrt(3)
     assert (blocks, floored) == (3, 0)
     assert (ratio, low, high) == pytest.approx((32 ** (1 / 3), 32 ** (1 / 3) / np.exp(reach), 32 ** (1 / 3) * np.exp(reach)))
-
-
-def test_the_interval_matches_statsmodels_interval_of_the_logarithms():
-    first, second = np.random.default_rng(3).lognormal(-3, 1, (2, 10))
-    low, high = DescrStatsW(np.log(first / second)).tconfint_mean(0.05)
-    assert paired.mean_ratio(first, second)[3:] == pytest.approx((np.exp(low), np.exp(high)))
 
 
 def test_the_reversed_ratio_is_the_inverse():
@@ -317,13 +247,6 @@ def test_ratios_of_one_block_and_of_none():
 def ranking_of(runs, name):
     (ranking,) = (ranking for ranking in statistics.rank_all(runs) if ranking.name == name)
     return ranking
-
-
-def test_an_added_method_is_ranked_with_all_others():
-    runs = synthetic_runs()
-    mine = runs[runs["method"] == "random"].assign(method="mine", deviation_mean=1e-6)
-    ranking = ranking_of(pd.concat([runs, mine], ignore_index=True), "all_methods")
-    assert ranking.mean_ranks.index[0] == "mine" and ranking.mean_ranks["mine"] == 1 and len(ranking.mean_ranks) == 10
 
 
 @pytest.mark.parametrize(("datasets", "ranked"), [(5, True), (4, False)])
@@ -379,12 +302,8 @@ def test_the_planned_comparisons_are_a_family_of_their_own():
     values = samples["matchers_with_controls"]
     p_value = paired.signed_ranks(values["random"] - values["G-B"])[2]
     assert planned.query("worse == 'G-B' or better == 'G-B'")["p_value"].item() == p_value
-
-
-def test_six_comparisons_leave_power_at_ten_datasets_where_all_pairs_do_not():
-    assert (
-        paired.smallest_possible_p(10, len(paired.COMPARISONS)) < statistics.ALPHA < paired.smallest_possible_p(10, 9 * 8 // 2)
-    )
+    # Six comparisons leave power at ten datasets, where all pairs do not.
+    assert paired.smallest_possible_p(10, 6) < statistics.ALPHA < paired.smallest_possible_p(10, 9 * 8 // 2)
 
 
 def test_without_runs_of_frac_nothing_is_compared_with_it():

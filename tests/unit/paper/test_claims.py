@@ -5,12 +5,13 @@ That each quoted sentence is in the paper was checked by hand, because the repos
 
 import inspect
 from functools import cache
+from pathlib import Path
 
 import pandas as pd
 import pytest
 from synthetic_runs import PAPER_WITHOUT_NBFI, assessed_claims, numbers_of, synthetic_runs
 
-from clusterlets.analysis import selection
+from clusterlets.grid.runs_frame import read_lines
 from clusterlets.paper import claims, reported
 from clusterlets.paper.claims import on_runs, on_tables
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE, Scale, grade
@@ -18,6 +19,7 @@ from clusterlets.paper.claims.numbers import Numbers
 
 CLAIMS = {claim["claim"]: claim for claim in reported.claims()["claims"]}
 DATASETS = list(reported.datasets())
+REFERENCE = Path(__file__).parents[3] / "reference" / "paper"
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +85,6 @@ def test_a_sentence_counts_once(rows, expected):
     assert tuple(sentences.loc[0, ["ours", "stricter"]]) == expected
 
 
-def test_only_the_claims_against_frac_as_defined_are_stricter(assessed):
-    stricter = assessed.index[assessed["comparison"] == claims.STRICTER]
-    assert list(stricter) == [name for name in assessed.index if name.endswith("_fair")] and len(stricter) == 7
-
-
 def test_a_spread_that_one_dataset_decides_is_inconclusive():
     runs = made_runs("matcher == 'C'", deviation_mean=lambda rows: 0.01 + 0.5 * (rows["dataset"] == "breast"))
     finding = judged("relative_variances", runs)
@@ -104,30 +101,20 @@ def test_the_page_shows_every_claim_with_both_verdicts(assessed):
 # ---- verdicts by the paper's own numbers -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("claim", "verdict", "words"),
-    [
-        ("gb_half_as_much_again", IN_PART, "G-B / C = 1.83"),
-        ("relative_variances", HOLDS, "C 190 %, G-B 94 %"),
-        ("c_first", HOLDS, "C 0.029, G-B 0.053"),
-        ("gb_best_on_each_dataset", HOLDS, "11 of 11"),
-        ("pinball_on_top", IN_PART, "10 of 11 datasets; not bank (G-B)"),
-        ("sizes_markedly_higher", IN_PART, "not adult (4 against 11), bank (4 against 17)"),
-        ("larger_clusterings_nearest", IN_PART, "4 of 11"),
-        ("comparable_cohesion_nearest", IN_PART, "FRAC (nearest) is higher on 9 of 11"),
-        ("deviation_lower_nearest", HOLDS, "11 of 11"),
-        ("order_of_magnitude_nearest", HOLDS, "credit 26, bank above 39, breast 108"),
-        ("relative_variance_nearest", FAILS, "5 of 11"),
-        ("cohesion_high_but_for_breast", HOLDS, "11 of 11"),
-        ("deviation_gives_good_measures", IN_PART, "10 of 11 datasets; not breast (cohesion 0.551)"),
-        ("deviation_falls_with_omega", FAILS, "Pearson 0.284"),
-        ("deviation_rises_with_omega", HOLDS, "Spearman 0.565, Kendall 0.453"),
-        ("deviation_falls_with_silhouette", FAILS, "Pearson 0.029"),
-    ],
-)
-def test_the_papers_own_verdicts(by_paper, claim, verdict, words):
-    assert by_paper[claim].verdict == verdict
-    assert words in by_paper[claim].statistic
+def test_the_papers_own_verdicts_are_those_of_the_committed_reference(by_paper):
+    committed = read_lines(REFERENCE / "claims.csv").set_index("claim")[["verdict_paper", "statistic_paper"]]
+    assert {name: tuple(row) for name, row in committed.iterrows()} == {
+        name: (finding.verdict, finding.statistic) for name, finding in by_paper.items()
+    }
+    # By hand, from the printed tables.
+    for name, words in {
+        "gb_half_as_much_again": "G-B / C = 1.83",
+        "relative_variances": "C 190 %, G-B 94 %",
+        "order_of_magnitude_nearest": "credit 26, bank above 39, breast 108",
+        "sizes_markedly_higher": "not adult (4 against 11), bank (4 against 17)",
+        "deviation_rises_with_omega": "Spearman 0.565, Kendall 0.453",
+    }.items():
+        assert words in by_paper[name].statistic
 
 
 def test_what_the_paper_does_not_print_is_inconclusive(by_paper):
@@ -165,7 +152,6 @@ MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
         ("matchers_differ", T1, {"ALL": {"deviation_mean": 0.1}, "C": {"deviation_mean": 0.06}}, IN_PART),
         ("c_first", T1, {"C": {"deviation_mean": 0.06}}, IN_PART),
         ("c_first", T1, {"C": {"deviation_mean": 0.2}}, FAILS),
-        ("gb_second", T1, {"G-B": {"deviation_mean": 0.3}}, FAILS),
         ("gb_half_as_much_again", T1, {"G-B": {"deviation_mean": 0.0435}}, HOLDS),
         ("gb_half_as_much_again", T1, {"G-B": {"deviation_mean": 0.0479}}, IN_PART),
         ("gb_half_as_much_again", T1, {"G-B": {"deviation_mean": 0.028}}, FAILS),
@@ -175,15 +161,7 @@ MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
         ("gb_less_relative_spread", T1, {"G-B": {"deviation_mean_std": 0.11}}, FAILS),
         ("c_upper_bound", T1, {"C": {"deviation_max": 0.5}}, IN_PART),
         ("c_upper_bound", T1, {"C": {"deviation_max": 0.5, "deviation_mean": 0.3}}, FAILS),
-        ("gb_best_on_each_dataset", T2, {FEW: {"matcher": "C"}}, IN_PART),
-        ("gb_best_on_each_dataset", T2, {MOST: {"matcher": "C"}}, FAILS),
         ("cohesion_high_but_for_breast", T2, {"breast": {"cohesion": 0.7}}, IN_PART),
-        ("cohesion_high_but_for_breast", T2, {"adult": {"cohesion": 0.699}}, IN_PART),
-        ("cohesion_high_but_for_breast", T2, {MOST: {"cohesion": 0.5}}, FAILS),
-        ("overlap_extremely_low", T2, {"pima": {"overlap": 0.011}}, IN_PART),
-        ("overlap_extremely_low", T2, {MOST: {"overlap": 0.011}}, FAILS),
-        ("fuzzy_not_necessary", T2, {"breast": {"cohesion": 0.71}}, HOLDS),
-        ("fuzzy_not_necessary", T2, {MOST: {"overlap": 0.001}}, FAILS),
         ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": 0.95}}, HOLDS),
         ("deviation_and_cohesion_jointly", T2, {"ALL": {"cohesion": 0.5}}, FAILS),
         ("shift_in_matchers", T3, {"bank": {"matcher": "D-PB"}}, HOLDS),
@@ -192,8 +170,6 @@ MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
         ("pinball_on_top", T3, {MOST: {"matcher": "C"}}, FAILS),
         ("sizes_markedly_higher", T3, {"ALL": {"size": 30}}, HOLDS),
         ("sizes_markedly_higher", T3, {"ALL": {"size": 4}}, FAILS),
-        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": 0.1}}, HOLDS),
-        ("overlap_higher_by_cohesion", T3, {"ALL": {"overlap": 0}}, FAILS),
         ("deviation_higher_by_cohesion", T3, {"bank": {"deviation_mean": 0}}, IN_PART),
         ("deviation_higher_by_cohesion", T3, {"ALL": {"deviation_mean": 0}}, FAILS),
         ("cohesion_worsens_the_rest", T3, {"ALL": {"overlap": 0.1}}, HOLDS),
@@ -202,16 +178,9 @@ MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
         ("deviation_gives_good_measures", T2, {MOST: {"deviation_max": 0.06}}, FAILS),
         ("silhouette_correlates_with_omega", T5, {"pearson": {"value": -0.1}}, IN_PART),
         ("silhouette_correlates_with_omega", T5, {"ALL": {"value": -0.1}}, FAILS),
-        ("deviation_falls_with_omega", T5, {"ALL": {"value": -0.1}}, HOLDS),
-        ("deviation_falls_with_omega", T5, {("pearson", "kendall"): {"value": -0.1}}, IN_PART),
-        ("deviation_rises_with_omega", T5, {"ALL": {"value": 0}}, FAILS),
-        ("high_fairness", T2, {FEW: {"deviation_mean": 0.051}}, IN_PART),
-        ("high_fairness", T2, {MOST: {"deviation_mean": 0.051}}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", T2, {"speeddating": {"cohesion": 0.6}}, IN_PART),
         ("tuning_gives_cohesion_and_low_overlap", T2, {"ALL": {"cohesion": 0.6}}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", T3, {"ALL": {"cohesion": 0.6}}, IN_PART),
-        ("strong_clustering_performance", T2, {"breast": {"cohesion": 0.9}}, HOLDS),
-        ("fairness_with_cohesion_and_overlap", T2, {"breast": {"cohesion": 0.9}}, HOLDS),
     ],
 )
 def test_other_numbers_give_another_verdict(claim, table, changes, verdict):
@@ -239,9 +208,6 @@ def so_many(n, value, other):
         ("deviation_lower", {"deviation_mean": so_many(8, 0.02, 0.005)}, HOLDS),
         ("deviation_lower", {"deviation_mean": so_many(7, 0.02, 0.01)}, IN_PART),
         ("deviation_lower", {"deviation_mean": so_many(5, 0.02, 0.005)}, FAILS),
-        ("superior_fairness", {"deviation_mean": 0.02}, HOLDS),
-        ("superior_fairness", {"deviation_mean": so_many(10, 0.02, 0.005)}, IN_PART),
-        ("superior_fairness", {"deviation_mean": 0.01}, FAILS),
         ("order_of_magnitude", {"deviation_mean": so_many(2, 0.1, 0.005)}, HOLDS),
         ("order_of_magnitude", {"deviation_mean": so_many(1, 0.1, 0.005)}, IN_PART),
         ("order_of_magnitude", {"deviation_mean": 0.099}, FAILS),
@@ -307,7 +273,6 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("c_upper_bound_on_each_dataset", None, {}, HOLDS),
         ("c_upper_bound_on_each_dataset", f"matcher == 'G-B' and {SOME}", {"deviation_mean": 0.001}, IN_PART),
         ("c_upper_bound_on_each_dataset", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
-        ("no_great_separation", "matcher == 'B'", {"deviation_mean": 0.15}, FAILS),
         # Three matchers are equal on every dataset, D and G-D above: Wilcoxon's test separates more than half of the pairs.
         ("no_great_separation", "matcher in ['C', 'B', 'G-B']", {"deviation_mean": 0.03}, FAILS),
         # Only G-D is above the others, which are equal: four of ten pairs are separated.
@@ -328,8 +293,6 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("tuning_gives_cohesion_and_low_overlap", None, {"cohesion": 0.6}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", "k == 5 or seed > 0", {"overlap": 0.2}, HOLDS),
         ("tuning_gives_cohesion_and_low_overlap", "n_clusters > 2", {"overlap": 0.2}, FAILS),
-        ("fuzzy_not_necessary", "matcher in ['C', 'G-B', 'G-D']", {"overlap": 0.001}, FAILS),
-        ("fuzzy_not_necessary", "matcher == 'G-B'", {"deviation_mean": 0.04, "n_clusters": 3}, HOLDS),
         (
             "hyperparameters_shift",
             "matcher == 'C'",
@@ -340,8 +303,6 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("silhouette_rises_with_omega", None, {}, HOLDS),
         ("silhouette_rises_with_omega", f"omega == .25 and {SOME}", {"centroid_silhouette": 0}, IN_PART),
         ("silhouette_rises_with_omega", "omega == .25", {"centroid_silhouette": 0}, FAILS),
-        ("c_keeps_low_deviation", "matcher == 'C'", {"deviation_mean": 0.01, "deviation_max": 0.02}, HOLDS),
-        ("c_keeps_low_deviation", "matcher == 'C'", {"deviation_mean": 0.01, "deviation_max": 0.06}, FAILS),
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": 0.01}, IN_PART),
         (
             "c_only_breast_above_ten_percent",
@@ -349,14 +310,6 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
             {"deviation_mean": lambda rows: 0.01 + 0.2 * (rows["dataset"] == "breast")},
             HOLDS,
         ),
-        (
-            "c_others_below_one_percent",
-            "matcher == 'C'",
-            {"deviation_mean": lambda rows: 0.01 + 0.2 * (rows["dataset"] == "breast")},
-            HOLDS,
-        ),
-        ("c_others_below_one_percent", "matcher == 'C'", {"deviation_mean": 0.02}, FAILS),
-        ("state_of_the_art_nearest", None, {}, HOLDS),
         # C is behind FRAC (fair) on every dataset: too close for Nemenyi's test, not for Wilcoxon's.
         ("state_of_the_art_fair", None, {}, FAILS),
         ("state_of_the_art_nearest", "method == 'FRAC (nearest)'", {"deviation_mean": 0.001}, FAILS),
@@ -366,7 +319,6 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
             {"deviation_mean": lambda rows: 0.001 + 0.2 * rows["dataset"].isin(DATASETS[:3])},
             IN_PART,
         ),
-        ("state_of_the_art_fair", "method == 'Clusterlets'", {"deviation_mean": 0.3}, FAILS),
     ],
 )
 def test_verdicts_from_runs(claim, where, values, verdict):
@@ -393,18 +345,17 @@ def test_both_verdicts_come_from_the_same_function(assessed):
     assert verdicts == assessed.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
-@pytest.mark.parametrize(("n_datasets", "is_conclusive"), [(6, False), (8, False), (9, True)])
-def test_a_test_without_power_decides_nothing(n_datasets, is_conclusive):
+NAMED = ("c_against_gb_significant", "d_equivalent_to_balance")
+
+
+@pytest.mark.parametrize(("n_datasets", "least"), [(6, "0.31"), (8, "0.078"), (9, "")])
+def test_a_test_without_power_decides_nothing(n_datasets, least):
     runs = made_runs()
     runs = runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])]
-    assessed = {name: judged(name, runs) for name in ("c_against_gb_significant", "d_equivalent_to_balance")}
-    if is_conclusive:
-        assert [finding.verdict for finding in assessed.values()] == [IN_PART, IN_PART]
-    else:
-        assert {finding.verdict for finding in assessed.values()} == {INCONCLUSIVE}
-        least = {6: "0.31", 8: "0.078"}[n_datasets]
-        for finding in assessed.values():
-            assert f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm" in finding.statistic
+    for finding in (judged(name, runs) for name in NAMED):
+        assert finding.verdict == (INCONCLUSIVE if least else IN_PART)
+        words = f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm"
+        assert (words in finding.statistic) == bool(least)
 
 
 @pytest.mark.parametrize(
@@ -455,28 +406,14 @@ def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
     assert "undivided data: holds (10 of 10 datasets)" in assessed["superior_fairness_fair"]
     assert "undivided data: does not hold (0 of 10 datasets)" in assessed["larger_clusterings_nearest"]
     assert "undivided data" not in assessed["deviation_and_cohesion_jointly"]  # with one clustering there is no choice
-
-
-def test_the_undivided_data_is_not_judged_on_few_measured_datasets():
-    assert "undivided" not in str(assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"].tolist())
+    of_few = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
+    assert not of_few.str.contains("undivided").any()
 
 
 def test_a_control_is_ranked_among_our_methods():
     runs = made_runs("method == 'random'", deviation_mean=0.0001)
     assert controls_of("state_of_the_art_fair", runs)["random"] == "holds (mean ranks random 1.00, FRAC (fair) 2.00)"
     assert controls_of("state_of_the_art_fair", runs)["k-means"].startswith("does not hold (mean ranks k-means ")
-
-
-def test_claims_about_named_matchers_have_no_controls(assessed):
-    for name, claim in CLAIMS.items():
-        if claim["kind"] in ("made_by", "changed", "place", "apart", "correlated", "rises_with_omega"):
-            assert assessed.loc[name, "controls"] == ""
-
-
-def test_without_controls_no_row_mentions_them():
-    runs = few_runs()
-    runs = runs[~runs["method"].isin(["random", "k-means"])]
-    assert set(assessed_claims(runs)["controls"]) == {""}
 
 
 # ---- what is inconclusive --------------------------------------------------------------------------------------------
@@ -504,14 +441,9 @@ def test_claims_about_a_matcher_without_runs_are_inconclusive():
     assert assessed.loc["gb_best_on_each_dataset", "verdict_ours"] != INCONCLUSIVE
 
 
-def test_without_frac_and_random_their_claims_are_inconclusive():
+def test_without_frac_and_random_their_claims_are_inconclusive_and_no_row_mentions_a_control():
     runs = synthetic_runs(seeds=1, ks=(5,))
     assessed = assessed_claims(runs[runs["method"] == "Clusterlets"]).set_index("claim")
     about_frac = [name for name in CLAIMS if name.endswith(("_nearest", "_fair"))]
-    assert len(about_frac) == 14
+    assert len(about_frac) == 14 and set(assessed["controls"]) == {""}
     assert (assessed.loc[[*about_frac, "more_cohesive_than_random"], "verdict_ours"] == INCONCLUSIVE).all()
-
-
-def test_the_matchers_of_the_claims_are_the_papers():
-    named = {name for claim in CLAIMS.values() for name in claim["parameters"].get("matchers", [])}
-    assert named <= set(selection.PAPER_NAMES.values())

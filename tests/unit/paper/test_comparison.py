@@ -157,6 +157,5 @@ def test_one_seed_decides_nothing_and_says_why():
 
 def test_the_closer_reading_of_s():
     rows = [("pearson cohesion omega", 0.3), ("pearson centroid_silhouette omega", -0.1), ("pearson omega deviation", 0.0)]
-    compared = pd.DataFrame(rows, columns=["row", "difference"])
-    compared = compared.assign(table="table5_correlations", verdict="differs")
+    compared = pd.DataFrame(rows, columns=["row", "difference"]).assign(table="table5_correlations", verdict="differs")
     assert comparison.closer_reading(compared) == ("centroid_silhouette", pytest.approx(0.1))

@@ -30,15 +30,15 @@ FAULTS = {
 }
 
 
-def test_a_file_is_read_without_being_imported(tmp_path):
-    (tmp_path / "one.py").write_text(f"raise SystemExit\n{WHOLE}")
+@pytest.mark.parametrize(("reads", "folder"), [("runs.csv", "figures"), ("accounts/steps.csv", "accounts")])
+def test_a_file_is_read_without_being_imported(reads, folder, tmp_path):
+    (tmp_path / "one.py").write_text(f"raise SystemExit\n{WHOLE.replace('runs.csv', reads)}")
     (figure,) = declarations(tmp_path)
-    assert (figure.name, figure.module, figure.files("png")) == ("mine", "one", ["figures/mine.png"])
-
-
-def test_figures_of_accounts_are_stored_with_them(tmp_path):
-    (tmp_path / "one.py").write_text(WHOLE.replace("runs.csv", "accounts/steps.csv"))
-    assert declarations(tmp_path)[0].files("pdf", "png") == ["accounts/mine.pdf", "accounts/mine.png"]
+    assert (figure.name, figure.module, figure.files("pdf", "png")) == (
+        "mine",
+        "one",
+        [f"{folder}/mine.pdf", f"{folder}/mine.png"],
+    )
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -71,7 +71,7 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
     plt.close("all")
     images = {figure.name: (tmp_path / f"{figure.name.partition('_')[0]}.png").read_bytes() for figure in figures}
     report = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS), page.Findings(images))
-    leaderboard = leaderboard_page.render(Standings.none(), leaderboard_page.Extras(images), SETTINGS, "")
+    leaderboard = leaderboard_page.render(Standings.none(), SETTINGS, "", images)
     pages = {"report.html": report, "leaderboard.html": leaderboard}
     for number, section in enumerate(SECTIONS):
         name, _, section_id = section.partition("#")
