@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 import yaml
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clusterlets import methods
@@ -107,7 +107,6 @@ VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=
 VALUES_BY_NAME = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a_b", "b"]), VALUES)
 
 
-@settings(deadline=None)
 @given(st.integers(2, 10**6), VALUES_BY_NAME)
 def test_a_configurations_name_is_unambiguous_and_safe_in_paths_shells_and_columns(k, parameters):
     name, column = configuration(k, parameters), format_parameters(parameters)
@@ -117,7 +116,6 @@ def test_a_configurations_name_is_unambiguous_and_safe_in_paths_shells_and_colum
     assert [isinstance(value, bool) for value in parsed.values()] == [isinstance(value, bool) for value in parameters.values()]
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from(["p", "p2", "p_2"]), unique=True, min_size=1), st.data())
 def test_different_configurations_of_a_method_have_different_names(parameters, data):
     values = st.fixed_dictionaries(dict.fromkeys(parameters, VALUES))
