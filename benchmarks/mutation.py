@@ -36,8 +36,8 @@ from clusterlets.algorithms import kernels
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "benchmarks" / "survivors.csv"
 #: Which files test a module.
-_PINBALL = ("unit/algorithms/test_pinball.py", "properties/test_matching_properties.py")
-_CENTROID = ("unit/algorithms/test_centroid.py", "properties/test_matching_properties.py")
+_PINBALL = ("unit/algorithms/test_pinball.py",)
+_CENTROID = ("unit/algorithms/test_centroid.py",)
 TESTS = {
     "algorithms/matching/objectives.py": (*_PINBALL, "unit/algorithms/test_centroid.py"),
     "algorithms/matching/pinball.py": _PINBALL,
@@ -52,7 +52,7 @@ TESTS = {
     "algorithms/extraction.py": ("unit/algorithms/test_extraction.py", "unit/algorithms/test_checks.py"),
     "algorithms/elementary.py": ("unit/algorithms/test_elementary.py",),
     "algorithms/checks.py": ("unit/algorithms/test_checks.py",),
-    "algorithms/frac.py": ("unit/algorithms/test_frac.py", "properties/test_frac_properties.py"),
+    "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
 MEMORY = 4 * 2**30
 #: The lanes of a tile in plain Python: the fewer, the quicker, and as many edges are met.

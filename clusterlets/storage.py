@@ -7,6 +7,7 @@ first line; ``runs.csv``, a table for people, has a ``.sha256`` beside it. A dam
 of the workflow builds it again; one at the place of another is left to the person who put it there.
 """
 
+import csv
 import errno
 import hashlib
 import io
@@ -17,7 +18,7 @@ import stat
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, TypeVar
@@ -145,6 +146,16 @@ def write_json(path: str | os.PathLike, content: Mapping) -> None:
     write_text(path, _as_json(content))
 
 
+def csv_text(rows: Iterable[Mapping[str, object]], columns: Sequence[str]) -> str:
+    """Rows as CSV below their header; what a row lacks, None and NaN are left empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    for row in rows:
+        writer.writerow({name: "" if value is None or value != value else value for name, value in row.items()})
+    return text.getvalue()
+
+
 def _as_json(content: Mapping) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
 
@@ -267,13 +278,10 @@ def _load_checked(path: Path, parse: Parse[T], write: Write[T]) -> T:
 
 
 def _read_if_intact(content: bytes, parse: Parse[T], write: Write[T]) -> tuple[str, T] | None:
-    """The place and the content that a file holds; None for a damaged one.
-
-    What was read from an intact file, written again with a new hash, gives the same bytes. This covers every bit, also those
-    that readers of ZIP and JSON ignore.
-    """
+    """The place and the content that a file holds; None for a damaged one."""
     try:
         written_at, value = parse(content)
+        # Writing it again gives the same bytes only if every bit is right, also those that readers of ZIP and JSON ignore.
         return (written_at, value) if write(written_at, value) == content else None
     except MemoryError:
         raise

@@ -14,7 +14,6 @@ import numpy as np
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans, lloyd
-from clusterlets.errors import ClusterletsError
 
 _PLACES = 5  # of the added points, which are shared out equally among them
 _STARTS = 10  # of plain k-means
@@ -55,19 +54,9 @@ def antidote(
 ) -> Antidote:
     """Plain k-means of the rows and a few added points, which a random search places to make the clusters fair.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-        Instances, finite.
-    groups : int array (n,)
-        Group codes 0..K-1.
-    n_clusters : int
-        Number of clusters, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
-    random_state : numpy.random.Generator
-    rho : float
-        Added points as a fraction of n, above 0 and at most 1: ``ceil(rho * n)``, an equal part at each of five places.
-    n_evaluations : int
-        Positions of the places that are tried, at least 1.
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.Antidote` declares them. ``ceil(rho * n)`` points are added,
+    an equal part at each of five places.
 
     Returns
     -------
@@ -75,21 +64,12 @@ def antidote(
         Its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, from whose centres every
         clustering starts; or the mean balance of its clusters is larger.
 
-    Raises
-    ------
-    ClusterletsError
-        For features that are not finite, groups that are not codes, and parameters out of range.
-
     Notes
     -----
     Fairness is not promised: where the groups lie far apart, a few points change little. O(n k d) time for each of up to 30
     rounds of an evaluation, O(n d) memory; meant for a few thousand rows.
     """
     X, groups = checked_instances(X, groups, "an antidote", n_clusters)
-    if not 0 < rho <= 1:
-        raise ClusterletsError(f"rho = {rho}: the fraction of points to add must be above 0, and at most 1.")
-    if n_evaluations < 1:
-        raise ClusterletsError(f"n_evaluations = {n_evaluations}: the search needs at least one.")
     plain = _plain_centres(X, n_clusters, random_state)
     added = _AddedPoints(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
     places, score, labels = _search(X, added, random_state, n_evaluations)

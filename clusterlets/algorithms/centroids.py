@@ -23,24 +23,10 @@ def distances_to(point: np.ndarray, centroids: np.ndarray) -> np.ndarray:
 
 
 def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
-    """Mean silhouette of clusterlets, each counted once.
+    """Mean silhouette of clusterlets, each counted once, from their distances (N, N) and blocks (N,), 0..B-1, B >= 2.
 
-    Parameters
-    ----------
-    distances : float array (N, N)
-        Distances of the clusterlets' centroids.
-    labels : int array (N,)
-        Block 0..B-1 of each clusterlet, B >= 2, no block empty.
-
-    Returns
-    -------
-    float
-        In [-1, 1]. A clusterlet that is alone in its block scores 0, as in scikit-learn, and so does one at distance 0
-        from its own and from another block.
-
-    Notes
-    -----
-    O(B N^2) time. Sums run in index order, so the same labels always give the same bits.
+    A clusterlet that is alone in its block scores 0, as in scikit-learn, and so does one at distance 0 from its own and from
+    another block. O(B N^2) time.
     """
     labels = np.asarray(labels)
     values = silhouettes(np.asarray(distances, dtype=np.float64), members_of(labels[:, None]), ordered_product)[:, 0]

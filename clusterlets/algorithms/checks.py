@@ -14,22 +14,10 @@ LARGEST = 1e100
 
 
 def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
-    """Refuse features whose squared differences would be infinite or vanish.
+    """ClusterletsError for features (n, d) whose squared differences would be infinite or vanish: above 1e100, or below 1e-100.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-        Finite features.
-    names : sequence of d str, optional
-        What to call the features; by default their numbers from 0.
-    each : bool
-        Whether each feature is checked by itself, as before standardising; else only the widest must be wide enough, because
-        features that vary far less change no distance.
-
-    Raises
-    ------
-    ClusterletsError
-        For a value above 1e100 in magnitude, and for values that differ, but by less than 1e-100. O(n d).
+    ``names`` are what to call the features, by default their numbers. With ``each``, as before standardising, every feature
+    must be wide enough; else only the widest, because features that vary far less change no distance. O(n d).
     """
     check_largest(X, names)
     width = X.max(axis=0) - X.min(axis=0)

@@ -15,7 +15,6 @@ from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
-from clusterlets.errors import ClusterletsError
 
 _RINGS = 11  # each twice as wide as the one within: from 2^-10 of a cluster's mean squared distance to all beyond it
 
@@ -31,46 +30,15 @@ def coreset_clustering(
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
 ) -> np.ndarray:
-    """Cluster a coreset fairly, and then assign the table to its centres.
+    """Labels (n,): a coreset is clustered fairly, and then the table is assigned to its centres.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    groups : int array (n,)
-        0..K-1, each of which occurs.
-    n_clusters : int
-        At most n.
-    random_state : numpy.random.Generator
-    delta : float
-        As in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
-    size : int, optional
-        Rows that the coreset should have; by default ``max(2000, 40 n_clusters)``. Tables of up to twice that are not sampled.
-    n_init : int
-        Starts on the coreset.
-    min_cluster_size : int
-        Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
-    max_deviation : float, optional
-        Replaces ``delta``, as in the same function.
-
-    Returns
-    -------
-    int array (n,)
-
-    Raises
-    ------
-    ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), or less than one row
-        or start.
-
-    Notes
-    -----
-    O(n k d) time plus the assignment; the rounds run on the coreset only.
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.Coreset` declares them. ``size`` None is ``auto``,
+    ``max(2000, 40 n_clusters)``; tables of up to twice that are not sampled. O(n k d) time plus the assignment.
     """
     X, groups = checked_instances(X, groups, "a coreset", n_clusters)
     groups = codes_that_occur(groups)
     size = max(2000, 40 * n_clusters) if size is None else size
-    if size < 1 or n_init < 1:
-        raise ClusterletsError(f"size = {size} and n_init = {n_init}: a coreset needs at least one row and one start.")
     rows, weights = np.arange(len(X)), np.ones(len(X))
     if len(X) > 2 * size:
         rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
@@ -86,7 +54,7 @@ def coreset_clustering(
 def sample_coreset(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, size: int, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their weights: of each group, a few from every ring around each centre of its own.
+    """Rows and their weights: of each group, a few from every ring around each centre of its own (Chen, SICOMP 39, 2009).
 
     Parameters
     ----------
@@ -96,8 +64,7 @@ def sample_coreset(
     n_clusters : int
         Centres of each group, by k-means++.
     size : int
-        Rows wanted in all; of each group its share, and at least two for each centre if it has enough.
-        There are fewer where rings hold few rows.
+        Rows wanted in all; of each group its share, and at least two for each centre. There are fewer where rings hold few.
     random_state : numpy.random.Generator
 
     Returns
@@ -105,11 +72,7 @@ def sample_coreset(
     rows : int array (m,)
         In ascending order, none twice.
     weights : float array (m,)
-        Those of a group add up to its number of rows.
-
-    Notes
-    -----
-    Sampling from rings around centres: Chen, SIAM Journal on Computing 39, 2009. O(n k d) time.
+        Those of a group add up to its number of rows. O(n k d) time.
     """
     drawn_rows, weights = [], []
     for group, group_size in enumerate(np.bincount(groups)):

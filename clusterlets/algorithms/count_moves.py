@@ -23,29 +23,20 @@ def move_counts(
     strict: np.ndarray | bool = False,
     min_cluster_size: int = 1,
 ) -> np.ndarray:
-    """Move instances, the best gain first, while the cost falls and the bounds hold.
+    """Labels (n,) at no higher cost: move instances, the best gain first, while the cost falls and the bounds hold.
 
     Parameters
     ----------
     costs : float array (n, k)
         Finite and not negative.
-    groups : int array (n,)
-        0..K-1.
-    labels : int array (n,)
-        Within the bounds, without an empty cluster, and for each group from
-        :func:`clusterlets.algorithms.transport.transport`: the cheapest with its counts.
+    groups, labels : int arrays (n,)
+        The labels are within the bounds, without an empty cluster, and of each group the cheapest with its counts.
     low, high : float arrays (K,)
         Least and largest share of a group in a cluster.
     most_moves : int
     strict : bool array (k,) or bool
         Whether the counts of a cluster keep the bounds to the last instance; otherwise up to whole instances.
     min_cluster_size : int
-        Least instances of a cluster.
-
-    Returns
-    -------
-    int array (n,)
-        As ``labels``, at no higher cost, up to the rounding of costs to 40 bits.
 
     Notes
     -----
@@ -153,10 +144,7 @@ def _shortest_paths(least, unit, paths, hops):
 
 @inner
 def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals):
-    """Which counts would be out of bounds if a cluster's size and one count changed a bit, and how many if only the size did.
-
-    ``faults`` (5, K, 3): by what the size changes, -2 to 2, the group, and what its count changes, -1 to 1.
-    """
+    """Counts out of bounds if a cluster's size changes by -2..2 (5, ...) and a group's by -1..1 (K, 3), and their totals."""
     size = counts[:, cluster].sum()
     for place in range(5):
         new_size = size + place - 2
@@ -173,10 +161,7 @@ def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals
 
 @inner
 def _best_move(paths, faults, totals, move):
-    """Fill in (group, from, to) of the single move that lowers the cost most, or else of the best pair; False without either.
-
-    Two groups move together only if their moves share a cluster: otherwise each could move alone.
-    """
+    """Fill in (group, from, to) of the single move that lowers the cost most, or of the best pair that shares a cluster."""
     n_groups, k = paths.shape[:2]
     best = 0.0
     cheapest = np.full((n_groups, k, 2), np.inf)  # out of a cluster, and into it

@@ -10,31 +10,10 @@ from clusterlets.errors import ClusterletsError
 
 
 def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterlets:
-    """k-means on each group separately, with ``min(n_clusterlets, distinct rows of the group)`` clusters.
+    """k-means on each group separately, with ``min(n_clusterlets, distinct rows of the group)`` clusters (paper, section 3.1).
 
-    Parameters
-    ----------
-    X : float array (n, d)
-        Instances.
-    groups : int array (n,)
-        Group codes 0..K-1, each present.
-    n_clusterlets : int
-        Number of clusterlets of each group, at least 2.
-    random_state : numpy.random.Generator
-        Source of the first centres.
-
-    Returns
-    -------
-    Clusterlets
-
-    Raises
-    ------
-    ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a group without instances.
-
-    Notes
-    -----
-    k-means++ with one initialisation (paper, section 3.1; :mod:`clusterlets.algorithms.kmeans`). O(n n_clusterlets d) time a
+    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` of each group, at least 2. ClusterletsError as
+    :func:`clusterlets.algorithms.instances.checked_instances`, and for a group without instances. O(n n_clusterlets d) time a
     round.
     """
     X, groups = checked_instances(X, groups, "the extraction")

@@ -27,17 +27,7 @@ _MOST_GAP = 0.01  # above it, multipliers of nearby centres were no good start
 
 @dataclass(frozen=True)
 class FairAssignment:
-    """An assignment, its cost, and a lower bound on the cost of all assignments within the bounds.
-
-    Attributes
-    ----------
-    labels : int array (n,)
-    cost : float
-    bound : float
-        Lower bound at these centres; not over all centres.
-    multipliers : float array (R, k)
-        Multipliers of the dual, from which the next one can start.
-    """
+    """An assignment (n,), its cost, a lower bound on that of all within the bounds, and the dual's multipliers (R, k)."""
 
     labels: np.ndarray
     cost: float
@@ -62,8 +52,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
     """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
     The balance is the count of the rarer group over that of the other, whichever is rarer there (Chierichetti et al. 2017).
-    Both bounds hold a share t / (1 + t) away from 0 and 1, so that unlike those of :func:`share_bounds` they let a cluster
-    hold more of a rare group than the table does.
+    Unlike the bounds of :func:`share_bounds`, these let a cluster hold more of a rare group than the table does.
     """
     counts = np.bincount(groups)
     if len(counts) != 2:
@@ -118,29 +107,18 @@ def fair_assignment(
         Squared distances, say; finite and not negative.
     groups : int array (n,)
         0..K-1, each of which occurs.
-    delta : float
-        0 for the table's shares, up to whole instances; in [0, 1).
     multipliers : float array (R, k), optional
         Those of an earlier assignment at nearby centres: they save most of the time.
-    balance : float, optional
-        Bound on the balance of every cluster in place of ``delta``, as in :func:`balance_bounds`; kept strictly where whole
-        instances can, else up to one.
-    min_cluster_size : int
-        Least instances of a cluster. From 1 / limit on, ``delta`` = 0 keeps every share within the limit of the table's, as
-        counts are less than one instance off.
-    max_deviation : float, optional
-        In place of ``delta``: largest difference of a group's share in a cluster and in the table, up to whole instances.
-
-    Returns
-    -------
-    FairAssignment
+    delta, balance, min_cluster_size, max_deviation
+        As :class:`clusterlets.FairFlow` declares them. From a least size of 1 / limit on, ``delta`` = 0 keeps every share
+        within the limit of the table's, as counts are less than one instance off.
 
     Raises
     ------
     NoClusteringError
         ``infeasible``, if the clusters need more instances than there are.
     ClusterletsError
-        If there are more clusters than instances, ``delta`` is out of range, a cost is negative or not finite, or the groups
+        If there are more clusters than instances, a bound is out of range, a cost is negative or not finite, or the groups
         are not codes of the instances.
 
     Notes

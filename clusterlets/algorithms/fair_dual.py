@@ -40,19 +40,10 @@ _MARGIN = 6.0  # temperatures by which prices may move before rows are sorted ag
 
 @dataclass(frozen=True)
 class FairDual:
-    """A solution of the dual.
+    """A solution of the dual: no assignment that meets the rows costs less than ``bound`` at these centres.
 
-    Attributes
-    ----------
-    bound : float
-        No assignment that meets the rows costs less at these centres.
-    multipliers : float array (R, k)
-    prices : float array (K, k)
-        What a group pays in a cluster, on top of the cost.
-    counts : float array (K, k)
-        Instances of each group in each cluster at the last temperature.
-    temperature : float
-        The last one, in units of the costs.
+    ``multipliers`` (R, k); ``prices`` (K, k), what a group pays in a cluster on top of the cost; ``counts`` (K, k), instances
+    of each group in each cluster at the last ``temperature``, which is in units of the costs.
     """
 
     bound: float
@@ -83,30 +74,25 @@ def solve_dual(
     multipliers: np.ndarray | None = None,
     last: float = TEMPERATURES[-1],
 ) -> FairDual:
-    """Raise the dual until its assignment meets the rows, or until it hardly rises.
+    """Raise the dual until its assignment meets ``rows @ counts <= slack``, or until it hardly rises.
 
     Parameters
     ----------
     costs : float array (n, k)
         Finite and not negative.
     weights : float array (n,)
-        Instances that each row stands for; 1 where it stands for itself.
+        Instances that each row stands for.
     groups : int array (n,)
         0..K-1.
     n_groups : int
         K.
     rows : float array (R, K)
     slack : float
-        What ``rows @ m`` may be at most.
     multipliers : float array (R, k), optional
         Start of the search: those of nearby centres need only the last temperature. Where they are not near enough, the
         search starts from nothing.
     last : float
         The last of ``TEMPERATURES`` to use.
-
-    Returns
-    -------
-    FairDual
 
     Notes
     -----
@@ -138,31 +124,7 @@ def solve_sparse_dual(
     temperatures: Sequence[float],
     tolerance: float,
 ) -> FairDual:
-    """Raise the dual until its assignment meets ``rows @ counts <= slack``, or until it hardly rises.
-
-    Parameters
-    ----------
-    costs : float array (n, k)
-        Finite and not negative.
-    weights : float array (n,)
-        Instances that each row stands for.
-    groups : int array (n,)
-        0..K-1.
-    n_groups : int
-        K.
-    rows : float array (R, K)
-    slack : float array (R, k)
-    multipliers : float array (R, k), optional
-        Start of the search.
-    temperatures : sequence of float
-        Falling, as parts of the mean cost of a nearest cluster.
-    tolerance : float
-        Instances by which a row may be missed.
-
-    Returns
-    -------
-    FairDual
-    """
+    """As :func:`solve_dual`, with a slack (R, k), falling temperatures, and the instances by which a row may be missed."""
     k = costs.shape[1]
     solution = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
     counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
@@ -223,10 +185,7 @@ def fractional_means(
 
 @njit
 def _solve(matrix, right, size):
-    """Solve a positive definite system by Cholesky, in place; False if it is not positive definite. Reads the lower half.
-
-    The system is the first ``size`` rows and columns.
-    """
+    """Solve the first ``size`` rows of a positive definite system by Cholesky, in its lower half; False if it is none."""
     for i in range(size):
         for j in range(i + 1):
             value = matrix[i, j]
@@ -273,10 +232,7 @@ def _newton_system(rows, curvature, temperature, free, n_free, gradient, damping
 
 @inner
 def _free_multipliers(rows, counts, slack, least, multipliers, gradient, free):
-    """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed.
-
-    The multipliers of a row are at least ``least`` of it: 0, or minus infinity if its sum must equal the slack.
-    """
+    """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed."""
     k = multipliers.shape[1]
     n_free, missed = 0, 0.0
     for row in range(rows.shape[0]):
@@ -302,10 +258,7 @@ def _copy(source, target):
 
 @inner
 def _step(rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
-    """Fill in the trial multipliers by a Newton step; returns the damping that it needed, and the gain to first order.
-
-    No step is made where not even a damping of :data:`_MOST_DAMPING` is enough.
-    """
+    """Fill in trial multipliers by a Newton step, if any damping is enough; returns it, and the gain to first order."""
     k, gain = multipliers.shape[1], 0.0
     while damping < _MOST_DAMPING:
         _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right)
@@ -335,10 +288,7 @@ def _judge(trial_value, value, gain, steps, damping):
 
 @njit
 def _exponentials(values, least, temperature):
-    """Replace each value by exp((least - value) / temperature), in operations that processors vectorise.
-
-    A series for the 64th part, squared six times: relative error below 1e-13. Beyond 40 temperatures all is nearly 0 alike.
-    """
+    """Replace each value by exp((least - value) / temperature), to 1e-13; beyond 40 temperatures all is alike."""
     for place in range(len(values)):
         x = min((values[place] - least) / temperature, 40.0) * 0.015625
         total = 1.0 - x / 11.0
@@ -383,10 +333,7 @@ def _parts(costs, groups, prices, temperature, parts):
 
 @inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Exact sum of each instance's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
-
-    ``curvature`` (K, k, k) becomes minus the Hessian times the temperature.
-    """
+    """Sum of each row's least cost plus price, and what smoothing subtracts; fills in counts and curvature."""
     k = costs.shape[1]
     parts, near = np.empty(k), np.empty(k, dtype=np.int64)
     counts[:] = 0.0
@@ -450,10 +397,7 @@ def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices
     "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
 def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= 0, in place; returns the largest exact value met.
-
-    ``prices`` and ``counts`` become those of the multipliers.
-    """
+    """Maximise the smoothed dual over multipliers >= 0, in place, with prices and counts; returns the best exact value."""
     n_rows, k = multipliers.shape
     n_groups, size = rows.shape[1], n_rows * k
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
@@ -581,10 +525,7 @@ def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
 
 @inner
 def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
-    """Exact sum of each row's least cost plus price, and what smoothing subtracts; fills in ``counts`` (K, k).
-
-    ``curvature`` (K, k, k) becomes minus the Hessian times the temperature: its lower half.
-    """
+    """As :func:`_evaluate`, over the near clusters alone; fills in the lower half of the curvature."""
     unsure, n_unsure, starts, clusters, values = near
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
@@ -650,10 +591,7 @@ def _moved(prices, former):
     "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
 def _ascend_sparse(costs, weights, groups, rows, slack, least, temperature, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= ``least`` (R,), in place; returns the largest exact value met.
-
-    ``prices`` and ``counts`` become those of the multipliers.
-    """
+    """Maximise the smoothed dual over multipliers >= ``least`` (R,), in place; returns the largest exact value met."""
     n_rows, k = multipliers.shape
     n_groups, size = rows.shape[1], n_rows * k
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))

@@ -16,7 +16,6 @@ from clusterlets.algorithms.fair_assignment import bounds_of, fair_assignment
 from clusterlets.algorithms.fractional_lloyd import fractional_lloyd
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
-from clusterlets.errors import ClusterletsError
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed first
 _PATIENCE = 3  # rounds without a gain before the end: making counts whole may cost what a round gains
@@ -58,42 +57,15 @@ def fair_flow(
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
 ) -> FairFlowResult:
-    """Fair k-means under bounded representation, or under a bound on the balance of two groups.
+    """Fair k-means under bounded representation, or under a bound on the balance of two groups, which is MS-FlowFC's rule.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    groups : int array (n,)
-        Codes from 0 on.
-    n_clusters : int
-        At most n.
-    random_state : numpy.random.Generator
-    delta : float
-        The share of group h in every cluster lies from r (1 - delta) to r / (1 - delta), up to whole instances, where r is its
-        share in the table.
-    n_init : int
-        Starts of the fractional rounds, which a large table runs on a coreset; the best one continues.
-    max_iter : int
-        Maximum number of rounds on all rows.
-    tol : float
-        A round that lowers the sum of squared errors by less than this fraction of it is the last.
-    balance : float, optional
-        Replaces ``delta`` for two groups: the rarer one in a cluster has at least this many instances for each of the other, up
-        to whole instances; at most the table's own balance. It is the rule of MS-FlowFC.
-    min_cluster_size : int
-        Least instances of a cluster, as in :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
-    max_deviation : float, optional
-        Replaces ``delta``: largest difference of a group's share in a cluster and in the table, up to whole instances.
-
-    Returns
-    -------
-    FairFlowResult
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.FairFlow` declares them.
 
     Raises
     ------
     ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for a ``delta`` outside [0, 1), for less than one
-        round or start, and for a ``balance`` above that of the table, or with other than two groups.
+        As :func:`clusterlets.algorithms.fair_assignment.fair_assignment`.
 
     Notes
     -----
@@ -101,8 +73,6 @@ def fair_flow(
     """
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)
-    if max_iter < 1 or n_init < 1:
-        raise ClusterletsError(f"max_iter = {max_iter} and n_init = {n_init}: both must be at least 1.")
     centres, multipliers = _first_centres(X, groups, n_clusters, random_state, (delta, balance, max_deviation), n_init)
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:

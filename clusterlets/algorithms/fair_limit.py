@@ -28,7 +28,7 @@ from clusterlets.algorithms.limit_counts import NOT_CONVERGED, feasible_counts, 
 from clusterlets.algorithms.limits import Limit, limit_rows, products
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
-from clusterlets.errors import ClusterletsError, NoClusteringError
+from clusterlets.errors import NoClusteringError
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed; tables of up to half as much again are taken whole
 # Temperatures of the dual: on the way to centres, with multipliers of centres nearby, and on the table.
@@ -89,42 +89,26 @@ def fair_limit(
 
     Parameters
     ----------
-    X : float array (n, d)
-    groups : int array (n,)
-        Codes 0..K-1, each of which occurs: combinations of the levels of all sensitive columns.
-    n_clusters : int
-        At most n.
-    random_state : numpy.random.Generator
+    X, groups, n_clusters, random_state
+        As in :meth:`clusterlets.methods.Method.fit`; groups are combinations of the levels of all sensitive columns.
     limits : sequence of Limit
     levels : int array (K, S)
         Level of each group in each sensitive column.
-    least_size : int
-        Of a cluster.
-    n_init : int
-        Starts of the fractional rounds.
-    max_seconds : float, optional
-        After so long the search ends with the best labels so far; results then depend on the machine.
+    least_size, n_init, max_seconds
+        As :class:`clusterlets.FairLimit` declares them; the first is ``min_cluster_size``.
     report : callable, optional
         Called with what was done, and the sum of squared errors.
-
-    Returns
-    -------
-    FairLimitResult
 
     Raises
     ------
     NoClusteringError
-        With status ``infeasible`` if it is proved that no such clusters exist, and ``not_converged`` if none were found.
-    ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for less than one start.
+        ``infeasible`` if it is proved that no such clusters exist, and ``not_converged`` if none were found.
 
     Notes
     -----
     O(n k d) time a round for distances, and O(n k) for each step of the dual; O(n k) memory.
     """
     X, groups = checked_instances(X, groups, "fair-limit", n_clusters)
-    if n_init < 1 or least_size < 1:
-        raise ClusterletsError(f"n_init = {n_init} and min_cluster_size = {least_size}: both must be at least 1.")
     problem = _Problem.of(X, groups, n_clusters, limits, levels, least_size)
     search = _Search(problem, random_state, n_init, None if max_seconds is None else monotonic() + max_seconds, report)
     return search.result()

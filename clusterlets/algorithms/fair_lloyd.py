@@ -23,7 +23,6 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
-from clusterlets.errors import ClusterletsError
 
 # The bounds on the lowest social cost of given clusters may differ by this fraction of it.
 _GAP = 1e-7
@@ -66,41 +65,15 @@ class FairLloydResult:
 def fair_lloyd(
     X, groups, n_clusters: int, random_state: np.random.Generator, max_iter: int = 100, tol: float = 1e-6
 ) -> FairLloydResult:
-    """Fair-Lloyd from centres of k-means++.
+    """Fair-Lloyd from centres of k-means++, for any number of groups (Ghadiri, Samadi and Vempala, FAccT 2021).
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    groups : int array (n,)
-        Group codes from 0 on.
-    n_clusters : int
-        k, from 1 to n.
-    random_state : numpy.random.Generator
-        Source of the first centres.
-    max_iter : int
-        Maximum number of rounds, at least 1. Each only lowers the social cost, so the clusters are valid after any
-        number of them.
-    tol : float
-        A round that lowers the social cost by less than this fraction of it is the last.
-
-    Returns
-    -------
-    FairLloydResult
-
-    Raises
-    ------
-    ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for parameters out of range.
-
-    Notes
-    -----
-    Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021; any number of groups as above. O(n k d) time a
-    round, and O(K^2 k d) for each of some dozens of steps; O(n d) memory.
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost, so
+    the clusters are valid after any number of them. O(n k d) time a round, and O(K^2 k d) for each of some dozens of steps;
+    O(n d) memory.
     """
     X, groups = checked_instances(X, groups, "Fair-Lloyd", n_clusters)
     groups = codes_that_occur(groups)
-    if max_iter < 1 or not 0 <= tol <= 1:
-        raise ClusterletsError(f"Fair-Lloyd needs max_iter of at least 1 and tol from 0 to 1, not {max_iter} and {tol}.")
     tiles = tiles_of(X)
     centres = X[kmeans_plus_plus(X, n_clusters, random_state)]
     labels, distances = _nearest(tiles, centres, len(X))

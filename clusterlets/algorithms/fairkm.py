@@ -18,7 +18,6 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import inertia_by_label, sums_by_label
 from clusterlets.algorithms.kmeans import kmeans
-from clusterlets.errors import ClusterletsError
 
 # A move must lower the objective by more than this fraction of it: less may be rounding.
 _MIN_GAIN = 1e-12
@@ -26,24 +25,20 @@ _MIN_GAIN = 1e-12
 
 @dataclass(frozen=True)
 class FairKMResult:
-    """A clustering by FairKM.
+    """A clustering by FairKM, and the terms of its objective.
 
     Attributes
     ----------
     labels : int array (n,)
         0..k-1. A cluster may be empty where the table has fewer distinct rows than k.
-    sse : float
-        Sum of squared distances to the means of the clusters.
-    unfairness : float
-        U above.
-    weight : float
-        lambda above.
+    sse, unfairness, weight : float
+        The sum of squared distances to the clusters' means, U and lambda above.
     objective : float
         ``sse + weight * unfairness``.
     n_iter : int
         Passes over the rows.
     converged : bool
-        Whether the last pass moved no row: then no move of a single row lowers the objective.
+        Whether no move of a single row lowers the objective.
     """
 
     labels: np.ndarray
@@ -58,43 +53,19 @@ class FairKMResult:
 def fairkm(
     X, groups, n_clusters: int, random_state: np.random.Generator, penalty: float | str = 1.0, max_iter: int = 300
 ) -> FairKMResult:
-    """FairKM from the clusters of plain k-means.
+    """FairKM from the clusters of plain k-means (Abraham, Deepak and Sundaram, EDBT 2020).
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    groups : int array (n,)
-        Group codes from 0 on.
-    n_clusters : int
-        k, from 1 to n.
-    random_state : numpy.random.Generator
-        Source of the start.
-    penalty : float or "authors"
-        lambda as a fraction of the SSE of plain k-means, not negative; or the authors' own lambda, (n/k)^2, which depends on
-        the unit of the features. Where plain k-means costs nothing, a number gives lambda = 0.
-    max_iter : int
-        Maximum number of passes over the rows, at least 1. No pass raises the objective, so the clusters are valid after any
-        number of passes.
-
-    Returns
-    -------
-    FairKMResult
-
-    Raises
-    ------
-    ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for parameters out of range.
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.FairKM` declares them. Where plain k-means costs
+    nothing, a number as ``penalty`` gives lambda = 0.
 
     Notes
     -----
-    Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020. A pass takes the rows
-    in their order: O(n k d) time, and O(K d) for each move. O(n d) memory. Sums start afresh in every pass, so rounding
-    does not add up.
+    A pass takes the rows in their order: O(n k d) time, and O(K d) for each move. O(n d) memory. Sums start afresh in every
+    pass, so rounding does not add up.
     """
     X, groups = checked_instances(X, groups, "FairKM", n_clusters)
     groups = codes_that_occur(groups)
-    if max_iter < 1:
-        raise ClusterletsError(f"max_iter = {max_iter}: FairKM needs at least one pass.")
     labels = kmeans(X, n_clusters, random_state).labels
     weight = _weight(penalty, len(X), n_clusters, _Clusters(X, groups, labels, n_clusters).sse)
     converged, n_iter, changes = False, 0, np.empty(len(X))
@@ -105,11 +76,9 @@ def fairkm(
     return FairKMResult(labels, clusters.sse, clusters.unfairness, weight, clusters.objective(weight), n_iter, converged)
 
 
-def _weight(penalty: float | str, n: int, n_clusters: int, plain_sse: float) -> float:
+def _weight(penalty, n: int, n_clusters: int, plain_sse: float) -> float:
     if penalty == "authors":
         return (n / n_clusters) * (n / n_clusters)
-    if isinstance(penalty, str) or not 0 <= penalty < np.inf:
-        raise ClusterletsError(f"penalty = {penalty!r}: it must be a number of at least 0, or 'authors'.")
     return penalty * plain_sse
 
 

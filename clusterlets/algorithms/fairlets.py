@@ -17,6 +17,7 @@ import numpy as np
 
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
+from clusterlets.algorithms.kernels import tiles_of
 
 #: Bits of the largest cost as a whole number. A price is at most the length of a path: 2 n of these stay below 2^63.
 BITS = 40
@@ -31,29 +32,15 @@ _MAX_BIDS = 100
 MAX_PAIRS = 1_000_000
 
 _FAR = np.int64(2**62)
-_LANES = 128
+_LANES = 128  # of a tile, as tiles_of makes them
 _SLACK = 1e3  # largest rounding error of cost - price in double precision, in units of whole costs
 
 
 def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """The cheapest fairlets of one point of the rarer group and floor(B/R) or ceil(B/R) of the other.
+    """The cheapest fairlets (n,), 0..R-1 in the order of the reds: each has one red, and floor(B/R) or ceil(B/R) blues.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-        Instances.
-    groups : int array (n,)
-        0 or 1; both occur. Of equally frequent groups, 0 counts as the rarer one.
-
-    Returns
-    -------
-    int array (n,)
-        Fairlet of each instance, 0..R-1, in the order of the reds.
-
-    Raises
-    ------
-    ClusterletsError
-        If there are not exactly two groups, or features are not finite or too large to square.
+    ``X`` (n, d) and ``groups`` (n,), which are 0 and 1; of equally frequent groups, 0 counts as the rarer one.
+    ClusterletsError if there are not exactly two groups, or features are not finite or too large to square.
 
     Notes
     -----
@@ -102,7 +89,7 @@ def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n
     prices = np.zeros(len(reds), dtype=np.int64)
     if len(reds) > 1 and len(reds) * len(blues) > MAX_PAIRS:
         nearest = np.full((len(blues), 1), -1)
-        tiles = _tiles_of(reds)
+        tiles = tiles_of(reds)
         _cheapest_columns(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
         squares = np.square(blues - reds[nearest[:, 0]]).sum(axis=1) * scale
         steps = np.clip(squares.mean() * np.array(_STEPS), 1.0, 2.0**BITS).astype(np.int64)
@@ -125,18 +112,10 @@ def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: 
 def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits: np.ndarray, scale: float) -> np.ndarray:
     """Arcs ``row * len(others) + other`` of the lowest costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
-    tiles = _tiles_of(others)
+    tiles = tiles_of(others)
     _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
     row, place = np.nonzero(cheapest >= 0)
     return row * len(others) + cheapest[row, place]
-
-
-def _tiles_of(rows: np.ndarray) -> np.ndarray:
-    """Rows (n, d) as tiles (T, d, 128) of their features; zeros fill up the last one."""
-    n_tiles = -(-len(rows) // _LANES)
-    tiles = np.zeros((n_tiles * _LANES, rows.shape[1]))
-    tiles[: len(rows)] = rows
-    return np.ascontiguousarray(tiles.reshape(n_tiles, _LANES, -1).transpose(0, 2, 1))
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")

@@ -46,16 +46,15 @@ class FRACResult:
     labels_fair : int array (n,)
         Cluster of each instance by the fair assignment, 0..m-1 without gaps.
     labels_nearest : int array (n,)
-        Index of the nearest of ``centres``, empty cells dropped: again 0..m-1 without gaps. It discards the fair
-        assignment, and is what the Clusterlets paper scored as FRAC.
+        Index of the nearest of ``centres``, again without gaps: what the Clusterlets paper scored as FRAC.
     centres : float array (k, d)
         Means of the fair clusters. A cluster without points (possible below tau = 1/k) keeps its former centre.
     centres_nearest : float array (m, d)
         Those of ``centres`` that are nearest to some instance, in the order of ``labels_nearest``.
     cost : float
-        Sum of squared Euclidean distances of the instances to the mean of their fair cluster.
+        Sum of squared distances of the instances to the mean of their fair cluster.
     n_iter : int
-        Rounds of {fair assignment, new centres} that were run.
+        Rounds.
     """
 
     labels_fair: np.ndarray
@@ -67,7 +66,7 @@ class FRACResult:
 
 
 def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
-    """Deal the points out to the centres, round-robin within each group.
+    """Deal the points out to the centres, round-robin within each group: the index (n,) of each instance's centre.
 
     Groups go one after the other in the order of their codes. Within a group the centres take turns in index order,
     each taking its nearest free point: squared Euclidean distance, ties by input order. The turn is not reset between
@@ -76,27 +75,19 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     Parameters
     ----------
     X : float array (n, d)
-        Instances. Equal rows are separate points.
     groups : int array (n,)
-        Group codes 0..K-1.
     centres : float array (k, d)
-        Centres, in the units of ``X``. They may coincide, and k may exceed n or a group's size.
+        They may coincide, and k may exceed n or a group's size.
     tau : float, Fraction, a sequence of K of them, or None
         The part of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
         is dealt out. A group with a smaller tau gives each centre exactly ``floor(tau * n_a)`` turns, which leaves
         the turn where it was; each point left over goes to its nearest centre (ties: lowest index). A float is read as
         the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one point.
 
-    Returns
-    -------
-    int array (n,)
-        Index of each instance's centre.
-
     Raises
     ------
     ClusterletsError
-        For a tau that is negative, above 1/k or not a number, for the wrong number of them, for features
-        that are not finite, and for shapes that do not fit.
+        For a tau that is negative, above 1/k or not a number, and for the wrong number of them.
 
     Notes
     -----
@@ -106,8 +97,6 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     """
     X, groups = checked_instances(X, groups, "FRAC")
     centres = np.array(centres, dtype=np.float64, order="C")
-    if centres.ndim != 2 or len(centres) < 1 or centres.shape[1] != X.shape[1]:
-        raise ClusterletsError(f"{X.shape[1]} features need centres (k, {X.shape[1]}), not {centres.shape}.")
     return _deal_groups(X, groups, centres, _count_turns(tau, len(centres), np.bincount(groups)))
 
 
@@ -121,49 +110,19 @@ def frac(
     max_iter: int = 100,
     tol: float = 1e-4,
 ) -> FRACResult:
-    """FRAC: k-means with a fair assignment in every round.
+    """FRAC: k-means with a fair assignment in every round (Gupta et al., DMKD 2023).
 
     Rounds of {fair assignment, means of the clusters as new centres} until the cost c_t of two rounds differs by at
     most ``tol`` times the later, or ``max_iter`` rounds have run. The iteration is not monotone: the result is the
     round of lowest cost, the earliest if several tie.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-        Instances, finite.
-    groups : int array (n,)
-        Group codes 0..K-1.
-    n_clusters : int
-        Number of clusters, k, from 1 to n.
-    random_state : numpy.random.Generator
-        Source of the first centres.
-    tau : float, Fraction, a sequence of K of them, or None
-        As in `fair_assignment`.
-    init : {"random", "k-means++"}
-        First centres: k rows at random, distinct in value if there are enough such rows, else distinct only as rows; or
-        those of greedy k-means++, repeated in order where there are fewer distinct rows than k.
-    max_iter : int
-        Maximum number of rounds, at least 1.
-    tol : float
-        Relative change of the cost at which the rounds end.
-
-    Returns
-    -------
-    FRACResult
-
-    Raises
-    ------
-    ClusterletsError
-        For more clusters than instances, and for parameters out of range.
-
-    Notes
-    -----
-    FRAC of Gupta et al., DMKD 2023. Each round costs one `fair_assignment` and O(n d).
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in
+    :func:`fair_assignment`, which each round costs besides O(n d). Random first centres are distinct in value if there are
+    enough such rows, else distinct only as rows; those of k-means++ are repeated in order if there are too few.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))
-    if max_iter < 1:
-        raise ClusterletsError(f"max_iter = {max_iter}: FRAC needs at least one round.")
     best = labels, centres, cost = _run_round(X, groups, _first_centres(X, n_clusters, random_state, init), turns)
     n_iter, former_cost = 1, np.inf
     while n_iter < max_iter and not abs(former_cost - cost) <= tol * cost:
@@ -176,27 +135,10 @@ def frac(
 
 
 def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: Tau = None) -> FRACResult:
-    """FRAC-OE: plain k-means, and one fair assignment at the end.
+    """FRAC-OE: plain k-means, and one fair assignment at the end; arguments as in :func:`frac`.
 
-    Parameters
-    ----------
-    X, groups, n_clusters, random_state, tau
-        As in `frac`.
-
-    Returns
-    -------
-    FRACResult
-        As of a single round of FRAC from the centres of k-means: ``centres`` are the means of the fair clusters.
-
-    Raises
-    ------
-    ClusterletsError
-        As in `frac`.
-
-    Notes
-    -----
-    FRAC-OE of Gupta et al., DMKD 2023. Where the rows have fewer distinct values than k, k-means finds fewer centres
-    than k: they are repeated in order until there are k.
+    The result is that of a single round of FRAC from the centres of k-means: ``centres`` are the means of the fair clusters.
+    Where the rows have fewer distinct values than k, the centres are repeated in order until there are k.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))
@@ -268,9 +210,7 @@ def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
 def _first_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Generator, init: str) -> np.ndarray:
     if init == "random":
         return X[_distinct_rows(X, n_clusters, random_state.permutation(len(X)))]
-    if init == "k-means++":
-        return np.resize(X[kmeans_plus_plus(X, n_clusters, random_state)], (n_clusters, X.shape[1]))
-    raise ClusterletsError(f"init = {init!r}: FRAC starts from 'random' rows or by 'k-means++'.")
+    return np.resize(X[kmeans_plus_plus(X, n_clusters, random_state)], (n_clusters, X.shape[1]))
 
 
 def _distinct_rows(X: np.ndarray, n_rows: int, order: np.ndarray) -> list[int]:

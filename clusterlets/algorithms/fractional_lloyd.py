@@ -29,39 +29,29 @@ def fractional_lloyd(
     max_iter: int = 30,
     tol: float = 1e-3,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centres that suit the cheapest fractional assignment within bounds on shares, from those of weighted k-means.
+    """Centres (k, d) that suit the cheapest fractional assignment within bounds on shares, and the dual's multipliers (R, k).
 
     Parameters
     ----------
     X : float array (n, d)
     weights : float array (n,)
-        Instances that each row stands for. The groups' shares of them must lie within
-        the bounds, because otherwise the rounds do not converge.
+        Instances that each row stands for. The groups' shares of them must lie within the bounds, or the rounds do not
+        converge.
     groups : int array (n,)
         0..K-1, each of which occurs.
-    n_clusters : int
     bounds : pair of float arrays (K,)
         Least and largest share of each group in a cluster.
     slack : float
         Instances by which a share may be missed.
-    random_state : numpy.random.Generator
     n_init : int
         Starts. Each gets a few rounds, on a quarter of the rows where there are many, and the best two go on.
-    max_iter : int
     tol : float
         A round that lowers the bound on the cost by less than this part of it is the last.
 
-    Returns
-    -------
-    centres : float array (n_clusters, d)
-        Some are equal where there are fewer distinct rows.
-    multipliers : float array (R, n_clusters)
-        Of the last round's dual.
-
     Notes
     -----
-    Fair Lloyd with fractional assignments on coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time a round, and
-    the steps of the dual.
+    Some centres are equal where there are fewer distinct rows. Fair Lloyd with fractional assignments on coresets: Schmidt,
+    Schwiegelshohn and Sohler 2018. O(n k d) time a round, and the steps of the dual.
     """
     rows, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
 

@@ -42,12 +42,7 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
     -------
     float array (n_labels, n_labels) or (S, n_labels, n_labels)
         ``[a, b]`` is the sum of d(x, y) over x in a and y in b: symmetric; on the diagonal every pair counts twice
-        and an instance with itself as 0.
-
-    Raises
-    ------
-    ValueError
-        If a label is out of range.
+        and an instance with itself as 0. ValueError if a label is out of range.
 
     Notes
     -----
@@ -80,30 +75,10 @@ def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
 
 
 def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
-    """Summed Euclidean distances of some rows to all rows of each label, which silhouettes are made of.
+    """Summed Euclidean distances (n_labels, m) or (S, n_labels, m) of some rows to all rows of each label, for silhouettes.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    rows : int array (m,)
-        Indices of the rows.
-    labels : int array (n,) or (S, n)
-        Label of each instance, 0..n_labels-1; or its labels in S labellings, for which each distance is computed once.
-    n_labels : int
-
-    Returns
-    -------
-    float array (n_labels, m) or (S, n_labels, m)
-        A row's distance to itself counts as 0.
-
-    Raises
-    ------
-    ValueError
-        If a label is out of range.
-
-    Notes
-    -----
-    O(m n (d + S)) time, O(n d + S n_labels m) memory, one thread.
+    ``rows`` (m,) are indices; the other arguments and errors are those of :func:`distance_sums`. A row's distance to itself
+    counts as 0. O(m n (d + S)) time, O(n d + S n_labels m) memory, one thread.
     """
     labels = np.asarray(labels)
     labellings = _checked_labellings(labels, n_labels)
@@ -114,23 +89,20 @@ def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_labels: int)
 
 
 def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.ndarray, sample_size: int = 2000) -> np.ndarray:
-    """Unbiased estimates of :func:`distance_sums` from 16 samples of rows.
+    """Unbiased estimates (16, n_labels, n_labels) of :func:`distance_sums` from 16 samples of rows.
+
+    Their mean is the estimate to use, and its standard error follows from their spread.
 
     Parameters
     ----------
     X : float array (n, d)
     labels : int array (n,)
-        Label of each instance, 0..n_labels-1.
+        0..n_labels-1.
     n_labels : int
     order : int array (n,)
         All rows, in random order. With the same order nearly the same rows are drawn for every labelling of a table.
     sample_size : int
         Rows of each of the 16 samples. Every label gives its share, but at least 20 rows, or all if it has fewer.
-
-    Returns
-    -------
-    float array (16, n_labels, n_labels)
-        The estimates, each symmetric. Their mean is the estimate to use, and its standard error follows from their spread.
 
     Notes
     -----

@@ -6,22 +6,9 @@ import numpy as np
 
 
 def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np.ndarray) -> np.ndarray:
-    """For each instance, the cluster of those that hold it whose centre is nearest; ties go to the first.
+    """For each row of X (n, d), the cluster of those that hold it whose centre (C, d) is nearest; ties go to the first.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    members : sequence of C int arrays
-        Rows of each cluster; every row is in one.
-    centres : float array (C, d)
-
-    Returns
-    -------
-    int array (n,)
-
-    Notes
-    -----
-    O(m d) time for clusters with m rows in total.
+    ``members`` are the rows of each cluster; every row is in one. O(m d) time for clusters with m rows in total.
     """
     labels, least_distances = np.zeros(len(X), dtype=np.int64), np.full(len(X), np.inf)
     for cluster, (rows, centre) in enumerate(zip(members, centres, strict=True)):
@@ -32,25 +19,9 @@ def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np
 
 
 def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Label of each instance from the piece that it is in.
+    """Label (n,) of each row of X from its piece (n,); of a piece in several clusters, the one with the nearest centre (C, d).
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    piece_of : int array (n,)
-        Piece of each instance, 0..G-1.
-    membership : bool array (C, G)
-        Which pieces each cluster holds; every piece is in one.
-    centres : float array (C, d)
-        Used where a piece is in several clusters: the nearest one gives the label.
-
-    Returns
-    -------
-    int array (n,)
-
-    Notes
-    -----
-    O(n) time, and :func:`nearest_own_centre` for the rows in several clusters.
+    ``membership`` (C, G) says which pieces each cluster holds; every piece is in one.
     """
     labels = membership.argmax(axis=0)[piece_of]
     shared = np.flatnonzero((membership.sum(axis=0) > 1)[piece_of])

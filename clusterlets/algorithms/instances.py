@@ -7,31 +7,10 @@ from clusterlets.errors import ClusterletsError
 
 
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Checked copies of rows and groups, in the types that compiled code takes.
+    """Checked copies of rows (n, d) and groups (n,), in the types that compiled code takes; a code of a group may be absent.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    groups : int array (n,)
-        Group codes from 0 on. A code may be absent.
-    method : str
-        Name of the method, for messages.
-    n_clusters : int
-
-    Returns
-    -------
-    X : float array (n, d), C order
-    groups : int array (n,)
-
-    Raises
-    ------
-    ClusterletsError
-        For shapes that do not fit, groups that are not codes, features that are not finite or too large to be squared, and
-        a number of clusters outside 1..n.
-
-    Notes
-    -----
-    O(n (d + log n)).
+    ClusterletsError, which names the method, for shapes that do not fit, groups that are not codes, features that are not
+    finite or too large to be squared, and a number of clusters outside 1..n. O(n (d + log n)).
     """
     X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)
     if X.ndim != 2 or groups.shape != X.shape[:1]:

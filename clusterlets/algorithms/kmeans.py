@@ -24,18 +24,7 @@ from clusterlets.algorithms.kernels import assign, candidate_distances, inertia_
 
 @dataclass(frozen=True)
 class KMeansResult:
-    """A local optimum of k-means.
-
-    Attributes
-    ----------
-    labels : int array (n,)
-        Nearest centre of each row.
-    centres : float array (k, d)
-    inertia : float
-        Sum of squared distances of the rows to their centres.
-    n_iter : int
-        Rounds.
-    """
+    """A local optimum of k-means: labels (n,), centres (k, d), the sum of squared distances to them, and the rounds."""
 
     labels: np.ndarray
     centres: np.ndarray
@@ -44,19 +33,7 @@ class KMeansResult:
 
 
 def kmeans_labels(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (n,) of k-means with ``min(n_clusters, distinct rows)`` clusters, numbered 0..m-1 without gaps.
-
-    Parameters
-    ----------
-    X : float array (n, d)
-    n_clusters : int
-        At least 1.
-    random_state : numpy.random.Generator
-
-    Notes
-    -----
-    One initialisation. O(n k d) time per round, O(n d) memory.
-    """
+    """Labels (n,) of k-means with one start: ``min(n_clusters, distinct rows)`` clusters, 0..m-1 without gaps."""
     return np.unique(kmeans(X, n_clusters, random_state).labels, return_inverse=True)[1].astype(np.int64)
 
 
@@ -67,22 +44,8 @@ def kmeans(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) ->
 
 
 def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """First centres by greedy k-means++, steps 1 and 2 above.
+    """First centres by greedy k-means++, steps 1 and 2 above: indices of ``min(n_clusters, distinct rows)`` different rows.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    n_clusters : int
-        At least 1.
-    random_state : numpy.random.Generator
-
-    Returns
-    -------
-    int array (m,)
-        Indices of ``m = min(n_clusters, distinct rows)`` rows that differ in value.
-
-    Notes
-    -----
     O(n k d log k) time, O(n (d + log k)) memory.
     """
     rows = np.require(X, np.float64, ["C", "W"])
@@ -103,26 +66,7 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
 
 
 def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 1e-4) -> KMeansResult:
-    """Rounds of k-means from given centres, steps 3 and 4 above.
-
-    Parameters
-    ----------
-    X : float array (n, d)
-    centres : float array (k, d)
-        First centres, k from 1 to n.
-    max_iter : int
-        Maximum number of rounds, at least 1.
-    tol : float
-        The rounds end when the squared moves of the centres add up to at most this share of a feature's mean variance.
-
-    Returns
-    -------
-    KMeansResult
-
-    Notes
-    -----
-    O(n k d) time per round, O(n d) memory.
-    """
+    """Rounds of k-means from given centres (k, d), steps 3 and 4 above. O(n k d) time per round, O(n d) memory."""
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))

@@ -13,7 +13,7 @@ _TEMPERATURES = (1.0, 0.1, 0.01)
 def assign_new(
     costs: np.ndarray, groups: np.ndarray, composition: np.ndarray, rows: np.ndarray, slack: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Assign new rows to clusters that already hold others.
+    """Labels (n,) for new rows of clusters that already hold others, and by how much the worst share misses its limit.
 
     Parameters
     ----------
@@ -23,17 +23,9 @@ def assign_new(
         0..K-1.
     composition : int array (K, k)
         Rows of each group that the clusters hold already.
-    rows : int array (R, K)
-        Coefficients of the groups in each limit, from :func:`clusterlets.algorithms.limits.assignment_rows`.
-    slack : int array (R, k)
-        The most that ``rows @ counts`` may be, for the counts (K, k) of the new rows.
-
-    Returns
-    -------
-    labels : int array (n,)
-    missed : float
-        By how much the worst share misses its limit; 0 if all limits are kept. Limits are relaxed, step by step, only where
-        no labels within them were found.
+    rows, slack : int arrays (R, K), (R, k)
+        From :func:`clusterlets.algorithms.limits.assignment_rows`: the most that ``rows @ counts`` may be for the new rows.
+        Limits are relaxed, step by step, only where no labels within them were found.
 
     Notes
     -----

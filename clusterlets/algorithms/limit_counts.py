@@ -26,26 +26,10 @@ INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
 
 
 def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_size: np.ndarray):
-    """Whole counts near given ones that keep all limits, or None if the search fails.
+    """Whole counts (K, k) near the wanted ones that keep ``rows @ counts <= slack``, or None if the search fails.
 
-    Parameters
-    ----------
-    wanted : float array (K, k)
-        Not negative.
-    totals : int array (K,)
-        Instances of each group.
-    rows : int array (R, K)
-    slack : int array (R, k)
-        What ``rows @ counts`` may be at most.
-    least_size : int array (k,)
-
-    Returns
-    -------
-    int array (K, k) or None
-
-    Notes
-    -----
-    O(k K^2 (R + k)) time a step.
+    ``totals`` (K,) are the instances of each group, ``rows`` (R, K), ``slack`` (R, k), ``least_size`` (k,). O(k K^2 (R + k))
+    time a step.
     """
     all_rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, len(totals)), dtype=np.int64)]))
     all_slack = np.ascontiguousarray(np.vstack([slack, -least_size[None, :]]))
@@ -87,16 +71,8 @@ def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int)
 def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tuple[int | None, list[np.ndarray]]:
     """The largest number of clusters that limits allow, exactly, and counts (K,) of each; None where that is too much work.
 
-    Parameters
-    ----------
-    totals : int array (K,)
-    rows : int array (R, K)
-        A cluster with counts m keeps the limits if ``rows @ m <= 0``.
-    least_size : int
-
-    Notes
-    -----
-    With N = prod(totals + 1) states, O(N (R K + A)) time for A allowed clusters that are not the union of two others.
+    A cluster with counts m keeps the limits if ``rows @ m <= 0``. With N = prod(totals + 1) states, O(N (R K + A)) time for A
+    allowed clusters that are not the union of two others.
     """
     if (products(rows, totals) > 0).any() or totals.sum() < least_size:
         return 0, []
@@ -206,11 +182,7 @@ def _penalty(value, largest):
 
 @inner
 def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two):
-    """What losing and gaining instances would do to a cluster's weighted violation.
-
-    ``exchange[cluster, i, j]``: losing one of group i and gaining one of j; the index K stands for none. ``gain_two`` and
-    ``lose_two``: one more, or less, of both.
-    """
+    """What losing one of group i and gaining one of j (K: none) does to a cluster's violation; likewise two at once."""
     n_rows, n_groups = rows.shape
     for i in range(n_groups + 1):
         for j in range(n_groups + 1):
@@ -364,10 +336,7 @@ def _search(
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")
 def _split(totals, rows, least_size, most, last, most_nodes):
-    """Fill in the largest number of allowed clusters into which each state splits (-1: none), and the last of these.
-
-    States are counts up to the totals, in mixed radix; False if it takes too many nodes.
-    """
+    """Fill in the largest number of allowed clusters into which each state splits, and the last one; False if too much."""
     n_groups, n_states = len(totals), len(most)
     state_counts = np.zeros(n_groups, dtype=np.int64)
     cells, cell_counts = np.empty(1024, dtype=np.int64), np.empty((1024, n_groups), dtype=np.int64)

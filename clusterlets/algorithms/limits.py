@@ -26,15 +26,8 @@ def exact(number: float | str | Fraction) -> Fraction:
 class Limit:
     """``count of A <= fraction * count of B`` in every cluster.
 
-    Attributes
-    ----------
-    column, level : int
-        A is the rows with this level of this sensitive column.
-    fraction : Fraction
-    all_but : bool
-        A is all rows but those.
-    of_level : int or None
-        B is the rows with this level of the same column; None for all.
+    A is the rows with a level of a sensitive column, or ``all_but`` those; B is the rows ``of_level`` of the same column, or
+    all.
     """
 
     column: int
@@ -45,16 +38,7 @@ class Limit:
 
 
 def deviation_limits(levels: np.ndarray, counts: np.ndarray, most: Sequence[Fraction]) -> list[Limit]:
-    """The share of every level differs by at most ``most`` (S,) from that in the table, column by column.
-
-    Parameters
-    ----------
-    levels : int array (K, S)
-        Level of each group in each of S sensitive columns.
-    counts : int array (K,)
-        Instances of each group in the table.
-    most : sequence of S Fractions
-    """
+    """The share of every level (K, S) differs by at most ``most`` (S,) from that in the table, column by column."""
     limits = []
     for column, deviation in enumerate(most):
         for level, share in enumerate(_shares(levels[:, column], counts)):
@@ -93,17 +77,8 @@ def _between(column: int, level: int, least: Fraction, most: Fraction) -> list[L
 def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """Limits as rows (R, K) of whole numbers: a cluster with counts m (K,) keeps them if ``rows @ m <= 0``.
 
-    Parameters
-    ----------
-    limits : sequence of Limit
-    levels : int array (K, S)
-    totals : int array (K,)
-        Instances of each group that there are to assign.
-
-    Returns
-    -------
-    int array (R, K)
-        Without limits that every cluster keeps, and of those on the same counts only the strictest.
+    ``levels`` (K, S), and ``totals`` (K,) of the instances that there are to assign. Limits that every cluster keeps are left
+    out, and of those on the same counts only the strictest stays.
     """
     fractions: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
@@ -143,13 +118,8 @@ def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list
 def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndarray | None = None) -> Fraction:
     """Largest difference of a level's share in a cluster from that in the table, exactly.
 
-    Parameters
-    ----------
-    counts : int array (K, k)
-        Of the groups in the clusters, none of which is empty.
-    levels : int array (K, S)
-    reference : int array (K,), optional
-        Counts of the groups in the table; by default those of all clusters together.
+    ``counts`` (K, k) of the groups in the clusters, none of which is empty; ``reference`` (K,) those in the table, by default
+    of all clusters together.
     """
     reference = counts.sum(axis=1) if reference is None else reference
     if not counts.sum(axis=0).all():
@@ -169,15 +139,8 @@ def assignment_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Limits on old and new rows together, as rows (R, K) and what they may be at most (R, k) for the counts of the new ones.
 
-    Parameters
-    ----------
-    limits : sequence of Limit
-    levels : int array (K, S)
-    composition : int array (K, k)
-        Old rows of each group in each cluster.
-    new_totals : int array (K,)
-    whole : bool
-        Whether limits hold up to whole instances only: a count may be missed by less than one.
+    ``composition`` (K, k) are the old rows of each group in each cluster, ``new_totals`` (K,) the new ones. With ``whole``,
+    limits hold up to whole instances only: a count may be missed by less than one.
     """
     rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
     slack = -products(rows, composition)

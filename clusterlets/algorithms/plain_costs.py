@@ -20,24 +20,10 @@ _known_costs: dict[tuple[bytes, int, int], float] = {}
 
 
 def plain_costs(X: np.ndarray, n_clusters: int, n_starts: int | None = None) -> np.ndarray:
-    """Sum of squared distances to the cluster means of plain k-means, for each start.
+    """Sums of squared distances to the means of plain k-means, one for each start; more starts begin with the same costs.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    n_clusters : int
-        At least 1; of fewer distinct rows, as many clusters as these.
-    n_starts : int or None
-        At least 1; None for :data:`STARTS`, or :data:`STARTS_OF_MANY_ROWS` on more than :data:`MANY_ROWS` rows.
-
-    Returns
-    -------
-    float array (n_starts,)
-        In squared units of the data; more starts begin with the same costs.
-
-    Notes
-    -----
-    Greedy k-means++ and Lloyd's rounds, :mod:`clusterlets.algorithms.kmeans`: O(n d k) time for each round, O(n d) memory.
+    ``n_starts`` None is :data:`STARTS`, or :data:`STARTS_OF_MANY_ROWS` on more than :data:`MANY_ROWS` rows; of fewer distinct
+    rows than ``n_clusters``, there are as many clusters as these. O(n d k) time for each round, O(n d) memory.
     """
     # Imported late: the estimate of a grid must not load Numba.
     from clusterlets.algorithms.geometry import moments_by_label

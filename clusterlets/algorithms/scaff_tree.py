@@ -23,7 +23,6 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
-from clusterlets.errors import ClusterletsError
 
 _ROUNDING = 1e-12  # a smaller gain may be rounding
 _MIN_PART = 20  # n / k instances, divided by this, are the smallest leaf
@@ -107,15 +106,7 @@ class Nodes:
     cluster: np.ndarray
 
     def text(self, feature_names: Sequence[str] | None = None, decimals: int = 2) -> str:
-        """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes them.
-
-        Parameters
-        ----------
-        feature_names : sequence of d str, optional
-            By default ``feature_0`` and so on.
-        decimals : int
-            Of the thresholds.
-        """
+        """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes them."""
         lines, stack = [], [(0, 0, "")]
         while stack:
             node, depth, condition = stack.pop()
@@ -137,31 +128,9 @@ def scaff_tree(
 ) -> Tree:
     """Plain k-means, and a tree that learns its labels; steps 1 to 4 above.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-        Instances, finite.
-    groups : int array (n,)
-        Group codes 0..K-1.
-    n_clusters : int
-        Number of clusters, from 1 to n. Rows with fewer distinct values give as many clusters as there are values.
-    random_state : numpy.random.Generator
-        Source of the first centres of k-means.
-    theta : float
-        Weight of the groups, from 0 (only the labels count) to 1 (no split gains, and all are forced).
-
-    Returns
-    -------
-    Tree
-
-    Raises
-    ------
-    ClusterletsError
-        For features that are not finite, groups that are not codes, and parameters out of range.
-
-    Notes
-    -----
-    O(n k d) time per round of k-means, and that of :func:`grow_tree`.
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of
+    k-means, and that of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
@@ -173,23 +142,12 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
     Parameters
     ----------
     X : float array (n, d)
-    groups : int array (n,)
-        Group codes 0..K-1.
-    targets : int array (n,)
-        Labels to learn, 0..L-1.
+    groups, targets : int arrays (n,)
+        Group codes 0..K-1, and labels to learn, 0..L-1.
     n_leaves : int
-        Number of leaves, from 1 to n; there are fewer only if the rows have fewer distinct values.
+        From 1 to n; there are fewer leaves only if the rows have fewer distinct values.
     theta : float
         Weight of the groups, from 0 to 1.
-
-    Returns
-    -------
-    Tree
-
-    Raises
-    ------
-    ClusterletsError
-        As in :func:`scaff_tree`.
 
     Notes
     -----
@@ -197,11 +155,7 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
     O(d n) memory.
     """
     X, groups = checked_instances(X, groups, "a tree", n_leaves)
-    if not 0 <= theta <= 1:
-        raise ClusterletsError(f"theta = {theta}: the weight of the groups must lie between 0 and 1.")
     targets = np.ascontiguousarray(targets, dtype=np.int64)
-    if targets.shape != groups.shape or targets.min() < 0:
-        raise ClusterletsError(f"A tree learns labels of at least 0, one per instance ({len(X)},), not {targets.shape}.")
     growth = _Growth(X, groups, targets, max(1, len(X) // (_MIN_PART * n_leaves)), theta)
     while len(growth.leaves) < n_leaves and growth.split_next():
         pass

@@ -19,7 +19,7 @@ _NEVER = np.int64(2**62)
 
 
 def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """The cheapest assignment with given cluster sizes.
+    """The cheapest assignment with given cluster sizes, and the prices that prove it.
 
     Parameters
     ----------
@@ -44,9 +44,8 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
 
     Notes
     -----
-    Successive shortest paths between clusters: each moves one instance along every edge of a path from a cluster with too
-    many to one with too few, and the edges are kept in heaps. O(n k) memory; O(n k) time to build the heaps, and
-    O(k^3 + k log n) for each instance that has to move.
+    Successive shortest paths between clusters, whose edges are kept in heaps. O(n k) memory; O(n k) time to build the heaps,
+    and O(k^3 + k log n) for each instance that has to move.
     """
     costs, sizes = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(sizes, dtype=np.int64)
     if costs.ndim != 2 or not costs.shape[1]:

@@ -13,7 +13,7 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
-from clusterlets.errors import ClusterletsError, NoClusteringError
+from clusterlets.errors import NoClusteringError
 
 #: Levels of the tree: points that share a box of 2^-40 of the side count as equal.
 DEPTH = 40
@@ -22,10 +22,7 @@ DEPTH = 40
 def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
     """The largest fraction p/q, q at most ``largest_q``, that is at most the balance of the table, ``n_fewer / n_more``.
 
-    Raises
-    ------
-    NoClusteringError
-        If there is none, because the rarer group is too rare: status ``infeasible``.
+    NoClusteringError with status ``infeasible`` if there is none, because the rarer group is too rare.
     """
     best = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
     if best == 0:
@@ -38,40 +35,22 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
 
 
 def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
-    """Fairlets that each have a balance of at least p/q, from a randomly shifted tree.
+    """Fairlets (n,), 0..m-1 without gaps, that each have a balance of at least p/q, from a randomly shifted tree.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-        Instances.
-    groups : int array (n,)
-        0 or 1; both occur.
-    random_state : numpy.random.Generator
-        Shifts the tree.
-    largest_q : int
-        Bound on q. A larger one promises a balance nearer to that of the table, and makes larger fairlets, which costs more.
-
-    Returns
-    -------
-    int array (n,)
-        Fairlet of each instance, 0..m-1 without gaps. In each, and in every union, the rarer group has at least p for each q
-        of the other, with p/q from :func:`promised_balance`.
+    ``X``, ``groups`` (0 or 1; both occur) and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and
+    ``largest_q`` as :class:`clusterlets.TreeFairlets` declares it. In each fairlet, and in every union, the rarer group has at
+    least p for each q of the other, with p/q from :func:`promised_balance`. O(n d depth) time, at most 40 levels deep, and
+    O(n d) memory.
 
     Raises
     ------
     ClusterletsError
-        If there are not exactly two groups, features are not finite or too large to square, or ``largest_q`` is below 1.
+        If there are not exactly two groups, or features are not finite or too large to square.
     NoClusteringError
-        If the rarer group is too rare for ``largest_q``.
-
-    Notes
-    -----
-    O(n d depth) time, at most 40 levels deep, and O(n d) memory.
+        ``infeasible``, if the rarer group is too rare for ``largest_q``.
     """
     X, groups = checked_instances(X, groups, "fairlets")
     counts = counts_of_two(groups)
-    if largest_q < 1:
-        raise ClusterletsError(f"largest_q = {largest_q} must be at least 1.")
     balance = promised_balance(int(counts.min()), int(counts.max()), largest_q)
     fairlets = np.empty(len(X), dtype=np.int64)
     cells = _cells(X, random_state)

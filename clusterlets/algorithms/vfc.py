@@ -36,7 +36,7 @@ from clusterlets.algorithms.elementary import exp, log
 from clusterlets.algorithms.geometry import distances_to_centres, moments_by_label
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
-from clusterlets.errors import ClusterletsError, NoClusteringError
+from clusterlets.errors import NoClusteringError
 
 _INNER_TOLERANCE, _MOST_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
@@ -97,8 +97,7 @@ class VFCResult:
     n_iter : int
         Outer rounds.
     warning : str
-        Why it did not converge; empty if it did. The labels are then those of the last round, or of the one with the least
-        objective.
+        Why it did not converge, or empty. The labels are then of the last round, or of the one with the least objective.
     """
 
     labels: np.ndarray
@@ -117,49 +116,23 @@ def vfc(
     lipschitz: float = 7.0,
     max_iter: int = 100,
 ) -> VFCResult:
-    """VFC from centres of k-means++.
+    """VFC from centres of k-means++ (Ziko et al., AAAI 2021, arXiv 1906.08207, algorithm 1).
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    groups : int array (n,)
-        Group codes from 0 on.
-    n_clusters : int
-        k, from 1 to n.
-    random_state : numpy.random.Generator
-        Source of the first centres.
-    fairness_weight : float
-        lambda above, not negative. The published one is ``fairness_weight * SSE of plain k-means``.
-    lipschitz : float
-        The first L, above 0; the published one is ``lipschitz * SSE of plain k-means / n``.
-    max_iter : int
-        Most outer rounds, at least 1.
-
-    Returns
-    -------
-    VFCResult
+    ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
+    other parameters as :class:`clusterlets.VFC` declares them. The published lambda is
+    ``fairness_weight * SSE of plain k-means``, and the published L ``lipschitz * SSE of plain k-means / n``.
 
     Raises
     ------
     NoClusteringError
-        ``not_converged``, if a cluster is left without rows in the first round, from k-means++ and then from the centres of
-        plain k-means too.
-    ClusterletsError
-        As :func:`clusterlets.algorithms.instances.checked_instances`, and for parameters out of range.
+        ``not_converged``, if a cluster is left without rows in the first round, from k-means++ and then from plain k-means too.
 
     Notes
     -----
-    Ziko et al., Variational fair clustering, AAAI 2021 (arXiv 1906.08207), algorithm 1. O(n k d) time an outer round and
-    O(n k) an inner one, of which there are dozens to hundreds in each; O(n (d + k)) memory.
+    O(n k d) time an outer round and O(n k) an inner one, of which there are dozens to hundreds in each; O(n (d + k)) memory.
     """
     X, groups = checked_instances(X, groups, "VFC", n_clusters)
     groups = codes_that_occur(groups)
-    if not 0 <= fairness_weight < np.inf:
-        raise ClusterletsError(f"fairness_weight = {fairness_weight!r}: it must be a number of at least 0.")
-    if not 0 < lipschitz < np.inf:
-        raise ClusterletsError(f"lipschitz = {lipschitz!r}: it must be a number above 0.")
-    if max_iter < 1:
-        raise ClusterletsError(f"max_iter = {max_iter}: VFC needs at least one round.")
     first = X[kmeans_plus_plus(X, n_clusters, random_state)]
     plain = lloyd(X, first)
     results = []

@@ -17,28 +17,9 @@ _TOL = 1e-4  # smallest total squared move of the centres, as a share of the mea
 def weighted_kmeans(
     X: np.ndarray, weights: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Greedy k-means++ and Lloyd on weighted rows, the best of ``n_init`` starts.
+    """Centres (k, d) and labels (n,) of greedy k-means++ and Lloyd on weighted rows, the best of ``n_init`` starts.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-    weights : float array (n,)
-        Positive and finite.
-    n_clusters : int
-        At least 1. There are never more clusters than distinct rows.
-    random_state : numpy.random.Generator
-    n_init : int
-        Number of starts, at least 1. The result is the one of lowest cost, ties to the first.
-
-    Returns
-    -------
-    centres : float array (k, d)
-    labels : int array (n,)
-        Index of each row's nearest centre.
-
-    Notes
-    -----
-    O(n k d) time per round and O(n d) memory. Arthur and Vassilvitskii (SODA 2007), with 2 + log k candidates for each centre.
+    Weights (n,) are positive; there are never more clusters than distinct rows. O(n k d) time per round and O(n d) memory.
     """
     rows, weights = (np.require(array, np.float64, ["C", "W"]) for array in (X, weights))
     tiles = tiles_of(rows)
@@ -55,29 +36,10 @@ def weighted_kmeans(
 def cluster_fairlets(
     X: np.ndarray, fairlets: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
 ) -> np.ndarray:
-    """k-means of the fairlets' means, each weighted by the size of its fairlet; every row goes where its fairlet goes.
+    """Labels (n,), 0..c-1 without gaps: k-means of the fairlets' means, weighted by size; rows go where their fairlet goes.
 
-    The cost of the rows is that of the weighted means plus a constant: the fairlets' own sums of squares.
-
-    Parameters
-    ----------
-    X : float array (n, d)
-    fairlets : int array (n,)
-        Fairlet of each row, 0..m-1 without gaps.
-    n_clusters : int
-        There are never more clusters than fairlets with different means.
-    random_state : numpy.random.Generator
-    n_init : int
-        Starts; see :func:`weighted_kmeans`.
-
-    Returns
-    -------
-    int array (n,)
-        Labels 0..c-1 without gaps.
-
-    Notes
-    -----
-    O(n d + m k d) time per round, O(n d) memory.
+    ``fairlets`` (n,) are 0..m-1 without gaps. The cost of the rows is that of the weighted means plus a constant: the fairlets'
+    own sums of squares. O(n d + m k d) time per round, O(n d) memory.
     """
     sizes = np.bincount(fairlets)
     means, _ = moments_by_label(X, fairlets, len(sizes))

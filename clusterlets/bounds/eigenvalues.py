@@ -11,20 +11,10 @@ _MAX_SWEEPS = 60  # about ten are needed
 
 
 def scatter_eigenvalues(X: np.ndarray) -> np.ndarray:
-    """Eigenvalues of the scatter matrix of rows, the sum of (x - mean)(x - mean)'.
+    """Eigenvalues (d,) of the scatter matrix of rows (n, d), the sum of (x - mean)(x - mean)'; descending, none below 0.
 
-    Parameters
-    ----------
-    X : float array (n, d)
-
-    Returns
-    -------
-    float array (d,)
-        In descending order, none below 0; their sum is the sum of squared distances to the mean.
-
-    Notes
-    -----
-    O(n d^2 + d^3) time, O(n d + d^2) memory. The method is that of Jacobi (1846), by cyclic sweeps.
+    Their sum is the sum of squared distances to the mean. O(n d^2 + d^3) time, O(n d + d^2) memory: Jacobi (1846), by cyclic
+    sweeps.
     """
     X = np.asarray(X, dtype=np.float64)
     scatter = np.empty((X.shape[1], X.shape[1]))

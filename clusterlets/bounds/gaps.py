@@ -16,25 +16,19 @@ def assignment_gap(
     centres: np.ndarray | None = None,
     delta: float | None = None,
 ) -> float:
-    """How much more an assignment costs than a lower bound on all equally fair ones at these centres.
+    """How much more an assignment costs than a lower bound on all equally fair ones at these centres: cost / bound - 1.
+
+    It is 0 where every instance is at its nearest centre, and infinite where the bound is 0 and the cost is not. It says
+    nothing about other centres.
 
     Parameters
     ----------
     X : float array (n, d)
-    groups : int array (n,)
-        Sensitive group of each instance.
-    labels : int array (n,)
-        Cluster of each instance.
+    groups, labels : arrays (n,)
     centres : float array (k, d), optional
         Centres of clusters 0..k-1. By default the means of the clusters; the labels may then be any integers.
     delta : float, optional
         Unfairness allowed to the other assignments, in exact shares; at least that of the labels, which is the default.
-
-    Returns
-    -------
-    float
-        Cost / bound - 1, at least 0. It is 0 where every instance is at its nearest centre, and infinite where the
-        bound is 0 and the cost is not. It says nothing about other centres.
 
     Raises
     ------

@@ -25,10 +25,11 @@ import numpy as np
 
 from clusterlets.algorithms.checks import check_magnitudes, check_same_index
 from clusterlets.algorithms.compiled import compiled, inner
+from clusterlets.algorithms.kernels import tiles_of
 from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
 
-# Columns of a tile, and rows that are compared with a tile at once.
+# Columns of a tile, as tiles_of makes them, and rows that are compared with a tile at once.
 _LANES = 128
 _ROWS = 4
 # Margins for rounding: as a fraction of a bound, as a fraction of the sums whose difference it is, and to add to a share.
@@ -58,7 +59,6 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     ----------
     X : float array (n, d)
     groups : int array (n,)
-        Sensitive group of each instance.
     n_clusters : sequence of int
         Largest numbers of clusters, each at least 1.
     deltas : sequence of float
@@ -68,8 +68,8 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     Returns
     -------
     float array (len(deltas), len(n_clusters))
-        In squared units of X. The bound never rises with delta or with the number of clusters: a looser problem allows all
-        that a tighter one does, so its bound holds for the tighter one too.
+        In squared units of X. It never rises with delta or the number of clusters: a looser problem's bound holds for a
+        tighter one.
 
     Raises
     ------
@@ -155,26 +155,17 @@ Interval = tuple[float, float]
 def transport_bounds(
     rows: np.ndarray, columns: np.ndarray, row_intervals: Sequence[Interval], column_intervals: Sequence[Interval]
 ) -> np.ndarray:
-    """Lower bounds on the cheapest transport between two sets of points, whose masses lie in intervals.
+    """Lower bounds (len(row_intervals),) on the cheapest transport between two sets of points, whose masses lie in intervals.
 
-    Parameters
-    ----------
-    rows, columns : float arrays (m, d), (n, d)
-        The transport costs the smallest sum, over weights pi >= 0, of pi_ij \\|x_i - y_j\\|^2.
-    row_intervals, column_intervals : sequences of (low, high)
-        Smallest and largest sum of the weights of every row and of every column; the problems are solved in this order, each
-        from the solution before it.
-
-    Returns
-    -------
-    float array (len(row_intervals),)
-        At least 0.
+    ``rows`` (m, d) and ``columns`` (n, d); the transport costs the smallest sum, over weights pi >= 0, of pi_ij times the
+    squared distance of x_i and y_j. The intervals are the smallest and largest sum of the weights of every row and of every
+    column; the problems are solved in this order, each from the solution before it.
 
     Notes
     -----
-    The dual: with u_i + v_j <= \\|x_i - y_j\\|^2 for all pairs, the sum over rows of (low max(u, 0) + high min(u, 0)), and the
-    same over columns, is a lower bound. u follows from v, so the search is over v alone: limited-memory quasi-Newton steps
-    on the smoothed minimum, at falling temperatures (Cuturi and Peyre 2018 for the smoothed semi-dual).
+    The dual: with u_i + v_j at most the squared distance for all pairs, the sum over rows of (low max(u, 0) + high min(u, 0)),
+    and the same over columns, is a lower bound. u follows from v, so the search is over v alone: limited-memory quasi-Newton
+    steps on the smoothed minimum, at falling temperatures (Cuturi and Peyre 2018 for the smoothed semi-dual).
     """
     if len(columns) > len(rows):
         return transport_bounds(columns, rows, column_intervals, row_intervals)
@@ -202,10 +193,7 @@ def transport_bounds(
 
 
 def _best_shift(u: np.ndarray, v: np.ndarray, row_interval: Interval, column_interval: Interval) -> tuple[float, float]:
-    """The best amount to add to u and subtract from v, and the dual's value there, less a margin for rounding.
-
-    The value is concave in the amount; its slope changes where a potential becomes 0.
-    """
+    """The best amount to add to u and subtract from v, and the dual's value there (concave), less a margin for rounding."""
     breakpoints = np.concatenate([-u, v])
     order = np.argsort(breakpoints, kind="stable")
     drops = np.repeat([row_interval[1] - row_interval[0], column_interval[1] - column_interval[0]], [len(u), len(v)])[order]
@@ -232,16 +220,13 @@ def _first_potentials(whole: "_Dual", row_interval: Interval, column_interval: I
 
 
 class _Dual:
-    """The dual of transport between rows (m, d) and columns (n, d), as a concave function of the columns' potentials.
-
-    In a part of a larger problem each row stands for ``row_weight`` points, and each column for ``column_weight``.
-    """
+    """The dual of transport between rows (m, d) and columns (n, d), which may stand for several points each."""
 
     def __init__(self, rows: np.ndarray, columns: np.ndarray, row_weight: float = 1.0, column_weight: float = 1.0):
         self.rows, self.columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
         self.row_weight, self.column_weight = row_weight, column_weight
         self.row_norms, self.column_norms = np.square(self.rows).sum(axis=1), np.square(self.columns).sum(axis=1)
-        self.row_tiles, self.column_tiles = _tiles(self.rows), _tiles(self.columns)
+        self.row_tiles, self.column_tiles = tiles_of(self.rows), tiles_of(self.columns)
         self.n_pairs = len(rows) * len(columns)
 
     def thin_out(self, stride: int) -> "_Dual":
@@ -250,10 +235,7 @@ class _Dual:
         return _Dual(rows, columns, len(self.rows) / len(rows), len(self.columns) / len(columns))
 
     def anneal(self, row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
-        """Potentials from 0 at falling temperatures, and the dual's value per unit of mass.
-
-        High temperatures come first because the potentials of outliers are large: low ones would need many steps to get there.
-        """
+        """Potentials from 0 at falling temperatures, as those of outliers are large, and the dual's value per unit of mass."""
         v, scale = np.zeros(len(self.columns)), 0.0
         mass = len(self.rows) * self.row_weight * row_interval[1]
         largest = float(self.row_norms.max() + self.column_norms.max()) or 1.0
@@ -345,15 +327,6 @@ def _smooth_hinge(x: np.ndarray, low: float, high: float, width: float) -> tuple
 
 
 # ---- passes over all pairs --------------------------------------------------------------------------------------------
-
-
-def _tiles(columns: np.ndarray) -> np.ndarray:
-    """Columns (n, d) as tiles (T, d, LANES); the last one is padded with zeros."""
-    n, d = columns.shape
-    n_tiles = -(-n // _LANES)
-    padded = np.zeros((n_tiles * _LANES, d))
-    padded[:n] = columns
-    return np.ascontiguousarray(padded.reshape(n_tiles, _LANES, d).transpose(0, 2, 1))
 
 
 def _padded(offsets: np.ndarray, n_tiles: int) -> np.ndarray:

@@ -50,7 +50,7 @@ examples:
   clusterlets cluster people.csv --sensitive sex --matcher C --omega 0.25 --features age,income --plot people.png
   clusterlets cluster people.csv --sensitive sex --method FRAC -k 5 --tau 0.1
       five clusters, each with at least a tenth of the women and a tenth of the men
-  clusterlets cluster people.csv --sensitive sex --method fair-flow -k 5 --parameters delta=0.1,n_init=2
+  clusterlets cluster people.csv --sensitive sex --method fair-limit -k 5 --parameters max_deviation=0.02,n_init=2
       --parameters sets any parameters, those of a method of your own too (--method mine.py, docs/extending.md)
 
 matchers (--matcher):
@@ -199,7 +199,7 @@ def _parser() -> argparse.ArgumentParser:
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
     for name, owners in _parameters().items():
         description = methods.meaning(name, owners).replace("%", "%%")
-        group.add_argument(f"--{name}", dest=_option(name), type=nonempty, metavar="VALUE", help=description)
+        group.add_argument(_flag(name), dest=_option(name), type=nonempty, metavar="VALUE", help=description)
     group.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
     )
@@ -214,6 +214,11 @@ def _other_methods() -> list[str]:
 def _parameters() -> dict[str, list[type[Method]]]:
     """The parameters that have their own option, each with the methods that take it."""
     return methods.by_parameter(map(methods.get, methods.names()))
+
+
+def _flag(parameter: str) -> str:
+    """A parameter's own option, as users write it."""
+    return f"--{parameter.replace('_', '-')}"
 
 
 def _option(parameter: str) -> str:
@@ -255,7 +260,7 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     for name in _parameters():
         text = getattr(options, _option(name))
         if text is not None and name in values:
-            raise ClusterletsError(f"--{name} and --parameters both set {name}; leave one out.")
+            raise ClusterletsError(f"{_flag(name)} and --parameters both set {name}; leave one out.")
         if text is not None:
             values[name] = _mapping(text) if text.startswith("{") else parse_value(text)
     return values
@@ -278,7 +283,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     method = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
     useless = ["--matcher"] if options.matcher and not is_matcher else []
     accepted = methods.parameters_of(options.chosen)
-    useless += [f"--{name}" for name in options.values if accepted is not None and name not in accepted]
+    useless += [_flag(name) for name in options.values if accepted is not None and name not in accepted]
     if useless:
         hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
         verb, pronoun = ("has", "it") if len(useless) == 1 else ("have", "them")

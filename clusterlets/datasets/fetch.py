@@ -46,11 +46,10 @@ class SourceFailed(Exception):
 class Answer(NamedTuple):
     """What a source served into ``folder``; ``is_right`` is None if no table is known to compare it with.
 
-    ``source`` is its name in the receipt, ``title`` that in messages, which holds no password.
+    ``source`` is ``mirror`` and its place without a password, ``bundled``, or an address.
     """
 
     source: str
-    title: str
     folder: Path
     is_right: bool | None
     verdict: str
@@ -129,7 +128,7 @@ def _names(dataset: dict) -> list[str]:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """Hold the folder's lock, which ends with the process. On a file system without locks each process fetches for itself."""
+    """Hold the folder's lock, which ends with the process; on a file system without locks each process fetches for itself."""
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / ".lock", "w", encoding="utf-8") as lock:
         with contextlib.suppress(OSError):
@@ -141,37 +140,38 @@ def _locked(folder: Path) -> Iterator[None]:
 
 def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror: str | None) -> None:
     """Fetch the missing files into the folder: from the first source that is right, else the first that may be right."""
-    answers = []
     with tempfile.TemporaryDirectory(prefix=".incoming.", dir=folder, ignore_cleanup_errors=True) as incoming:
+        answers, served = [], None
         for answer in _answers(dataset, Path(incoming), list(missing), folder, mirror):
             answers.append(answer)
+            if answer.is_right or (served is None and answer.is_right is None):
+                served = answer
             if answer.is_right:
                 break
-        usable = sorted((answer for answer in answers if answer.is_right is not False), key=lambda answer: not answer.is_right)
-        if not usable:
-            failures = [(_BY_HAND, reason) for reason in missing.values()] + [(wrong.title, wrong.verdict) for wrong in answers]
-            raise ClusterletsError(_no_source_error(dataset, folder, failures))
-        origins = {storage.hash_of_file(usable[0].folder / file): usable[0].source for file in missing}
+        if served is None:
+            raise ClusterletsError(_no_source_error(dataset, folder, missing, answers))
+        origin = served.source.partition(" ")[0]  # without the place of a mirror
+        origins = {storage.hash_of_file(served.folder / file): origin for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
         for file in missing:
-            os.replace(usable[0].folder / file, folder / file)
+            os.replace(served.folder / file, folder / file)
 
 
 def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirror: str | None) -> Iterator[Answer]:
     """Try every source, each in its own folder below ``incoming``; links there lead to the other files in ``folder``."""
-    for number, (source, title, get) in enumerate(_sources(dataset, mirror)):
+    for number, (source, get) in enumerate(_sources(dataset, mirror)):
         stage = incoming / str(number) / dataset["name"]
         stage.mkdir(parents=True)
+        for file in set(_names(dataset)) - set(files):
+            (stage / file).symlink_to((folder / file).resolve())
         try:
             for file in files:
                 get(stage / file)
-            for file in set(_names(dataset)) - set(files):
-                (stage / file).symlink_to((folder / file).resolve())
             is_right, verdict = _judge(dataset, stage)
         except SourceFailed as failure:
             shutil.rmtree(stage)
             is_right, verdict = False, re.sub(r"(?<=//).*@", "", str(failure))  # an address may hold a password
-        yield Answer(source, title, stage, is_right, verdict)
+        yield Answer(source, stage, is_right, verdict)
 
 
 def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
@@ -213,15 +213,12 @@ def _require_small(n_bytes: int) -> None:
 # The sources: each writes one missing file, <folder>/<dataset>/<file>, or raises SourceFailed.
 
 
-def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, str, Callable[[Path], None]]]:
-    """(name in the receipt, name in messages, function that fetches a file), in the order in which they are tried."""
+def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, Callable[[Path], None]]]:
+    """Each source's name and the function that fetches a file from it, in the order in which they are tried."""
     if mirror and dataset["module"] != "bundled":
-        yield "mirror", f"mirror {_without_password(mirror)}", functools.partial(_from_mirror, mirror)
+        yield f"mirror {_without_password(mirror)}", functools.partial(_from_mirror, mirror)
     for source in dataset["sources"]:
-        if source == "bundled":
-            yield source, source, _from_sklearn
-        else:
-            yield source["url"], source["url"], functools.partial(_from_publisher, source)
+        yield ("bundled", _from_sklearn) if source == "bundled" else (source["url"], functools.partial(_from_publisher, source))
 
 
 def _without_password(mirror: str) -> str:
@@ -365,9 +362,10 @@ def _receipt(dataset: dict, folder: Path) -> dict:
     return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": files}
 
 
-def _no_source_error(dataset: dict, folder: Path, failures: list[tuple[str, str]]) -> str:
+def _no_source_error(dataset: dict, folder: Path, missing: dict[str, str], answers: list[Answer]) -> str:
     paths = " and ".join(str(folder / file) for file in _names(dataset))
-    attempts = "\n".join(f"  - {title}: {reason}" for title, reason in failures)
+    failures = [(_BY_HAND, reason) for reason in missing.values()] + [(answer.source, answer.verdict) for answer in answers]
+    attempts = "\n".join(f"  - {source}: {reason}" for source, reason in failures)
     return (
         f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
         f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "

@@ -551,7 +551,7 @@ class FairLP(NamedMethod):
     -----
     Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
     The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
-    its dual, and no bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+    its dual, and no bound is missed by a whole instance: see :mod:`clusterlets.algorithms.fair_assignment`.
 
     Examples
     --------

@@ -215,11 +215,7 @@ def _results_faults(results: str) -> list[str]:
 
 
 def _table_settings(entry: str | Mapping, scaling: str) -> dict:
-    """An entry of ``datasets`` with its id and all defaults.
-
-    A table whose sensitive columns are not the class, or whose duplicates are not treated as usual, has an id of its own, so
-    that its results are stored beside those of the plain name.
-    """
+    """An entry of ``datasets`` with its id and all defaults."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     is_user_table = "path" in entry
     if isinstance(entry.get("sensitive"), str):
@@ -238,7 +234,7 @@ def _usual_duplicates(name: str) -> str | None:
 
 
 def _suffix(table: Mapping) -> str:
-    """What distinguishes a table's id from the name of a benchmark dataset; empty for the dataset itself."""
+    """What distinguishes a table's id from a dataset's name, so that results lie side by side; empty for the dataset itself."""
     if "path" in table:
         return "." + "+".join(map(_path_safe, table.get("sensitive", [])))
     groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_path_safe, table["sensitive"]))
@@ -327,10 +323,7 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
 
 
 def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
-    """The resolved entry of each method, and what is wrong with them.
-
-    The configuration's ``hops`` and ``omega`` are the values of these parameters for every method whose entry has none.
-    """
+    """The resolved entry of each method, and what is wrong with them."""
     grids, faults = {}, []
     reserved = {"clusterlets", *map(str.lower, method_names())}  # their results would be mistaken for another method's
     for name, entry in entries.items():
@@ -348,7 +341,7 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         faults += [
             f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
         ]
-        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}
+        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}  # for entries that have none
         values_tried = method.ladder() if config["ladders"] else method.grid()
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
         parameters = {**defaults, **entry.get("parameters", {})}

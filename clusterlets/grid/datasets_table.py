@@ -1,9 +1,8 @@
 """The configured datasets at a glance: one row each, as text for a terminal and in full as CSV."""
 
-import csv
-import io
 from collections.abc import Iterable, Mapping, Sequence
 
+from clusterlets.storage import csv_text
 from clusterlets.text import cut, plain_in_markdown
 
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
@@ -42,11 +41,7 @@ def listing(described: Mapping[str, Mapping]) -> str:
 
 def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
     """All rows, nothing shortened."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text(rows, COLUMNS)
 
 
 def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _SHOWN) -> str:

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from clusterlets import datasets, methods
@@ -24,28 +25,12 @@ _SOURCE_KEYS = ("path", "command", "conda")
 
 
 class Plan:
-    """The plan of a checked configuration.
+    """The plan of a checked configuration, whose attributes the rules read.
 
-    Attributes
-    ----------
-    results : str
-        The folder of results.
-    variant_folders : dict of str to str
-        Each folder that holds cells, with the name of its variant: empty for the grid itself.
-    data_folders : list of str
-        The folders among these that have their own tables and what is made from them; the other variants share the grid's.
-    settings : dict of str to dict
-        The configuration of the cells in each folder.
-    entries : dict of str to dict
-        Where each method comes from, as jobs read it.
-    methods : dict of str to type
-        The class of each method.
-    matchers : set of str
-        The methods that join clusterlets.
-    user_tables : list of str
-        The datasets that are the user's own files.
-    limits : str
-        Time and memory that a fit may take, as JSON.
+    ``variant_folders`` maps each folder of cells to its variant (empty for the grid itself); ``data_folders`` are those with
+    tables of their own, and ``settings`` holds the configuration of each. ``entries`` say where methods come from, as jobs
+    read it, ``methods`` are their classes, ``matchers`` the names of those that join clusterlets. ``user_tables`` are the ids
+    of the user's own tables, and ``limits`` the time and memory of a fit, as JSON.
     """
 
     def __init__(self, config: Mapping):
@@ -262,14 +247,14 @@ class Plan:
         """
         fingerprints = {rule: code for rule, code in codes.items() if isinstance(code, str)}
         for method in self.methods:
-            fingerprints[f"score_method {method}"] = self.method_fingerprint("steps.scoring")(_Wildcards(method=method))
+            fingerprints[f"score_method {method}"] = self.method_fingerprint("steps.scoring")(SimpleNamespace(method=method))
             if method not in self.matchers:
-                fingerprints[f"fit_method {method}"] = self.method_fingerprint("steps.fitting")(_Wildcards(method=method))
+                fingerprints[f"fit_method {method}"] = self.method_fingerprint("steps.fitting")(SimpleNamespace(method=method))
         for dataset in self.config["datasets"]:
             if dataset not in self.user_tables:
-                table = _Wildcards(base=self.results, dataset=dataset)
+                table = SimpleNamespace(base=self.results, dataset=dataset)
                 name = self.table(table)["name"]
-                fingerprints[f"fetch_dataset {name}"] = self.fetch_fingerprint(_Wildcards(dataset=name))
+                fingerprints[f"fetch_dataset {name}"] = self.fetch_fingerprint(SimpleNamespace(dataset=name))
                 fingerprints[f"prepare_dataset {dataset}"] = self.prepare_fingerprint(table)
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
@@ -299,13 +284,6 @@ def results_settings(settings: Mapping) -> str:
 
 def _receipt(dataset: str) -> str:
     return f"data/raw/{dataset}/receipt.json"
-
-
-class _Wildcards:
-    """Stands in for Snakemake's wildcards where no file is requested."""
-
-    def __init__(self, **values: str):
-        self.__dict__ |= values
 
 
 def _parts(wildcards: Any) -> dict[str, str]:

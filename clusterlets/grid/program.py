@@ -99,13 +99,7 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _filled(command: str, values: Mapping[str, Any]) -> str:
-    """The command with all placeholders replaced at once, so that braces in a value stay as they are.
-
-    Raises
-    ------
-    ClusterletsError
-        If a value needs quotes, and the command has the placeholder in quotes already.
-    """
+    """The command with all placeholders replaced at once; ClusterletsError if it has one in quotes whose value needs them."""
     texts = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
 
     def filled(text: str, as_word: Callable[[str], str]) -> str:

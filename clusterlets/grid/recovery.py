@@ -91,16 +91,9 @@ class Clusters:
 
 
 class IntermediateFiles:
-    """The files that the workflow keeps in its folder of results.
+    """The files that the workflow keeps in its folder of results, made with the configuration ``config``.
 
-    Parameters
-    ----------
-    config : mapping
-        The configuration that the results were made with.
-    results : str
-        Their folder.
-    asking : str
-        What the command that requests a file from the workflow needs besides its name, for error messages.
+    ``snakemake_options`` are what the command that requests a file needs besides its name, for error messages.
     """
 
     def __init__(self, config: Mapping, results: str, snakemake_options: str = ""):

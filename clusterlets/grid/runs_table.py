@@ -2,14 +2,13 @@
 
 import csv
 import io
-import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from clusterlets.grid.cells import Value, format_parameters
 from clusterlets.metrics.score import Score
 from clusterlets.metrics.table import FURTHER, OF_PAPER
-from clusterlets.storage import load_text, save_text, write_checksum, write_text
+from clusterlets.storage import csv_text, load_text, save_text, write_checksum, write_text
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
 
 def write_cell(path: str, rows: Iterable[Mapping]) -> None:
     """Write the rows of a cell below a line that names the cell and holds a hash of the rows."""
-    save_text(path, _as_csv(rows))
+    save_text(path, csv_text(rows, COLUMNS))
 
 
 def read_cell(path: str) -> list[dict[str, str]]:
@@ -96,19 +95,5 @@ def read_cell(path: str) -> list[dict[str, str]]:
 
 def write_runs(path: str, rows: Iterable[Mapping]) -> None:
     """Write all runs as a table for people, with its SHA-256 beside it."""
-    write_text(path, _as_csv(rows))
+    write_text(path, csv_text(rows, COLUMNS))
     write_checksum(path)
-
-
-def _as_csv(rows: Iterable[Mapping]) -> str:
-    """Rows under :data:`COLUMNS`; missing values and NaN are left empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, restval="", lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({name: _plain(value) for name, value in row.items()})
-    return text.getvalue()
-
-
-def _plain(value: object) -> object:
-    return "" if value is None or (isinstance(value, float) and math.isnan(value)) else value

@@ -175,14 +175,10 @@ def _instances(
     sample: np.ndarray,
     sums: np.ndarray,
 ) -> Instances:
-    """The instances as a matcher clusters them and, unless clusters overlap, the silhouettes of a sample of rows (m,).
-
-    ``sums`` (N, m) holds the distances of these rows to clusterlets. Overlapping clusters are cut at the nearest centres, so
-    they are not unions of clusterlets, and their silhouettes would need all distances again for every cell.
-    """
+    """The instances in a matcher's clusters and, unless these overlap, silhouettes of rows (m,) from ``sums`` (N, m)."""
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
     labels = labels_of_pieces(table.X, piece_of, membership, centres)
-    if (membership.sum(axis=0) != 1).any():
+    if (membership.sum(axis=0) != 1).any():  # cut at the nearest centres, so clusters are not unions of clusterlets
         return Instances(table.X, table.groups, labels, centres)
     cluster_sums = np.stack([sums[cluster].sum(axis=0) for cluster in membership])
     silhouettes = instances.silhouettes(cluster_sums, np.bincount(labels), labels[sample])

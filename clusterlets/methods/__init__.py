@@ -3,6 +3,8 @@
 A file holds one subclass of :class:`Method`; its name is the method's in lower case, with ``_`` for ``-``: ``g_b.py``.
 A file of your own works the same way from any folder (:func:`from_file`). Nothing else has to know of it: paths, jobs, results,
 figures, commands, estimators and docs/methods.md follow from the attributes of the class.
+
+Methods import compiled algorithms where they call them, because listing parameters must not load Numba.
 """
 
 import functools

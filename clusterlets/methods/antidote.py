@@ -35,7 +35,6 @@ class Antidote(Method):
     most_rows = 2000
 
     def fit(self, X, groups, n_clusters, random_state, rho=0.05, n_evaluations=300):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.antidote import antidote
 
         return antidote(X, groups, n_clusters, random_state, rho, n_evaluations).labels

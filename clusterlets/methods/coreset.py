@@ -41,7 +41,6 @@ class Coreset(Method):
         min_cluster_size=1,
         max_deviation=None,
     ):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.coreset import coreset_clustering
 
         size = None if size == "auto" else size

@@ -59,7 +59,6 @@ class FairFlow(Method):
         min_cluster_size=1,
         max_deviation=None,
     ):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_flow import fair_flow
 
         result = fair_flow(

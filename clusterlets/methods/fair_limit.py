@@ -135,7 +135,6 @@ class FairLimit(Method):
         max_seconds=None,
         verbose=0,
     ):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_limit import fair_limit
         from clusterlets.algorithms.instances import checked_instances
         from clusterlets.algorithms.limits import largest_deviation

@@ -22,7 +22,6 @@ class FairLloyd(Method):
     libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, max_iter=100, tol=1e-6):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fair_lloyd import fair_lloyd
 
         result = fair_lloyd(X, groups, n_clusters, random_state, max_iter, tol)

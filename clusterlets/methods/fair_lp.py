@@ -8,7 +8,7 @@ class FairLP(Method):
     """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
 
     The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
-    its dual, and no bound is missed by a whole instance: see :func:`clusterlets.algorithms.fair_lp.fair_lp`.
+    its dual, and no bound is missed by a whole instance: see :mod:`clusterlets.algorithms.fair_assignment`.
     """
 
     name = "fair-lp"
@@ -27,10 +27,16 @@ class FairLP(Method):
     assignment_rows = staticmethod(rows_within_shares)
 
     def fit(self, X, groups, n_clusters, random_state, delta=0.0, min_cluster_size=1, max_deviation=None):
-        # Imported late: listing parameters must not load Numba.
-        from clusterlets.algorithms.fair_lp import fair_lp
+        from clusterlets.algorithms.fair_assignment import fair_assignment
+        from clusterlets.algorithms.geometry import distances_to_centres
+        from clusterlets.algorithms.instances import checked_instances, codes_that_occur
+        from clusterlets.algorithms.kmeans import kmeans
 
-        return fair_lp(X, groups, n_clusters, random_state, delta, min_cluster_size, max_deviation).labels
+        X, groups = checked_instances(X, groups, self.name, n_clusters)
+        costs = distances_to_centres(X, kmeans(X, n_clusters, random_state).centres, n_clusters)
+        groups = codes_that_occur(groups)
+        # The published code rounds a fractional solution by further programs, and may miss a bound by several instances.
+        return fair_assignment(costs, groups, delta, min_cluster_size=min_cluster_size, max_deviation=max_deviation).labels
 
     def seconds(self, rows, features, n_clusters):
         return rows * (1.1e-5 + 6e-7 * n_clusters)

@@ -31,7 +31,6 @@ class FairKM(Method):
     libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, penalty=1, max_iter=300):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.fairkm import fairkm
 
         result = fairkm(X, groups, n_clusters, random_state, penalty, max_iter)

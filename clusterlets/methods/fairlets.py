@@ -33,7 +33,6 @@ class Fairlets(Method):
     _last: ClassVar[tuple | None] = None
 
     def fit(self, X, groups, n_clusters, random_state, n_init=1):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 
         return cluster_fairlets(X, self._fairlets(X, groups), n_clusters, random_state, n_init)

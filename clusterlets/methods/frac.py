@@ -54,7 +54,6 @@ class FRAC(Method):
     stream = 3
 
     def fit(self, X, groups, n_clusters, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.frac import frac
 
         return self._outputs(frac(X, groups, n_clusters, random_state, _decode_tau(tau), init, max_iter, tol))

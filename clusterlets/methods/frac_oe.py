@@ -13,7 +13,6 @@ class FRACOE(FRAC):
     cost = "0.1 s"
 
     def fit(self, X, groups, n_clusters, random_state, tau="balanced"):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.frac import frac_oe
 
         return self._outputs(frac_oe(X, groups, n_clusters, random_state, _decode_tau(tau)))

@@ -18,7 +18,6 @@ class KMeans(Method):
     stream = 4
 
     def fit(self, X, groups, n_clusters, random_state):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.instances import checked_instances
         from clusterlets.algorithms.kmeans import kmeans_labels
 

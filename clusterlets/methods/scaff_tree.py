@@ -35,7 +35,6 @@ class ScaffTree(Method):
     libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, theta=0.5):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.scaff_tree import scaff_tree
 
         tree = scaff_tree(X, groups, n_clusters, random_state, theta)

@@ -31,7 +31,6 @@ class TreeFairlets(Method):
     libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, largest_q=20, n_init=1):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.tree_fairlets import tree_fairlets
         from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 

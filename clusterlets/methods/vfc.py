@@ -30,7 +30,6 @@ class VFC(Method):
     libraries = COMPILED
 
     def fit(self, X, groups, n_clusters, random_state, fairness_weight=1, lipschitz=7, max_iter=100):
-        # Imported late: listing parameters must not load Numba.
         from clusterlets.algorithms.vfc import vfc
 
         result = vfc(X, groups, n_clusters, random_state, fairness_weight, lipschitz, max_iter)

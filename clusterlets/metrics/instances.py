@@ -59,7 +59,7 @@ def social_cost(instances: Instances) -> float:
 
 
 def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Silhouette of each of m rows, -1..1, higher is better.
+    """Silhouette (m,) of each of m rows, -1..1, higher is better; NaN where all rows are in one cluster.
 
     (b - a) / max(a, b), where a is the mean distance to the other rows of the own cluster, and b the lowest mean distance to
     the rows of another one. 0 for the only row of a cluster, and where a and b are 0 (Rousseeuw 1987).
@@ -67,20 +67,11 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     Parameters
     ----------
     sums : float array (C, m)
-        Sum of each row's distances to all rows of each cluster.
+        Sum of each row's distances to all rows of each cluster. O(C m) time and memory.
     sizes : int array (C,)
         Rows of each cluster; empty clusters are ignored.
     labels : int array (m,)
         Cluster of each row.
-
-    Returns
-    -------
-    float array (m,)
-        NaN where all rows are in one cluster.
-
-    Notes
-    -----
-    O(C m) time and memory.
     """
     if np.count_nonzero(sizes) < 2:
         return np.full(len(labels), np.nan)

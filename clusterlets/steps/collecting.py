@@ -3,9 +3,11 @@
 import json
 from collections import defaultdict
 
-from clusterlets.grid.prices import add_prices
 from clusterlets.grid.runs_table import read_cell, write_runs
 from clusterlets.grid.variants import paths, plain_cost_paths
+from clusterlets.metrics.prices import PlainCost
+from clusterlets.metrics.score import evaluate
+from clusterlets.metrics.table import SCORES
 from clusterlets.steps import Output
 from clusterlets.storage import load_json
 
@@ -25,5 +27,8 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
     plain_costs: dict[str, dict[int, float]] = defaultdict(dict)
     for (dataset, k), path in plain_cost_paths(settings, variant).items():
         plain_costs[dataset][k] = load_json(path)["cost"]
-    add_prices([row for row in rows if row["kmeans_cost"]], plain_costs)
+    for row in rows:
+        if row["kmeans_cost"]:
+            cost = PlainCost(float(row["kmeans_cost"]), int(row["n_clusters"]), plain_costs[row["dataset"]])
+            row |= evaluate(SCORES, cost)
     write_runs(output, rows)

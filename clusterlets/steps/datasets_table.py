@@ -17,6 +17,5 @@ def list_data(datasets: str, prepared: str, text: Output, csv: Output) -> None:
     """
     descriptions = {name: load_json(Path(prepared) / f"{name}.json") for name in datasets.split(",")}
     write_text(text, datasets_table.listing(descriptions))
-    write_text(
-        csv, datasets_table.to_csv([datasets_table.row(name, description) for name, description in descriptions.items()])
-    )
+    rows = (datasets_table.row(name, description) for name, description in descriptions.items())
+    write_text(csv, datasets_table.to_csv(rows))

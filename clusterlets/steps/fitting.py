@@ -92,14 +92,12 @@ def fit_method(
 
 
 def _load(method_class: type[methods.Method], limits: Limits) -> None:
-    """Fit four rows before the fits fork, so that these find all machine code loaded, and no limit counts compiling.
-
-    A user's method may never return, so it must first do so in a process of its own.
-    """
+    """Fit four rows before the fits fork, so that these find all machine code loaded, and no limit counts compiling."""
 
     def fit(_: int = 0) -> None:
         with suppress(Exception):  # it may need more than four rows
             methods.fit(method_class, np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0), {})
 
+    # A user's method may never return, so it must first do so in a process of its own.
     if not methods.is_from_file(method_class) or all(trial.status == OK for _, trial in fits(fit, [0], limits)):
         fit()

@@ -86,10 +86,7 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
 
 
 def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
-    """The receipt, if the raw files are still those that it lists.
-
-    Otherwise the receipt is removed and a changed file is set aside, so that the next run neither trusts nor loses it.
-    """
+    """The receipt, if the raw files are what it lists; else it is removed, and a changed file set aside, for the next run."""
     receipt = storage.load_json(receipt_path)
     try:
         listed = _listed_hashes(dataset, receipt)

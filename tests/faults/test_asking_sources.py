@@ -26,14 +26,6 @@ def test_each_source_is_asked_and_judged(toy, site):
     assert site.requested_paths == [*["/gone"] * 3, "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
 
 
-def test_other_bytes_without_a_known_table_are_not_right(toy, site):
-    toy.entry |= {"strict": False, "fingerprint": None}
-    toy.from_addresses(f"{site.address}/other")
-    site.serve("/other", OTHER_TABLE)
-    (answer,) = ask_sources("toy")
-    assert (answer.is_right, answer.verdict) == (None, "serves other bytes, and no table is known")
-
-
 @pytest.mark.parametrize("served, status", [(GOOD, 0), (OTHER_TABLE, 1)])
 def test_the_command_fails_where_no_source_serves_a_dataset(served, status, toy, site, tmp_path, capsys):
     toy.from_addresses(f"{site.address}/gone", f"{site.address}/data")

@@ -52,13 +52,10 @@ def steps(tmp_path):
         (HEADER + "".join(ROWS), "expected 768 rows, found 6"),
         (HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
         (HEADER + ROWS[0] + ROWS[1].replace("33.6", "nan"), "line 3: column BMI holds 'nan', which is not a finite number"),
-        (HEADER + ROWS[0] + ROWS[1].replace("33.6", "-inf"), "line 3: column BMI holds '-inf'"),
         (HEADER + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
-        (HEADER + ROWS[0] + ROWS[1].replace("148", ""), "line 3: column Glucose holds ''"),
         (HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
         (HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
         (HEADER + ROWS[1] + ROWS[3], "no row has the group 0"),
-        (HEADER, "no row is left"),
         (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
     ],
 )
@@ -121,26 +118,20 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(steps
     steps.refuse("iris", "iris.csv is no longer what was fetched")
     assert not path.exists() and path.with_name("iris.csv.changed").exists()
     steps.fetch("iris")
+    path.unlink()
+    steps.refuse("iris", "iris.csv has gone")
+    steps.fetch("iris")
     steps.prepare("iris")
     assert path.read_bytes() == good and json.loads(steps.receipt.read_text())["source"] == "bundled"
-
-
-def test_a_missing_fetched_file_invalidates_the_receipt(steps):
-    steps.fetch("iris")
-    (steps.raw / "iris" / "iris.csv").unlink()
-    steps.refuse("iris", "iris.csv has gone")
 
 
 @pytest.mark.parametrize(
     "change",
     [
         lambda receipt: receipt | {"files": []},
-        lambda receipt: receipt | {"files": {}},
-        lambda receipt: receipt | {"files": {"iris.csv": "abc"}},
         lambda receipt: receipt | {"files": {"iris.csv": {"sha256": 7}}},
         lambda receipt: receipt | {"files": {"../iris.csv": {"sha256": "abc"}}},
         lambda receipt: receipt | {"dataset": "wine"},
-        lambda receipt: receipt | {"dataset": ["iris"]},
         lambda receipt: receipt | {"source": None},
         lambda receipt: receipt | {"sha256_matches": "yes"},
         lambda receipt: {key: receipt[key] for key in ("dataset", "files")},
@@ -154,11 +145,6 @@ def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, ste
     assert not steps.receipt.exists() and {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()} == raw
 
 
-def test_a_missing_receipt_is_reported(steps):
-    with pytest.raises(ClusterletsError, match="receipt.json does not exist"):
-        steps.prepare("iris")
-
-
 def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(steps):
     steps.fetch("iris")
     content, raw = steps.receipt.read_bytes(), (steps.raw / "iris" / "iris.csv").read_bytes()
@@ -167,11 +153,6 @@ def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(steps):
         with pytest.raises(ClusterletsError, match="receipt.json was damaged .* removed. Run the same command again"):
             steps.prepare("iris")
         assert not steps.receipt.exists() and (steps.raw / "iris" / "iris.csv").read_bytes() == raw
-
-
-def test_a_missing_raw_file_is_named_by_the_library(tmp_path):
-    with pytest.raises(ClusterletsError, match="adult.data and .*adult.test does not exist"):
-        datasets.prepare("adult", tmp_path)
 
 
 def test_no_arrays_stay_without_their_description(steps, monkeypatch):
@@ -189,14 +170,13 @@ def test_no_arrays_stay_without_their_description(steps, monkeypatch):
     assert list(steps.npz.parent.iterdir()) == []
 
 
-def test_an_unknown_scaling_is_refused_before_anything_is_read(steps):
-    with pytest.raises(ClusterletsError, match="'zscore' is unknown; it must be one of none, standard"):
-        steps.prepare("iris", scaling="zscore")
-
-
 def test_the_prepared_files_hold_table_and_description(steps):
     steps.fetch("iris")
     steps.prepare("iris")
+    before = [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)]
+    steps.fetch("iris")
+    steps.prepare("iris")
+    assert [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)] == before
     arrays, stored = storage.load_arrays(steps.npz), json.loads(steps.json.read_text())
     assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
     assert arrays["groups"].dtype == np.int64 and np.bincount(arrays["groups"]).tolist() == [50, 50, 50]
@@ -209,15 +189,6 @@ def test_the_prepared_files_hold_table_and_description(steps):
     steps.prepare("iris", scaling="standard")
     assert np.array_equal(storage.load_arrays(steps.npz)["X"], standardise(raw))
     assert json.loads(steps.json.read_text())["fingerprint"] == stored["fingerprint"]
-
-
-def test_both_steps_write_the_same_bytes_again(steps):
-    steps.fetch("wine")
-    steps.prepare("wine")
-    before = [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)]
-    steps.fetch("wine")
-    steps.prepare("wine")
-    assert [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)] == before
 
 
 def test_the_environment_names_the_mirror_where_the_configuration_does_not(steps, toy, site, monkeypatch):

@@ -1,9 +1,7 @@
 """Fetching where nothing goes wrong: which source serves, what the receipt says, what stays as it was."""
 
 import base64
-import fcntl
 import hashlib
-import json
 from urllib.parse import unquote
 
 import pytest
@@ -36,20 +34,17 @@ def test_bundled_datasets_ask_no_mirror(site, tmp_path):
     assert site.requested_paths == []
 
 
-def test_a_file_put_by_hand_wins_and_stays(toy, site):
+def test_a_file_put_by_hand_wins_and_stays_unless_it_is_empty(toy, site):
     site.serve("/toy/diabetes.csv", GOOD)
-    toy.target.parent.mkdir(parents=True)
-    toy.target.write_bytes(b"anything")
-    receipt = toy.fetch(site.address)
-    assert (receipt["source"], receipt["sha256_matches"]) == ("by hand", False)
-    assert site.requested_paths == [] and [path.name for path in toy.target.parent.iterdir()] == ["diabetes.csv"]
-
-
-def test_an_empty_file_put_by_hand_is_not_accepted(toy):
     toy.target.parent.mkdir(parents=True)
     toy.target.touch()
     with pytest.raises(ClusterletsError, match="by hand: diabetes.csv is empty"):
         toy.fetch()
+    (toy.target.parent / ".lock").unlink()
+    toy.target.write_bytes(b"anything")
+    receipt = toy.fetch(site.address)
+    assert (receipt["source"], receipt["sha256_matches"]) == ("by hand", False)
+    assert site.requested_paths == [] and [path.name for path in toy.target.parent.iterdir()] == ["diabetes.csv"]
 
 
 def test_one_of_two_files_put_by_hand_stays_and_the_other_comes(pair, site):
@@ -96,19 +91,18 @@ def test_the_password_of_a_mirror_is_not_shown(toy, site):
     assert "secret" not in toy.refuses("answers 404", f"mirror {site.address}", mirror=mirror)
     site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5)
     toy.refuses("attempts: 3", mirror=mirror)
+    site.replies.clear()
+    site.serve("/toy/diabetes.csv", status=302, headers={"Location": "http://me:secret@127.0.0.1:9x/toy"})
+    assert "secret" not in toy.refuses("mirror", mirror=mirror)
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
 
 
 FAILING = {
     "nothing listens": "http://me:se%2Fcret@127.0.0.1:9",
     "a port that is none": "http://me:secret@127.0.0.1:port/data",
-    "a slash in the password": "http://me:se/cret@127.0.0.1/data",
-    "an at sign in the password": "http://me:se@cret@127.0.0.1:9/data",
-    "a space in the password": "http://me:se cret@127.0.0.1:9/data",
+    "a slash, an at sign and a space in the password": "http://me:se/c@re t@127.0.0.1:9/data",
     "no IPv6 address": "http://me:secret@[::1/data",
     "no host": "http://me:secret@/data",
-    "a host that cannot be": f"http://me:secret@{'a' * 70}/",
-    "another scheme": "ftp://me:secret@127.0.0.1/data",
     "no scheme": "me:secret@127.0.0.1:/data",
     "an unknown scheme in capitals": "S3://me:se cret@bucket",
 }
@@ -117,7 +111,7 @@ FAILING = {
 @pytest.mark.parametrize("mirror", FAILING.values(), ids=FAILING)
 def test_no_message_shows_the_password_of_a_mirror_that_fails(mirror, toy):
     message = toy.refuses("mirror ", mirror=mirror)
-    assert not [word for word in ("cret", "se%2F", "se/", "se@") if word in message]
+    assert not [word for word in ("cret", "se%2F", "se/", "c@re") if word in message]
 
 
 @pytest.mark.parametrize("word", ["secret", "se%2Fcr%40t", "%E2%82%AC", "€"])
@@ -126,11 +120,6 @@ def test_the_password_of_a_mirror_is_sent(word, toy, site):
     toy.recovers(site.address.replace("//", f"//me:{word}@"))
     login = base64.b64decode(site.logins[0].removeprefix("Basic ")).decode()
     assert login == f"me:{unquote(word)}"
-
-
-def test_the_password_in_a_redirect_is_not_shown(toy, site):
-    site.serve("/toy/diabetes.csv", status=302, headers={"Location": "http://me:secret@127.0.0.1:9x/toy"})
-    assert "secret" not in toy.refuses("mirror", mirror=site.address)
 
 
 def test_a_folder_with_an_at_sign_or_colon_is_named_in_full(toy, tmp_path):
@@ -159,21 +148,6 @@ def test_a_git_blob_id_stands_in_for_an_unknown_sha256(content, matches, toy):
     toy.target.parent.mkdir(parents=True)
     toy.target.write_bytes(content)
     assert toy.fetch()["sha256_matches"] is matches
-
-
-def test_file_systems_without_locks_serve(toy, site, monkeypatch):
-    def no_locks(*_):
-        raise OSError(95, "Operation not supported")
-
-    monkeypatch.setattr(fcntl, "flock", no_locks)
-    site.serve("/toy/diabetes.csv", GOOD)
-    toy.recovers(site.address)
-
-
-def test_the_receipt_is_json_without_the_machine(toy, tmp_path):
-    (tmp_path / "mirror" / "toy").mkdir(parents=True)
-    (tmp_path / "mirror" / "toy" / "diabetes.csv").write_bytes(GOOD)
-    assert str(tmp_path) not in json.dumps(toy.recovers(str(tmp_path / "mirror")))
 
 
 def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):

@@ -3,7 +3,6 @@
 import csv
 import io
 import json
-import math
 import re
 import shlex
 import shutil
@@ -12,14 +11,14 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
+import tiny_grid
 from from_schema import ANYTHING, spoilt
 from fuzzing import ODD, any_of, command, files_here, is_one_line, restored_folder
 from hypothesis import strategies as st
 from matplotlib import pyplot
 
 from clusterlets import methods
-from clusterlets.commands import archive, why
+from clusterlets.commands import archive
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.fitting import Fit
@@ -171,59 +170,18 @@ SETTINGS = {
     "methods": ["C", "D", "FRAC", "k-means", "random"],
     "seeds": {"count": 2, "block": 2},
     "sample_size": 300,
+    "limits": {"seconds": 60, "memory_mb": None},
 }
 
 
-def step(name, **given):
-    result = command(name, *(part for key, value in given.items() for part in (f"--{key.replace('_', '-')}", str(value))))
-    assert result.status == 0, result
-
-
-def entry(method, **parameters):
-    """The options of a step that say which method runs, and how."""
-    return {"method": json.dumps({"name": method}), "parameters": json.dumps(parameters)}
-
-
-def make_results():
+def make_results(folder):
     """The workflow's results for one small table, made by its own steps, without figures and pages."""
-    Path("settings.yaml").write_text(yaml.safe_dump(SETTINGS))
-    settings = json.dumps(read_configuration("settings.yaml"))
-
-    def path_of(kind, source):
-        return f"results/{kind}/iris/{source}/k3/seeds0-1.npz"
-
-    data, geometry = "results/prepared/iris.npz", "results/geometry/iris.json"
-    common = {"dataset": "iris", "k": 3, "seeds": "0-1"}
-    raw = {"dataset": "iris", "raw_dir": "data/raw", "receipt_path": "data/raw/iris/receipt.json"}
-    step("fetch-dataset", **raw)
-    step("prepare-dataset", **raw, scaling="none", npz_path=data, json_path="results/prepared/iris.json")
-    step("measure-geometry", data=data, dataset="iris", base_seed=0, output=geometry)
-    step("cost-plainly", data=data, dataset="iris", k=3, output="results/plain_costs/iris/k3.json")
-    inputs = {**common, "data": data, "base_seed": 0}
-    limits = {"limits": json.dumps({"seconds": 60, "memory_mb": None})}
-    step("extract-clusterlets", **inputs, pieces=path_of("pieces", "clusterlets"), labels=path_of("labels", "clusterlets"))
-    labels, sums = path_of("labels", "clusterlets"), path_of("distances", "clusterlets")
-    step("sum-distances", data=data, dataset="iris", labels=labels, base_seed=0, output=sums)
-    for method in ("FRAC", "k-means", "random"):
-        files = {kind: path_of(kind, method) for kind in ("pieces", "labels")}
-        step("fit-method", **inputs, **limits, **entry(method), **files)
-    pieces = {"pieces": path_of("pieces", "clusterlets")}
-    step("sample-partitions", **common, **pieces, base_seed=0, sample_size=300, output=path_of("partitions", "clusterlets"))
-    scoring = {**common, **limits, "base_seed": 0, "geometry": geometry, "deviation": "absolute"}
-    with_clusterlets = {**scoring, **pieces, "distances": sums, "data": data, "labels": labels}
-    pinball = {**entry("D", hops=2), "settings": json.dumps({"scope": "last"})}
-    step("score-method", **with_clusterlets, **pinball, output="results/runs/iris/D/k3_hops2/seeds0-1.csv")
-    centroid = {**entry("C", omega=0.25), "settings": json.dumps({"equation": "corrected"})}
-    centroid["partitions"] = path_of("partitions", "clusterlets")
-    step("score-method", **with_clusterlets, **centroid, output="results/runs/iris/C/k3_omega0.25/seeds0-1.csv")
-    for method in ("FRAC", "k-means", "random"):
-        per_method = {**entry(method), "settings": "{}", "pieces": path_of("pieces", method)}
-        step("score-method", **scoring, **per_method, output=f"results/runs/iris/{method}/k3/seeds0-1.csv")
-    step("collect-runs", config=settings, output="results/runs.csv")
-    step("analyse", runs="results/runs.csv", config=settings, output="results")
-    names = [path.relative_to("results").as_posix() for path in [Path("results/runs.csv"), *Path("results/tables").iterdir()]]
-    promised = {"results": "results", "files": ",".join(names), "lock": ROOT / "requirements.lock"}
-    step("write-manifest", config=settings, user_files="{}", **promised, output="results/manifest.json")
+    for step in tiny_grid.plan(folder, SETTINGS, ["results/tables/all_tables.tex"]):
+        assert command(*step).status == 0, step
+    names = ["runs.csv", *(f"tables/{path.name}" for path in Path("results/tables").iterdir())]
+    promised = [f"--files={','.join(names)}", "--user-files={}", f"--lock={ROOT / 'requirements.lock'}"]
+    written = [f"--config={json.dumps(read_configuration('settings.json'))}", "--results=results"]
+    assert command("write-manifest", *promised, *written, "--output=results/manifest.json").status == 0
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +189,7 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        make_results()
+        make_results(folder)
         shutil.copytree("results", "reference")
     return folder
 
@@ -288,57 +246,6 @@ def test_verify_names_whatever_is_damaged(fuzz, results):
     fuzz(verify_names_what_is_damaged, damage(results), n_examples=40)
 
 
-def cells_of(content):
-    try:
-        return list(csv.reader(io.StringIO(content.decode(errors="replace"), newline="")))
-    except csv.Error:
-        return []
-
-
-def is_number(text):
-    try:
-        return math.isfinite(float(text))
-    except ValueError:
-        return False
-
-
-def differ_in_more_than_digits(one, other):
-    one, other = cells_of(one), cells_of(other)
-    if [len(row) for row in one] != [len(row) for row in other]:
-        return True
-    pairs = [pair for rows in zip(one, other, strict=True) for pair in zip(*rows, strict=True)]
-    return any(a != b and not (is_number(a) and is_number(b)) for a, b in pairs)
-
-
-def compare_tells_what_differs(example):
-    name, content = example
-    with restored_folder():
-        intact = Path(name).read_bytes()
-        put(name, content)
-        result = command("compare", "reference", "results")
-        assert result.status in (0, 1) or is_one_line(result, "compare"), result
-        if name.endswith(".csv") and "tables/" in name and (content is None or differ_in_more_than_digits(intact, content)):
-            assert result.status != 0, result
-
-
-def test_compare_reports_tables_that_differ(fuzz, results):
-    assert command("compare", "reference", "results").status == 0
-
-    fuzz(compare_tells_what_differs, damage(results), n_examples=40)
-
-
-RUNS = options(
-    dataset=any_of("iris", "iris", "wine", "x", ""),
-    method=any_of("C", "D", "G-B", "c", "frac-fair", "FRAC (nearest)", "k-means", "random", "Clusterlets", "x", "") | ODD,
-    k=any_of("3", "3", "2", "x", "-3"),
-    parameters=any_of("hops=2", "hops=3", "hops=-1", "hops=x", "hops", "hops=2,hops=2", "hops=2,omega=0.25", "", ",", "=")
-    | any_of("omega=0.25", "omega=0.250000001", "omega=nan", "omega=%", "omega=%zz", "omega=null", "omega=1e999")
-    | ODD,
-    seed=any_of("0", "1", "2", "-1", "x"),
-    o=FILES,
-    results=any_of("results", "reference", "nowhere", "") | ODD,
-    config=any_of("settings.yaml", "nowhere.yaml", "people.csv", "."),
-)
 ASKED = [
     ("--method", "D", "--parameters", "hops=2"),
     ("--method", "C", "--parameters", "omega=0.25"),
@@ -346,25 +253,9 @@ ASKED = [
 ]
 
 
-def export_gives_a_run_or_says_why_not(pairs):
-    with restored_folder():
-        result = command("export", *as_words([("config", "settings.yaml"), *pairs]))
-        if result.status:
-            assert is_one_line(result, "export") or "This makes it:\n  snakemake" in result.err, result.err
-            return
-        values = {name: value[0] for name, *value in pairs if value}
-        text = Path(values["o"]).read_text() if "o" in values else result.out
-        header, *rows = csv.reader(io.StringIO(text))
-        assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(150))
-
-
-def test_export_gives_a_run_that_there_is_or_says_why_not(fuzz, results):
-    fuzz(export_gives_a_run_or_says_why_not, RUNS, n_examples=40)
-
-
 def export_gives_the_same_clusters_or_none(example):
     (name, content), requested = example
-    words = ("export", "--config", "settings.yaml", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
+    words = ("export", "--config", "settings.json", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
     intact = command(*words)
     assert intact.status == 0 and intact.out
     with restored_folder():
@@ -376,26 +267,6 @@ def export_gives_the_same_clusters_or_none(example):
 
 def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results):
     fuzz(export_gives_the_same_clusters_or_none, st.tuples(damage(results), st.sampled_from(ASKED)), n_examples=40)
-
-
-def datasets_lists_what_is_configured_or_says_why_not(example):
-    name, content = example
-    with restored_folder():
-        put(name, content)
-        result = command("datasets", "--config", "settings.yaml", may_remove=name)
-        if result.status:
-            assert is_one_line(result, "datasets") or "cannot be used:\n  - " in result.err, result.err
-        else:
-            assert "| iris " in result.out
-
-
-def test_datasets_lists_what_is_configured_or_says_why_not(fuzz, results):
-    prepared = [name for name in results if "prepared/" in name] + ["settings.yaml"]
-    fuzz(
-        datasets_lists_what_is_configured_or_says_why_not,
-        damage(prepared).filter(lambda example: example[0] in prepared),
-        n_examples=30,
-    )
 
 
 # ---- archive ---------------------------------------------------------------------------------------------------------
@@ -436,19 +307,3 @@ def archive_holds_the_run_or_nothing_is_written(example):
 def test_archive_holds_the_run_or_nothing_is_written(fuzz, archived):
     where = options(o=FILES | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
     fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(archived), where), n_examples=40)
-
-
-# ---- why -------------------------------------------------------------------------------------------------------------
-
-
-def dry_run_is_put_into_words(words):
-    text = why.explain("Job 1: a\nReason: " + "".join(words))
-    assert text
-
-
-def test_why_puts_any_dry_run_into_words(fuzz):
-    values = ["'a'", "<nothing exclusive>", "{", '"k": 1', "}", ", ", "0123456789abcdef a.py:11111111 numpy==1", "f" * 64]
-    around = ["Params have changed since last execution: x: before: ", " now: ", "Shell command: clusterlets x --k 1 "]
-    word = ODD | any_of(*why._REASONS, *values, *around, "Job 1: a\n", "Reason: ", "\n", "'")
-
-    fuzz(dry_run_is_put_into_words, st.lists(word), n_examples=60)

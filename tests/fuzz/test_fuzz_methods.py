@@ -47,60 +47,26 @@ class Mine({base}):
 # What a fit returns, and whether these are labels that follow from the request alone.
 DEALT = "np.arange(len(X)) % n_clusters"
 RESULTS = any_of(
-    *(
-        DEALT,
-        DEALT,
-        DEALT,
-        "np.arange(len(X)) % n_clusters + 0.0",
-        "list(range(len(X)))",
-        "np.eye(n_clusters, dtype=bool)[groups]",
-    ),
-    *("random_state.integers(n_clusters, size=len(X))", "None", "'abc'", "[]", "np.full(len(X), np.nan)", "X", "-groups", "{}"),
-    *(
-        "[[0], [1, 2]]",
-        "np.zeros((len(X), 0), dtype=bool)",
-        "iter(groups)",
-        "Part()",
-        "groups + 2**60",
-        "groups * 1j",
-        "(yield)",
-    ),
+    *[DEALT] * 3,
+    *("np.arange(len(X)) % n_clusters + 0.0", "list(range(len(X)))", "np.eye(n_clusters, dtype=bool)[groups]", "X", "-groups"),
+    *("random_state.integers(n_clusters, size=len(X))", "None", "'abc'", "[]", "np.full(len(X), np.nan)", "{}", "(yield)"),
+    *("[[0], [1, 2]]", "np.zeros((len(X), 0), dtype=bool)", "iter(groups)", "Part()", "groups + 2**60", "groups * 1j"),
 )
 STATEMENTS = any_of(
     *("pass", "pass", "pass", "sys.exit(0)", "exit()", "raise SystemExit", "raise BaseException", "1 / 0", "raise MemoryError"),
     *("os.chdir('/')", "os.chdir('/'); 1 / 0", "import nothing_of_that_name", "warnings.warn('careful')", "assert False"),
-    *(
-        "raise NoClusteringError('infeasible', 'no luck')",
-        "class Odd(Exception):\n            __str__ = None\n        raise Odd",
-    ),
-    *(
-        "X[:] = 0",
-        "X -= 1",
-        "groups[:] = 0",
-        "X.flags.writeable = True; X[:] = 7",
-        "np.seterr(all='warn')",
-        "raise ValueError('a\\nb')",
-    ),
+    *("X[:] = 0", "groups[:] = 0", "X.flags.writeable = True; X[:] = 7", "np.seterr(all='warn')", "raise ValueError('a\\nb')"),
+    "raise NoClusteringError('infeasible', 'no luck')",
+    "class Odd(Exception):\n            __str__ = None\n        raise Odd",
 )
 ATTRIBUTES = any_of(
     *("pass", "pass", "pass", "parameters = {'share': [0.1, 0.5]}", "parameters = {'share': Real(0, 1)}", "parameters = 5"),
-    *(
-        "parameters = {'share': [1, 1.0]}",
-        "parameters = {'share': [float('nan')]}",
-        "parameters = {'other': [1]}",
-        "outputs = ('a', 'b')",
-    ),
-    *(
-        "outputs = 'ab'",
-        "needs = None",
-        "most_groups = 1",
-        "most_rows = '9'",
-        "is_random = False",
-        "role = 'winner'",
-        "stream = -1",
-    ),
-    *("faults = None", "def faults(self, n_clusters, **p): sys.exit(0)", "def unsupported(self, rows, n_groups): return 'no'"),
-    *("def __init__(self, a): pass", "@staticmethod\n    def unsupported(rows, n_groups): return ''", "libraries = ('numba',)"),
+    *("parameters = {'share': [1, 1.0]}", "parameters = {'share': [float('nan')]}", "parameters = {'other': [1]}"),
+    *("outputs = ('a', 'b')", "outputs = 'ab'", "needs = None", "most_groups = 1", "most_rows = '9'", "is_random = False"),
+    *("role = 'winner'", "stream = -1", "faults = None", "libraries = ('numba',)", "def __init__(self, a): pass"),
+    "def faults(self, n_clusters, **p): sys.exit(0)",
+    "def unsupported(self, rows, n_groups): return 'no'",
+    "@staticmethod\n    def unsupported(rows, n_groups): return ''",
 )
 FILES = st.fixed_dictionaries(
     {

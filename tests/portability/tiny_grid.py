@@ -80,21 +80,22 @@ def environment(**variables):
     return {**plain, "PYTHONPATH": str(ROOT), **variables}
 
 
-def snakemake(folder, *arguments, variables=None):
-    """Run the grid's workflow in a folder; what it printed."""
-    (folder / "settings.json").write_text(json.dumps(SETTINGS))  # JSON is YAML
-    (folder / "people.csv").write_text(PEOPLE)
+def snakemake(folder, *arguments, variables=None, settings=SETTINGS, targets=TARGETS):
+    """Run this or another grid's workflow in a folder; what it printed."""
+    (folder / "settings.json").write_text(json.dumps(settings))  # JSON is YAML
+    if not (folder / "people.csv").exists():
+        (folder / "people.csv").write_text(PEOPLE)
     environ = environment(**(variables or {}))
     environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--workflow-profile", "none"]
-    return _printed([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *TARGETS], folder, environ)
+    return _printed([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *targets], folder, environ)
 
 
-def plan(folder):
-    """The command lines of all jobs of the grid in an order that works, as the rules call them, from a dry run."""
-    text = snakemake(folder, "--dry-run", "--printshellcmds")
+def plan(folder, settings=SETTINGS, targets=TARGETS):
+    """The command lines of all jobs of a grid in an order that works, as the rules call them, from a dry run."""
+    text = snakemake(folder, "--dry-run", "--printshellcmds", settings=settings, targets=targets)
     lines = re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)
-    limits = shlex.quote(json.dumps(SETTINGS["limits"]))  # a job gets them from its shell
+    limits = shlex.quote(json.dumps(settings["limits"]))  # a job gets them from its shell
     jobs = [shlex.split(line.replace('"$LIMITS"', limits)) for line in lines]
     total = re.search(r"^total +(\d+)$", text, re.MULTILINE)
     assert total and len(jobs) == int(total[1]), text

@@ -212,7 +212,7 @@ def run(capsys, *arguments):
 
 
 SAVE = ("cluster", "old.csv", "--sensitive", "sex", "--scaling", "standard", "--method", "fair-limit", "-k", "3")
-SAVE += ("--max_deviation", "0.05", "--save", "people.json", "-o", "old_labels.csv")
+SAVE += ("--max-deviation", "0.05", "--save", "people.json", "-o", "old_labels.csv")
 
 
 def test_the_commands_save_and_assign(people, capsys):
@@ -299,7 +299,7 @@ def test_groups_that_the_clustering_does_not_know_are_named(people, capsys):
 
 
 def test_what_the_commands_cannot_do_is_said(people, capsys):
-    options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max_deviation", "0.05")]
+    options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max-deviation", "0.05")]
     status, _, complaint = run(capsys, *options)
     assert status == 1 and "--save has no effect with --method k-means" in complaint
     assert run(capsys, *SAVE)[0] == 0

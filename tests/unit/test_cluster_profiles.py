@@ -51,7 +51,7 @@ def test_typical_rows_are_the_nearest_to_the_mean():
 def test_the_command_and_its_page_say_who_is_in_each_cluster(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X.assign(sex=SEX, who=[f"p{row}" for row in range(60)]).to_csv("people.csv", index=False)
-    words = ["cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2", "--max_deviation", "0.2"]
+    words = ["cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2", "--max-deviation", "0.2"]
     assert command_line.main([*words, "--id", "who", "-o", "labels.csv", "--report", "page.html"]) == 0
     output = capsys.readouterr().out
     labels = pd.read_csv("labels.csv").set_index("who")["cluster"].to_numpy()

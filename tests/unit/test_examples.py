@@ -37,20 +37,20 @@ def test_the_readmes_example_gives_a_fair_clustering(capsys):
     sex, model, report = names["sex"], names["model"], names["report"]
     assert names["frac"].shape == names["clusterlets"].shape == (500,)
     share = sex.mean()
-    assert all(abs(sex[model.labels_ == cluster].mean() / share - 1) < 0.15 for cluster in range(5))
-    assert capsys.readouterr().out.split() == [str(report["deviation_max"]), str(report["price_of_fairness"])]
+    assert all(abs(sex[model.labels_ == cluster].mean() - share) < 0.02 + 1e-9 for cluster in range(5))
+    assert capsys.readouterr().out.split() == ["0.02", f"{report['price_of_fairness']:.2f}"]
     assert 1 <= report["price_of_fairness"] < 1.5
 
 
 @pytest.mark.parametrize("page", [README, DOCS / "commands.md"], ids=lambda page: page.stem)
-def test_the_command_with_bounds_runs(page, tmp_path, capsys):
-    (command,) = re.findall(
-        r"^    clusterlets (cluster .*--method fair-flow .*)$", page.read_text(encoding="utf-8"), re.MULTILINE
+def test_the_command_with_a_limit_runs(page, tmp_path, capsys):
+    command, *_ = re.findall(
+        r"^    clusterlets (cluster .*--method fair-limit .*)$", page.read_text(encoding="utf-8"), re.MULTILINE
     )
     rows = [f"{row % 7},{row * row % 11},{'fm'[row % 3 > 0]}" for row in range(60)]
     (tmp_path / "people.csv").write_text("\n".join(["age,income,sex", *rows]))
     assert command_line.main(command.split()) == 0
-    assert "\nasked for   delta 0.1: kept" in capsys.readouterr().out
+    assert "\nasked for   max_deviation 0.02: kept" in capsys.readouterr().out
 
 
 def test_the_tutorial_runs_and_prints_the_output_it_shows(tmp_path, capsys):
@@ -64,8 +64,8 @@ def test_the_tutorial_runs_and_prints_the_output_it_shows(tmp_path, capsys):
     assert (tmp_path / "fair.png").read_bytes().startswith(b"\x89PNG")
     bars = [[bar.get_height() for bar in panel.containers[0]] for panel in names["panels"]]
     share = (names["diagnosis"] == "malignant").mean()
-    deviations = [np.abs(np.array(heights) - share).mean() for heights in bars]
-    assert deviations[1] < deviations[2] < deviations[0]
+    k_means, fair_limit, frac, clusterlets = [np.abs(np.array(heights) - share).max() for heights in bars]
+    assert frac < fair_limit <= 0.02 < clusterlets < k_means
 
 
 @pytest.mark.parametrize("page", ["choosing", "methods"])

@@ -7,12 +7,9 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "containers" / "Dockerfile").read_text(encoding="utf-8")
 DEFINITION = (ROOT / "containers" / "clusterlets.def").read_text(encoding="utf-8")
-MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def section(name):
@@ -23,13 +20,6 @@ def section(name):
 def copied_by_docker():
     lines = [line.split()[1:] for line in DOCKERFILE.splitlines() if line.startswith("COPY ")]
     return {(name, f"{place}{name}" if place.endswith("/") else place) for *names, place in lines for name in names}
-
-
-def installs(text):
-    """The options and packages of each ``pip install``, without those that only quieten it or spare room."""
-    calls = re.findall(r"-m pip install (.+?)(?:&&|$)", text.replace("\\\n", " "), re.MULTILINE)
-    quiet = {"--quiet", "--no-cache-dir", "--disable-pip-version-check", "\\"}
-    return [[word.replace("/opt/clusterlets/", "") for word in call.split() if word not in quiet] for call in calls]
 
 
 def test_both_take_the_python_of_the_environments():
@@ -44,21 +34,6 @@ def test_both_copy_the_same_files_and_the_build_may_see_them():
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")}
     assert {name for name, _ in copied_by_docker()} == allowed
     assert all((ROOT / name).exists() and place == f"/opt/clusterlets/{name}" for name, place in copied_by_docker())
-
-
-def test_both_install_as_the_makefile_does():
-    first, second = installs(DOCKERFILE)
-    assert installs("\n".join(section("post"))) == [first, second]
-    into_environment = "call install,$(VENV)/bin/python,"
-    calls = [call.rstrip(")").split() for call in re.findall(rf"{re.escape(into_environment)}(.+)", MAKEFILE)]
-    made = [call for call in calls if "--target" not in call]
-    assert made == [first, [*second[:-1], "."]] and second[-1] == "/opt/clusterlets"
-
-
-@pytest.mark.parametrize("script", ["post", "runscript", "test"])
-def test_the_scripts_of_the_definition_are_shell(script):
-    process = subprocess.run(["sh", "-n"], input="\n".join(section(script)), text=True, capture_output=True)
-    assert process.returncode == 0, process.stderr
 
 
 def test_what_is_copied_is_enough_to_plan_the_demo(tmp_path):

@@ -1,6 +1,5 @@
 """The environments in envs/: the lock's versions, named by every rule, and enough for the rules that name them."""
 
-import ast
 import asyncio
 import json
 import os
@@ -158,18 +157,6 @@ def test_the_cells_are_those_of_a_run_without_conda(deployed, finished):
     cells = {name: text for name, text in finished.results().items() if name.startswith("runs/iris/") and name in results}
     assert len(cells) == 4
     assert [name for name in cells if results[name] != cells[name]] == []
-
-
-def test_every_dataset_can_be_fetched_and_read_with_the_packages_for_fetching(deployed):
-    _, folders, _ = deployed
-    modules = {f"clusterlets.datasets.{path.stem}" for path in (ROOT / "clusterlets" / "datasets").glob("[!_]*.py")}
-    sources = [ast.parse((ROOT / f"{module.replace('.', '/')}.py").read_text()) for module in modules]
-    nodes = [node for source in sources for node in ast.walk(source)]
-    modules |= {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    modules |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
-    assert {"clusterlets.datasets.adult", "requests", "pyarrow.parquet"} <= modules
-    command = [folders["fetch"] / "bin" / "python", "-c", f"import {', '.join(sorted(modules))}"]
-    subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, check=True)
 
 
 def test_a_library_that_differs_from_the_lock_is_refused_before_anything_runs(workflow, tmp_path_factory):

@@ -3,14 +3,12 @@
 import itertools
 import os
 import random
-import shutil
 import signal
-import subprocess
 import sys
 import time
-from contextlib import contextmanager
 
 import pytest
+from disks import disk
 from processes import family, until
 
 from clusterlets.storage import load_arrays, load_json, load_text, result_place
@@ -94,7 +92,8 @@ def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, how):
         members.wait_until_gone()
     assert run.returncode not in (0, None) and "Traceback" not in output, output
     assert not (workflow.folder / cell).exists()
-    again = workflow.run(cell, config=configured(labelling))
+    assert bool(list((workflow.folder / ".snakemake" / "locks").glob("*.lock"))) == (how == signal.SIGKILL)
+    again = workflow.run(cell, config=configured(labelling))  # no unlocking needed
     assert again.status == 0, again.output
 
 
@@ -109,14 +108,6 @@ def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finishe
     expected = finished.results()
     assert all(expected[name] == content for name, content in done(workflow).items())
     assert workflow.run(*cells).status == 0  # nothing is left locked
-
-
-def truncated(content):
-    return content[: len(content) // 2]
-
-
-def emptied(content):
-    return b""
 
 
 def with_a_flipped_bit(content):
@@ -161,7 +152,7 @@ def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, wor
     }
     finished.copy(workflow.folder)
     top = workflow.folder / "results" / "tiny"
-    damages = itertools.cycle((truncated, emptied, with_a_flipped_bit))
+    damages = itertools.cycle((lambda content: content[: len(content) // 2], lambda _: b"", with_a_flipped_bit))
     for kinds in (KINDS, *({kind: missing} for kind, missing in APART.items())):
         targets = [file for kind, missing in kinds.items() for file in spoil(top, kind, next(damages), missing)]
         broken = workflow.run(*targets)
@@ -215,39 +206,6 @@ def test_a_file_at_the_place_of_another_is_named_and_not_used(finished, workflow
     again = workflow.run(*targets)
     assert again.status == 0, again.output
     assert done(workflow) == expected
-
-
-def test_a_folder_of_results_may_be_renamed(finished, workflow):
-    finished.copy(workflow.folder)
-    (workflow.folder / "results" / "tiny").rename(workflow.folder / "elsewhere")
-    (workflow.folder / "elsewhere" / "runs.csv").unlink()
-    again = workflow.run("elsewhere/runs.csv", config={"results": "elsewhere"})
-    assert again.status == 0 and "so it was not used" not in again.output, again.output
-    assert (workflow.folder / "elsewhere" / "runs.csv").read_bytes() == finished.results()["runs.csv"]
-
-
-def test_a_changed_table_of_runs_is_not_used(finished, workflow):
-    """Somebody's edit, with a newer time, which makes Snakemake read it."""
-    finished.copy(workflow.folder)
-    runs = workflow.folder / "results" / "tiny" / "runs.csv"
-    runs.write_text(runs.read_text().replace(",ok,", ",infeasible,", 1))
-    changed = workflow.run("results/tiny/claims.csv")
-    assert changed.status != 0 and "runs.csv was damaged" in changed.output and not runs.exists()
-
-
-@contextmanager
-def disk(folder, options):
-    """A small disk, mounted in a folder."""
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("only root can mount a small disk")
-    folder.mkdir(exist_ok=True)
-    process = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, text=True)
-    if process.returncode:
-        pytest.skip(f"no disk can be mounted here: {process.stderr.strip()}")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(finished, workflow_in, tmp_path):

@@ -82,14 +82,6 @@ def test_a_step_refuses_a_package_that_is_not_the_checkouts(tmp_path):
     assert re.fullmatch(rf"The step would run {tmp_path}/clusterlets/__init__.py, and not .*{ROOT}.*\n", process.stderr)
 
 
-def test_why_asks_the_installed_snakemake(tmp_path, finished):
-    copied = finished.copy(tmp_path)
-    poison(copied.folder, "snakemake", "clusterlets")
-    command = [Path(sys.executable).with_name("clusterlets"), "why", *TARGETS, "--configfile", "settings.yaml"]
-    process = subprocess.run(command, cwd=copied.folder, capture_output=True, text=True)
-    assert process.stdout.startswith("Nothing would run"), process
-
-
 RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 
 

@@ -14,8 +14,6 @@ import pytest
 from test_reruns import jobs_in
 
 from clusterlets.grid.cells import random_stream
-from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.estimate import dataset_steps
 
 ROOT = Path(__file__).resolve().parents[2]
 FILE = "shuffled.py"
@@ -40,16 +38,6 @@ WRONG = {
         "return np.zeros(len(X) - 1, dtype=int)",
         "failed",
         "fit must return labels (150,) or memberships (150, C), not (149,)",
-    ),
-    "negative": (
-        "return np.arange(len(X)) % n_clusters - 1",
-        "failed",
-        "labels must be whole numbers of at least 0, and that of row 0 is -1",
-    ),
-    "undefined": (
-        "return np.where(np.arange(len(X)) == 3, np.nan, 0)",
-        "failed",
-        "labels must be whole numbers of at least 0, and that of row 3 is nan",
     ),
 }
 # A user's own matcher: it joins each group's first clusterlets, then the second ones, and so on.
@@ -104,8 +92,6 @@ class Story:
         self.before = self.kept()
         (workflow.folder / FILE).write_text(documented(), encoding="utf-8")
         self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
-        self.why = self.command("why", "--configfile", "settings.yaml")
-        self.estimate = self.command("datasets", "--config", "settings.yaml")
         for name, (body, _, _) in WRONG.items():
             (workflow.folder / f"{name}.py").write_text(SOURCE.format(name=name, body=body), encoding="utf-8")
         (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
@@ -163,11 +149,6 @@ def test_the_plan_holds_the_methods_jobs_and_the_summaries(story):
     assert sorted(cell_jobs) == sorted(f"iris: {score}{word}" for word in words for score in ("", "score "))
 
 
-def test_why_names_it_before_it_has_run(story):
-    reason, *jobs = story.why.splitlines()
-    assert reason == "Not made yet" and sum("iris: shuffled k" in job for job in jobs) == 2
-
-
 def test_no_other_file_is_touched(story):
     after = story.kept()
     assert {name: after.get(name) for name in story.before} == story.before
@@ -202,14 +183,9 @@ def test_an_own_matcher_joins_the_clusterlets_that_the_others_join(story):
     assert len(story.command("export", "--config", "settings.yaml", *arguments).split()) == 151
 
 
-@pytest.mark.parametrize("name", WRONG)
-def test_a_method_that_goes_wrong_gets_a_status_with_a_note(story, name):
-    _, status, note = WRONG[name]
-    rows = story.of(name)
-    assert [(row["status"], row["note"], row["n_clusters"]) for row in rows] == [(status, note, "")] * 4
-
-
-def test_the_others_have_their_results(story):
+def test_a_method_that_goes_wrong_gets_a_status_with_a_note_and_the_others_their_results(story):
+    for name, (_, status, note) in WRONG.items():
+        assert [(row["status"], row["note"], row["n_clusters"]) for row in story.of(name)] == [(status, note, "")] * 4
     others = Counter(row["status"] for row in story.rows if row["method"] not in WRONG)
     assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 3)
 
@@ -223,13 +199,6 @@ def test_the_report_names_every_method_and_counts_runs_without_a_result(story):
         assert f"4 runs of {name} have no result, status {status}: iris (4)." in text
 
 
-def test_the_accounts_count_its_jobs(story):
-    steps = csv.DictReader(io.StringIO((story.top / "accounts" / "steps.csv").read_text(encoding="utf-8")))
-    jobs = {row["step"]: int(row["jobs"]) for row in steps}
-    # FRAC, k-means, random and eight own methods; one setting of each of the five matchers and of an own one. On two k.
-    assert (jobs["fit-method"], jobs["score-method"]) == (2 * 11, 2 * 17)
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 def test_export_writes_its_clusters(story, seed):
     arguments = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
@@ -237,22 +206,6 @@ def test_export_writes_its_clusters(story, seed):
     stream = random_stream(0, "iris", 3, seed, STREAM)
     expected = np.unique(stream.integers(3, size=150), return_inverse=True)[1]
     assert header == "row,cluster" and lines == [f"{row},{cluster}" for row, cluster in enumerate(expected)]
-
-
-def test_the_estimate_counts_it(story, monkeypatch):
-    assert re.search(r"^\| iris +\| \d", story.estimate, re.MULTILINE) and "of 2 k and 2 seeds" in story.estimate
-    monkeypatch.chdir(story.workflow.folder)
-    jobs = [
-        {step: count for step, (count, _) in dataset_steps(150, 4, configured(methods)).items()}
-        for methods in (USUAL, [*USUAL, SHUFFLED])
-    ]
-    assert [jobs[1][step] - jobs[0][step] for step in ("fit_method", "score_method")] == [2, 2]
-
-
-def configured(methods):
-    path = Path("other.yaml")
-    path.write_text(str({**GRID, "methods": methods}).replace("'", '"'), encoding="utf-8")
-    return read_configuration(path)
 
 
 def test_nothing_is_left_to_do_until_the_methods_code_changes(story):
@@ -279,11 +232,3 @@ def test_other_limits_rerun_what_crossed_them_and_nothing_else(story):
     assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)
     cell_jobs = re.findall(r"^Job \d+: iris: (?!score)(\w+) k", run.output, re.MULTILINE)
     assert Counter(cell_jobs) == {"sleeper": 2, "hog": 2}
-
-
-def test_without_the_method_the_results_do_not_mention_it(story):
-    """Last in this file, as it rewrites the summaries."""
-    before = {name: entry for name, entry in story.kept().items() if "/shuffled/" in name}
-    story.run(USUAL)
-    rows = (story.top / "runs.csv").read_text(encoding="utf-8")
-    assert "shuffled" not in rows and {name: entry for name, entry in story.kept().items() if name in before} == before

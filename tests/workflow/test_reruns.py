@@ -135,18 +135,6 @@ def test_a_setting_runs_what_is_new_and_the_summaries(original, sums, change):
     assert original.planned(**config) == expected | sums
 
 
-def test_another_matcher_runs_its_cells(original, sums):
-    cells = list((original.workflow.folder / "results" / "tiny" / "runs").glob("*/G-D"))
-    for cell in cells:
-        cell.rename(cell.with_name("aside"))
-    try:
-        # Listed first, it changes the settings; otherwise Snakemake would not look for files missing below finished summaries.
-        assert original.planned(methods=["G-D", *(name for name in USUAL if name != "G-D")]) == {"score_method": 4} | sums
-    finally:
-        for cell in cells:
-            cell.with_name("aside").rename(cell)
-
-
 UNREAD = ("methods/frac_oe", "commands/cluster", "commands/__init__", "grid/configuration", "grid/measures", "extras")
 
 

@@ -1,14 +1,11 @@
-"""What a user sees of a run, and what an interrupted one leaves behind."""
+"""What a user sees of a run."""
 
-import signal
-import time
+from pathlib import Path
 
 import pytest
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 CELL = "results/tiny/runs/iris/G-B/k2_hops2/seeds0-1.csv"
-# Ten seconds of sampling: such a run is sure to be at work when the signal comes.
-LONG, SLOW = "results/tiny/runs/iris/C/k10_omega0.5/seeds0-1.csv", {"sample_size": 5_000_000, "k": [2, 10]}
 FAILING = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
 
 
@@ -48,19 +45,16 @@ def test_a_failure_shows_its_log_and_the_rest_goes_on(workflow):
     assert (workflow.folder / CELL).exists()
 
 
-def locks(folder):
-    return list((folder / ".snakemake" / "locks").glob("*.lock"))
+TELLING = f"""
+include: "{Path(__file__).resolve().parents[2]}/Snakefile"
+
+onsuccess:
+    print("limit on starts:", workflow.scheduler.job_rate_limiter)
+"""
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_interrupted_run_needs_no_unlocking(workflow, how):
-    with workflow.start(LONG, config=SLOW) as run:
-        while not (workflow.folder / "results/tiny/logs/sample_partitions").is_dir():
-            assert run.poll() is None
-            time.sleep(0.05)
-        run.send_signal(how)
-        assert run.wait(120) != 0
-    assert bool(locks(workflow.folder)) == (how == signal.SIGKILL)
-    again = workflow.run(CELL)
-    assert again.status == 0, again.output
-    assert (workflow.folder / CELL).exists()
+def test_a_local_run_has_no_limit_on_starts(tmp_path, workflow_in):
+    """Then looking for jobs does not order another look a second later."""
+    (tmp_path / "Snakefile").write_text(TELLING)
+    run = workflow_in(tmp_path, tmp_path).run("data", config={"datasets": ["iris"]})
+    assert run.status == 0 and "limit on starts: None" in run.output, run.output

@@ -145,31 +145,6 @@ def test_results_of_two_groups_lie_side_by_side(workflow):
     assert written["groups"] == groups
 
 
-def test_a_dataset_may_be_listed_with_and_without_its_duplicates(workflow):
-    rows = {"iris": 150, "iris.without_duplicates": 149}
-    folder = workflow.folder / "results/tiny"
-    outcome = workflow.run("results/tiny/datasets.md", config={"datasets": ["iris", {"name": "iris", "duplicates": "drop"}]})
-    assert outcome.status == 0, outcome.output
-    assert {name: json.loads((folder / f"prepared/{name}.json").read_text())["rows"] for name in rows} == rows
-    with open(folder / "datasets.csv", newline="", encoding="utf-8") as file:
-        listed = {row["dataset"]: (row["rows"], row["dropped"]) for row in csv.DictReader(file)}
-    assert listed == {"iris": ("150", "0"), "iris.without_duplicates": ("149", "1")}
-
-
-def test_all_faults_of_the_entries_are_reported_at_once_before_anything_runs(workflow):
-    entries = [{"name": "adult", "sensitive": "sexx"}, {"name": "people", "path": "nowhere.csv", "sensitive": "city"}]
-    outcome = workflow.run(config={"datasets": [*entries, "iris", "iris"]})
-    assert outcome.status != 0 and "Traceback" not in outcome.output
-    for words in (
-        "no sensitive column 'sexx' (did you mean 'sex'?)",
-        "no file nowhere.csv",
-        "two entries have the name 'iris'",
-    ):
-        assert words in outcome.output, outcome.output
-    assert outcome.output.rstrip().splitlines()[-1].startswith("  - ")  # and nothing about the code that found them
-    assert not (workflow.folder / "data").exists() and workflow.results() == {}
-
-
 NAMES = [f"a{character}b.csv" for character in f"{string.punctuation} éß漢".replace("/", "")]
 NAMES += ["-rf.csv", "~/a.csv", "$(touch hit).csv", "`touch hit`.csv", " a.csv", "a .csv"]
 NAMES += ["rate {k}.csv", "{wildcards.dataset}.csv", "{}.csv"]

@@ -19,7 +19,7 @@ import numpy as np
 
 from clusterlets.algorithms.centroids import centroid_distances, members_of, ordered_product, silhouettes
 from clusterlets.algorithms.clusterlets import Clusterlets
-from clusterlets.algorithms.matching.objectives import check_whole, deviations
+from clusterlets.algorithms.matching.objectives import deviations
 from clusterlets.errors import ClusterletsError
 
 #: Samples whose block sizes are drawn at once, and samples dealt at once: the random stream depends on both.
@@ -89,11 +89,6 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
         leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as many as
         the rarest group has clusterlets; each group puts one random clusterlet in every block, and the rest anywhere.
 
-    Raises
-    ------
-    ClusterletsError
-        If ``sample_size`` is not a whole number of at least 1.
-
     Notes
     -----
     O(sample_size * B * N^2) time for B blocks (about 2), O(2^18 B + N^2) memory. The same bytes come out however
@@ -101,7 +96,6 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     """
     from threadpoolctl import threadpool_limits  # not needed to read a front
 
-    check_whole("sample_size", sample_size, minimum=1)
     # The products are small: a second thread costs more than it saves. The limit is process-wide, and without the lock two
     # threads that set and reset it in turn could leave it set.
     with _LIMITED, threadpool_limits(limits=1):
@@ -136,19 +130,10 @@ def best_partition(
         Maximise ``omega s + (1 - omega) (1 - delta)``, which the paper means, or ``1 + omega (s - delta)``, which it
         prints (equation 1).
 
-    Raises
-    ------
-    ClusterletsError
-        If ``omega`` or ``equation`` is not one of the above.
-
     Notes
     -----
     Ties (to 2^-40) go to the higher silhouette, then the lower deviation, then the lexicographically least labels.
     """
-    if not 0 <= omega <= 1:
-        raise ClusterletsError(f"omega must be in [0, 1], not {omega!r}.")
-    if equation not in ("corrected", "printed"):
-        raise ClusterletsError(f"equation must be corrected or printed, not {equation!r}.")
     if len(front) == 0:
         return None
     s, delta = front.silhouette, front.deviation

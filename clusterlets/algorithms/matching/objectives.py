@@ -6,32 +6,17 @@ and not to the last bit of a sum.
 
 import numpy as np
 
-from clusterlets.errors import ClusterletsError
-
 #: Costs that differ by less than this share of themselves are equal: far above the rounding of double precision,
 #: far below any difference of meaning.
 TIE = 1e-12
 
 
 def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
-    """Largest difference, over groups, of the share in a cluster and the share in the dataset.
+    """Largest difference (...), over groups, of the share in a cluster and the share in the dataset.
 
-    Parameters
-    ----------
-    counts : array (..., K)
-        Instances of each group in each cluster; whole numbers, no cluster empty.
-    group_counts : int array (K,)
-        Instances of each group in the dataset, n in total.
-
-    Returns
-    -------
-    float array (...)
-        In [0, 1].
-
-    Notes
-    -----
-    Equal deviations come out as equal floats: ``|a n - A m|`` is a whole number, exact in double precision for
-    n up to 9 * 10^7, and its quotient by the cluster's size m is rounded correctly.
+    ``counts`` (..., K) are the instances of each group in each cluster, none of which is empty, and ``group_counts`` (K,)
+    those of the dataset. Equal deviations come out as equal floats: ``|a n - A m|`` is a whole number, exact in double
+    precision for n up to 9 * 10^7, and its quotient by the cluster's size m is rounded correctly.
     """
     totals, by_group = np.asarray(group_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
     n = totals.sum()
@@ -43,9 +28,3 @@ def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
 def first_lowest(costs: np.ndarray) -> np.ndarray:
     """Index, along the last axis, of the first of the lowest costs, up to rounding (``TIE``). Costs are not negative."""
     return (costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1)
-
-
-def check_whole(name: str, value, minimum: int) -> None:
-    """ClusterletsError unless the parameter is a whole number of at least ``least``."""
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
-        raise ClusterletsError(f"{name} must be a whole number of at least {minimum}, not {value!r}.")

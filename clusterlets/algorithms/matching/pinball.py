@@ -10,11 +10,7 @@ import numpy as np
 from clusterlets.algorithms.centroids import centroid_distances, distances_to
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.elementary import kullback_leibler
-from clusterlets.algorithms.matching.objectives import TIE, check_whole, deviations, first_lowest
-from clusterlets.errors import ClusterletsError
-
-#: What a candidate is compared with: the clusterlet added last, or the whole cluster so far.
-SCOPES = ("last", "cluster")
+from clusterlets.algorithms.matching.objectives import TIE, deviations, first_lowest
 
 
 def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
@@ -35,11 +31,6 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     bool array (C, N)
         Every clusterlet is in at least one cluster, a cluster holds at most ``1 + hops * (K - 1)``; no two are equal.
         The clusters that started from group 0 come first, in index order.
-
-    Raises
-    ------
-    ClusterletsError
-        If ``hops`` or ``scope`` is not one of the above.
 
     Notes
     -----
@@ -78,7 +69,6 @@ def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
     whether the reference holds the candidate (m, c). Starts of other groups than 0 make ``fewer_later_hops`` sweeps fewer,
     but at least one.
     """
-    _check_parameters(hops, scope)
     # Every two hops reach a new clusterlet or close a cycle, so no cluster grows after N of them.
     hops = min(hops, 2 * len(clusterlets))
     n_groups = clusterlets.counts.shape[1]
@@ -142,11 +132,6 @@ def match_greedy_distance(
     bool array (C, N)
         Every clusterlet is in exactly one cluster; clusters in the order of their starts.
 
-    Raises
-    ------
-    ClusterletsError
-        If ``hops`` or ``scope`` is not one of the above.
-
     Notes
     -----
     The first join is unconditional; a later one happens only if its distance is not above the one before, else the
@@ -167,7 +152,6 @@ def match_greedy_distance(
         nearest = first_lowest(costs)
         return candidates[nearest], costs[nearest]
 
-    _check_parameters(hops, scope)
     return match_greedy(len(clusterlets), hops, random_state, join)
 
 
@@ -196,7 +180,6 @@ def match_greedy_balance(
         joining = candidates[tied[_first_lowest_divergence(unions[tied], totals)]]
         return joining, deviation([*cluster, joining])
 
-    _check_parameters(hops, scope)
     return match_greedy(len(clusterlets), hops, random_state, join, deviation)
 
 
@@ -206,7 +189,6 @@ def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np
     ``join(cluster, unused)`` returns the next clusterlet to join and the level that the cluster would then have, or None; it
     joins if the level does not rise. ``level([start])`` is that of a single clusterlet.
     """
-    check_whole("hops", hops, minimum=1)
     unused = np.ones(n_clusterlets, dtype=bool)
     clusters = []
     # The next unused clusterlet in a random order is a uniform choice among the unused, whichever have joined so far.
@@ -244,9 +226,3 @@ def _first_lowest_divergence(counts: np.ndarray, group_counts: np.ndarray) -> in
     shares = counts / counts.sum(axis=1, keepdims=True)
     divergences = kullback_leibler(shares, group_counts / group_counts.sum())
     return int((divergences <= divergences.min() + TIE).argmax())
-
-
-def _check_parameters(hops, scope):
-    check_whole("hops", hops, minimum=1)
-    if scope not in SCOPES:
-        raise ClusterletsError(f"scope must be one of {', '.join(SCOPES)}, not {scope!r}.")

@@ -10,9 +10,7 @@ from real_tables import standardised
 from clusterlets.algorithms.coreset import coreset_clustering, sample_coreset
 from clusterlets.algorithms.fair_assignment import share_bounds
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
-from clusterlets.algorithms.fair_flow import fair_flow
 from clusterlets.algorithms.geometry import distances_to_centres
-from clusterlets.errors import ClusterletsError
 
 KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
@@ -62,14 +60,6 @@ def test_a_coreset_has_about_the_requested_size(size):
     assert 0.5 * size < len(rows) <= 1.1 * size
 
 
-def test_every_distinct_place_of_a_group_is_in_its_coreset():
-    """If rows lie at few places, each place is a centre with its own ring, and weights count the rows at each place."""
-    X = np.repeat([[0.0], [1.0], [50.0]], [500, 300, 200], axis=0)
-    groups = np.zeros(1000, int)
-    rows, weights = sample_coreset(X, groups, 3, 30, np.random.default_rng(0))
-    assert [weights[X[rows, 0] == place].sum() for place in (0, 1, 50)] == pytest.approx([500, 300, 200])
-
-
 def test_far_rows_are_not_left_out():
     """Two rows of 5,000 make up most of the cost: the rings keep what a plain sample of 200 would miss."""
     X = np.random.default_rng(1).normal(size=(5000, 2))
@@ -91,58 +81,6 @@ def test_more_rows_approximate_costs_more_closely(kind, n_groups):
             errors_of_size.append(largest_error(X, groups, rows, weights, 4, np.random.default_rng(9)))
         errors.append(np.mean(errors_of_size))
     assert errors[1] < 0.06 and errors[1] < 0.8 * errors[0]
-
-
-@settings(max_examples=60)
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 120),
-    k=st.integers(1, 120),
-    size=st.sampled_from([None, 1, 10, 50]),
-    n_groups=st.integers(1, 6),
-    kind=st.sampled_from(KINDS),
-    delta=st.sampled_from([0.0, 0.2, 0.99]),
-    once=st.booleans(),
-)
-def test_every_table_gives_a_fair_clustering(seed, n, k, size, n_groups, kind, delta, once):
-    rng = np.random.default_rng(seed)
-    k, n_groups = min(k, n, 9 if seed % 4 else n), min(n_groups, n)
-    X, groups = table(rng, n, n_groups, kind, once)
-    assert is_fair(coreset_clustering(X, groups, k, rng, delta, size), groups, k, delta)
-
-
-@pytest.mark.parametrize(("kind", "n_groups"), [("plain", 2), ("apart", 2), ("apart", 3)])
-def test_the_clustering_is_nearly_as_good_as_that_of_all_rows(kind, n_groups):
-    X, groups = table(np.random.default_rng(4), 6000, n_groups, kind)
-    full_cost = min(fair_flow(X, groups, 4, np.random.default_rng(seed), n_init=1).inertia for seed in range(3))
-    coreset_cost = min(sse(X, coreset_clustering(X, groups, 4, np.random.default_rng(seed), size=600)) for seed in range(3))
-    assert coreset_cost < 1.1 * full_cost
-
-
-def test_one_seed_one_result_whatever_the_memory_layout_and_the_codes():
-    X, groups = table(np.random.default_rng(5), 400, 3, "apart")
-    X = X.round(1)
-    before = X.copy()
-    expected = coreset_clustering(X, groups, 4, np.random.default_rng(0), size=80)
-    for variant, codes in ((np.asfortranarray(X), groups), (X.tolist(), groups.astype(np.int8)), (X, 3 * groups + 1)):
-        assert np.array_equal(coreset_clustering(variant, codes, 4, np.random.default_rng(0), size=80), expected)
-    assert np.array_equal(X, before)
-    assert not np.array_equal(coreset_clustering(X, groups, 4, np.random.default_rng(1), size=80), expected)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_clusters": 7}, "7 clusters of 6 instances: a coreset"),
-        ({"delta": 1.0}, "delta must be at least 0 and below 1, not 1.0"),
-        ({"size": 0}, "size = 0 and n_init = 1"),
-        ({"n_init": 0}, "n_init = 0: a coreset needs"),
-    ],
-)
-def test_unusable_input_is_refused(change, message):
-    valid = {"X": np.zeros((6, 2)), "groups": np.array([0, 1] * 3), "n_clusters": 2, "random_state": np.random.default_rng(0)}
-    with pytest.raises(ClusterletsError, match=message):
-        coreset_clustering(**(valid | change))
 
 
 @pytest.mark.parametrize(("k", "known"), [(5, 105_824), pytest.param(20, 75_372, marks=pytest.mark.slow)])

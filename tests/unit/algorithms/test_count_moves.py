@@ -1,6 +1,6 @@
 """Moves of counts: never worse, always fair, and trying them all finds none left that pays."""
 
-from itertools import combinations, permutations, product
+from itertools import combinations, permutations
 
 import numpy as np
 import pytest
@@ -92,50 +92,9 @@ def test_no_paying_move_of_one_or_two_instances_is_left(n_groups, delta, kind):
                 assert cost_of(costs, cheapest(costs, groups, changed)) >= cost - 1e-9
 
 
-def test_small_tables_nearly_always_end_at_the_optimum():
-    n_missed = 0
-    for seed in range(20):
-        k, n_groups = 2 + seed % 2, 1 + seed % 3
-        costs, groups, labels, low, high = problem(seed, 8, k, n_groups, "plain", 0.0)
-        assignments = (np.array(assignment) for assignment in product(range(k), repeat=8))
-        optimum = min(
-            cost_of(costs, assignment) for assignment in assignments if are_fair(counts_of(assignment, groups, k), low, high)
-        )
-        cost = cost_of(costs, move_counts(costs, groups, labels, low, high, 1000))
-        assert cost >= optimum - 1e-9
-        n_missed += cost > optimum + 1e-9
-    assert n_missed <= 2
-
-
-def test_one_instance_moves_by_hand():
-    """One group; instance 2 is in cluster 0 but nearer to cluster 1."""
-    costs = np.array([[0.0, 9.0], [0.0, 9.0], [5.0, 1.0], [9.0, 0.0]])
-    moved = move_counts(costs, np.zeros(4, int), np.array([0, 0, 0, 1]), np.ones(1), np.ones(1), 10)
-    assert moved.tolist() == [0, 0, 1, 1]
-
-
 def test_two_groups_move_together_by_hand():
     """Equal shares; cluster 0 holds 1 and 2. Moving its one of group 0 gains 5 but leaves 0 and 2; one of group 1 goes too."""
     costs = np.array([[5.0, 0.0], [9.0, 0.0], [9.0, 0.0], [9.0, 0.0], [0.0, 1.0], [0.0, 9.0], [9.0, 0.0], [9.0, 0.0]])
     groups, labels = np.repeat([0, 1], 4), np.array([0, 1, 1, 1, 0, 0, 1, 1])
     moved = move_counts(costs, groups, labels, np.full(2, 0.5), np.full(2, 0.5), 1)
     assert moved.tolist() == [1, 1, 1, 1, 1, 0, 1, 1]
-
-
-def test_no_cluster_is_emptied():
-    costs = np.array([[0.0, 9.0], [0.0, 9.0], [0.0, 9.0]])
-    moved = move_counts(costs, np.zeros(3, int), np.array([0, 0, 1]), np.ones(1), np.ones(1), 10)
-    assert moved.tolist() == [0, 0, 1]
-
-
-def test_the_same_input_gives_the_same_labels_whatever_the_memory_layout():
-    costs, groups, labels, low, high = problem(1, 200, 6, 3, "few values", 0.1)
-    expected = move_counts(costs, groups, labels, low, high, 100)
-    for variant in (costs.copy(), np.asfortranarray(costs), np.repeat(costs, 2, axis=1)[:, ::2]):
-        assert np.array_equal(move_counts(variant, groups.astype(np.int32), labels, low, high, 100), expected)
-
-
-def test_further_moves_never_raise_the_cost():
-    costs, groups, labels, low, high = problem(2, 300, 5, 2, "plain", 0.0)
-    final_costs = [cost_of(costs, move_counts(costs, groups, labels, low, high, most)) for most in range(12)]
-    assert final_costs == sorted(final_costs, reverse=True) and final_costs[4] < final_costs[0]

@@ -1,16 +1,13 @@
 """FairKM against its objective, recomputed, and against all clusterings of small tables."""
 
-from itertools import pairwise, product
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import clusterlets.algorithms.fairkm as module
 from clusterlets.algorithms.fairkm import fairkm
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
-from clusterlets.errors import ClusterletsError
 
 
 def terms(X, groups, labels):
@@ -82,13 +79,6 @@ def test_a_case_by_hand():
     assert fair.unfairness < 0.125 and fair.weight == 1e6
 
 
-def test_a_larger_penalty_makes_fairer_clusters():
-    X, groups = table(1, n=400)
-    results = [fairkm(X, groups, 4, np.random.default_rng(0), penalty) for penalty in (0, 1, 100, 10_000)]
-    assert all(fairer.unfairness <= less_fair.unfairness for less_fair, fairer in pairwise(results))
-    assert results[-1].unfairness < results[0].unfairness / 100
-
-
 def test_the_authors_weight_depends_on_n_and_k():
     X, groups = table(0)
     assert fairkm(X, groups, 5, np.random.default_rng(0), "authors").weight == 144
@@ -100,29 +90,3 @@ def test_it_ends_after_max_iter_passes():
     further = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=200)
     assert (result.n_iter, result.converged) == (1, False)
     assert further.converged and 1 < further.n_iter < 200 and further.objective < result.objective
-
-
-@settings(max_examples=60)
-@given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32 - 1), st.sampled_from([0, 0.1, 10, "authors"]))
-def test_any_table_is_clustered(n, values, seed, penalty):
-    rng = np.random.default_rng(seed)
-    X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, 4, size=n)
-    for k in {1, min(2, n), n}:
-        result = fairkm(X, groups, k, np.random.default_rng(seed), penalty)
-        assert result.labels.shape == (n,) and result.labels.min() >= 0 and result.labels.max() < k
-        sse, _ = terms(X, np.unique(groups, return_inverse=True)[1], result.labels)
-        assert result.sse == pytest.approx(sse, abs=1e-9) and np.isfinite(result.objective)
-
-
-@pytest.mark.parametrize("penalty", [-1, float("nan"), float("inf"), "author"])
-def test_unusable_penalties_are_refused(penalty):
-    with pytest.raises(ClusterletsError, match="penalty = .*it must be a number of at least 0, or 'authors'"):
-        fairkm(*table(0), 3, np.random.default_rng(0), penalty)
-
-
-def test_unusable_arguments_are_refused():
-    X, groups = table(0)
-    with pytest.raises(ClusterletsError, match="61 clusters of 60 instances"):
-        fairkm(X, groups, 61, np.random.default_rng(0))
-    with pytest.raises(ClusterletsError, match="max_iter = 0"):
-        fairkm(X, groups, 2, np.random.default_rng(0), max_iter=0)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fair_tables import table
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,17 +13,6 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
 KINDS = ["plain", "duplicates", "apart", "equal"]
-
-
-def table(seed, n=300, n_groups=2, kind="plain"):
-    rng = np.random.default_rng(seed)
-    groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
-    X = rng.integers(0, 2, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
-    if kind == "apart":
-        X += 4 * groups[:, None]
-    if kind == "equal":
-        X[:] = 0.1
-    return X, groups
 
 
 def some_weights(seed, groups):
@@ -46,7 +36,7 @@ def fair_cost(X, weights, groups, centres, bounds, slack=1.0):
     delta=st.sampled_from([0.0, 0.2, 0.9]),
 )
 def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_groups, kind, delta):
-    X, groups = table(seed, n, n_groups, kind)
+    X, groups = table(np.random.default_rng(seed), n, n_groups, kind)
     weights, bounds = some_weights(seed, groups), share_bounds(groups, delta)
     centres, multipliers = fractional_lloyd(X, weights, groups, k, bounds, 1.0, np.random.default_rng(seed))
     assert centres.shape == (k, 2) and np.isfinite(centres).all()
@@ -58,7 +48,7 @@ def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_groups,
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_groups):
     for seed in range(3):
-        X, groups = table(seed, 300, n_groups, kind)
+        X, groups = table(np.random.default_rng(seed), 300, n_groups, kind)
         weights, bounds = some_weights(0, groups), share_bounds(groups, 0.0)
         plain, _ = weighted_kmeans(X, weights, 4, np.random.default_rng(seed))
         centres, _ = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(seed))
@@ -67,7 +57,7 @@ def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_groups):
 
 
 def test_more_rounds_and_more_starts_do_not_cost_more():
-    X, groups = table(1, 400, 2, "apart")
+    X, groups = table(np.random.default_rng(1), 400, 2, "apart")
     weights, bounds = np.ones(400), share_bounds(groups, 0.0)
     costs = {}
     for n_init, max_iter in ((1, 1), (1, 5), (1, 30), (6, 5)):
@@ -76,13 +66,6 @@ def test_more_rounds_and_more_starts_do_not_cost_more():
         costs[n_init, max_iter] = fair_cost(X, weights, groups, centres, bounds)
     assert costs[1, 30] < costs[1, 5] < costs[1, 1]
     assert costs[6, 5] <= costs[1, 5] * (1 + 1e-3)
-
-
-def test_the_centre_of_a_single_cluster_is_the_weighted_mean():
-    X, groups = table(2, 50, 3)
-    weights = np.random.default_rng(0).uniform(0.5, 5, size=50)
-    centres, _ = fractional_lloyd(X, weights, groups, 1, share_bounds(groups, 0.0), 1.0, np.random.default_rng(0))
-    assert centres[0] == pytest.approx((weights[:, None] * X).sum(axis=0) / weights.sum())
 
 
 def test_a_case_by_hand():
@@ -102,25 +85,3 @@ def test_fewer_distinct_rows_than_clusters_repeat_centres():
     centres, _ = fractional_lloyd(X, np.ones(20), groups, 5, share_bounds(groups, 0.0), 0.95, np.random.default_rng(0))
     assert centres.shape == (5, 1)
     assert np.abs(centres - [[0.0, 9.0]]).min(axis=0) == pytest.approx([0, 0], abs=0.1)
-
-
-def test_one_seed_one_result_whatever_the_memory_layout():
-    X, groups = table(3)
-    bounds, weights = share_bounds(groups, 0.1), np.ones(300)
-    expected = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(0))
-    for variant in (X, np.asfortranarray(X), np.repeat(X, 2, axis=1)[:, ::2]):
-        result = fractional_lloyd(variant, weights, groups, 4, bounds, 1.0, np.random.default_rng(0))
-        assert all(array.tobytes() == expected_array.tobytes() for array, expected_array in zip(result, expected, strict=True))
-    other = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(1))
-    assert other[0].tobytes() != expected[0].tobytes()
-
-
-@pytest.mark.parametrize("n_features", [1, 3, 20])
-def test_distances_are_squares_of_differences(n_features):
-    rng = np.random.default_rng(0)
-    X, centres = rng.normal(size=(40, n_features)), rng.normal(size=(3, n_features))
-    expected = np.square(X[:, None] - centres).sum(axis=2)
-    for variant in (X, np.asfortranarray(X)):
-        assert distances_to_centres(variant, centres, 3) == pytest.approx(expected)
-    padded = distances_to_centres(X, centres, 5)
-    assert np.array_equal(padded[:, 3], padded[:, 0]) and np.array_equal(padded[:, 4], padded[:, 0])

@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.tree import DecisionTreeClassifier, export_text
 
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.scaff_tree import grow_tree, scaff_tree
-from clusterlets.errors import ClusterletsError
 
 ROUNDING = 1e-12
 
@@ -114,20 +112,6 @@ class TestByHand:
         (split,) = grow_tree(np.asarray(X, float), np.array(groups), np.array(targets), n_leaves, theta).splits
         return split
 
-    def test_the_labels_are_learnt(self):
-        split = self.split(self.X, [0, 1, 0, 1], self.TARGETS, 0.0)
-        assert (split.node, split.left, split.right, split.feature, split.threshold, split.forced) == (0, 1, 2, 0, 1.5, False)
-
-    def test_groups_that_agree_with_the_labels_lower_the_gain(self):
-        """Cut 1.5: label area 1, group area 1. Cut .5: 1/2 of one label, none of the other: 3/4; group 3/4 too."""
-        assert self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.25).threshold == 1.5
-        assert not self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.25).forced
-
-    def test_at_equal_weights_no_split_gains_if_the_groups_are_the_labels(self):
-        """The sum of squared errors then decides: it falls by 4 at 1.5, by 3 at .5 and 2.5."""
-        split = self.split(self.X[:, :1], [0, 0, 1, 1], self.TARGETS, 0.5)
-        assert split.forced and split.threshold == 1.5
-
     def test_rounding_is_no_gain(self):
         for n in range(10, 60):
             groups = (np.arange(n) % 7 < 3).astype(int)
@@ -136,38 +120,6 @@ class TestByHand:
     def test_ties_of_forced_cuts_go_to_the_lower_feature_and_threshold(self):
         split = self.split([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0)
         assert (split.feature, split.threshold, split.forced) == (0, 0.5, True)
-
-    def test_a_feature_that_hides_the_groups_wins_if_the_best_one_shows_them(self):
-        """Feature 0 separates labels and groups fully; feature 1 the labels by 3/4 and the groups not: .25 (1 - theta)."""
-        X = [[0, 0], [0, 0], [0, 0], [0, 1], [1, 0], [1, 1], [1, 1], [1, 1]]
-        targets, groups = [0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 0, 0, 1, 1, 1, 1]
-        assert self.split(X, groups, targets, 0.0).feature == 0
-        by_feature_1 = [0, 1, 0, 1, 0, 1, 0, 1]  # feature 1: group areas 1/2 + |1/4 - 3/4| / 2 = 3/4; feature 0: 1/2
-        assert self.split(X, by_feature_1, targets, 0.9).feature == 0
-        by_feature_0 = [0, 1, 0, 0, 1, 1, 0, 1]  # feature 1: 1/2; feature 0: 1/2 + |3/4 - 1/4| / 2 = 3/4
-        assert self.split(X, by_feature_0, targets, 0.25).feature == 0  # .75 * .5 - .25 * .25 = .3125 against .75 * .25
-        assert self.split(X, by_feature_0, targets, 0.75).feature == 1  # .25 * .5 - .75 * .25 < 0, against .25 * .25
-
-    def test_the_best_separated_group_counts_not_their_mean(self):
-        """Feature 0 separates group 0 of three fully, the others by 3/4; feature 1 all three less, and the labels as well."""
-        X = [[0, 0], [0, 0], [1, 0], [1, 1], [1, 1], [1, 1]]
-        groups = [0, 0, 1, 2, 1, 2]
-        targets = [0, 0, 0, 1, 1, 1]
-        # feature 0: label area 5/6, groups 1, 3/4, 3/4; feature 1: label area 1, groups 1, 1/2 + 1/8, 3/4
-        assert self.split(X, groups, targets, 0.25).feature == 1
-        # .25 * 1/2 - .75 * 1/2 and worse: no split gains. The squared errors fall by 1.833 at feature 0, by 2.167 at feature 1.
-        forced = self.split(X, groups, targets, 0.75)
-        assert forced.forced and forced.feature == 1
-
-    def test_labels_are_weighted_by_their_instances(self):
-        """Labels of 1, 1 and 6 rows: a split that separates the large one wins over one that separates a small one."""
-        X = [[0, 0], [1, 1], [1, 0], [1, 0], [1, 0], [1, 1], [1, 1], [1, 1]]
-        targets = [0, 1, 2, 2, 2, 2, 2, 2]
-        # feature 0: (1/8) 1 + (1/8) (4/7) + (6/8) (3/4) = .759; feature 1: (1/8)(11/14) 2 + (6/8)(1/2) = .571
-        assert self.split(X, [0, 1] * 4, targets, 0.0).feature == 0
-        # Without the first row: feature 1 alone separates both labels, 1/2 + (1/2) (1 - 3/6) = 3/4.
-        split = self.split(X[1:], [0, 1, 0, 1, 0, 1, 0], [0, 1, 1, 1, 1, 1, 1], 0.0)
-        assert (split.feature, split.forced) == (1, False)
 
     def test_equal_gains_go_to_the_lower_feature_threshold_and_older_leaf(self):
         X = np.array([[0.0, 0.0], [1, 1], [2, 2]])
@@ -182,11 +134,6 @@ class TestByHand:
         X = np.arange(10.0)[:, None]
         tree = grow_tree(X, np.zeros(10, int), np.repeat(range(4), [2, 2, 3, 3]), 4, 0.0)
         assert [(split.node, split.threshold) for split in tree.splits] == [(0, 3.5), (2, 6.5), (1, 1.5)]
-
-    def test_a_leaf_is_not_smaller_than_its_least_size_while_others_can_be_split(self):
-        X = np.arange(120.0)[:, None]
-        targets = (X[:, 0] > 0).astype(int)  # only the first row differs; the least size is 120 // 40
-        assert self.split(X, np.zeros(120, int), targets, 0.0).threshold == 2.5
 
     def test_smaller_leaves_are_allowed_only_if_there_would_be_too_few(self):
         X = np.repeat([[0.0], [1.0]], [119, 1], axis=0)
@@ -231,106 +178,8 @@ def test_the_text_has_the_layout_of_scikit_learn():
     assert grow_tree(X, labels, labels, 1).nodes().text() == "|--- cluster: 0\n"
 
 
-def test_a_theta_of_one_forces_every_split():
-    rng = np.random.default_rng(1)
-    tree = grow_tree(rng.normal(size=(60, 3)), rng.integers(2, size=60), rng.integers(4, size=60), 6, 1.0)
-    assert [split.forced for split in tree.splits] == [True] * 5
-
-
-def unforced_tree(seed, n=80, theta=0.25):
-    rng = np.random.default_rng(seed)
-    X, groups, targets = rng.normal(size=(n, 4)), rng.integers(3, size=n), rng.integers(5, size=n)
-    tree = grow_tree(X, groups, targets, 5, theta)
-    assert not any(split.forced for split in tree.splits)
-    return rng, X, groups, targets, tree
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_neither_the_order_of_the_rows_nor_the_names_of_the_groups_matter(seed):
-    rng, X, groups, targets, tree = unforced_tree(seed)
-    order = rng.permutation(len(X))
-    assert np.array_equal(grow_tree(X[order], groups[order], targets[order], 5, 0.25).labels, tree.labels[order])
-    renamed = np.array([7, 0, 2])[groups]
-    assert np.array_equal(grow_tree(X, renamed, targets, 5, 0.25).labels, tree.labels)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_only_the_order_of_a_features_values_matters(seed):
-    _, X, groups, targets, tree = unforced_tree(seed)
-    stretched = np.column_stack([X[:, 0] ** 3, np.arctan(X[:, 1]), 1e6 * X[:, 2], np.exp(X[:, 3])])
-    assert np.array_equal(grow_tree(stretched, groups, targets, 5, 0.25).labels, tree.labels)
-
-
-def test_repeated_and_constant_columns_are_never_split():
-    _, X, groups, targets, tree = unforced_tree(9)
-    wide = np.column_stack([X, X[:, ::-1], np.full(len(X), 3.0)])
-    again = grow_tree(wide, groups, targets, 5, 0.25)
-    assert np.array_equal(again.labels, tree.labels) and all(split.feature < 4 for split in again.splits)
-
-
-def test_repeating_every_row_gives_the_same_tree():
-    _, X, groups, targets, tree = unforced_tree(4, n=60)
-    twice = grow_tree(*(np.repeat(array, 2, axis=0) for array in (X, groups, targets)), 5, 0.25)
-    assert np.array_equal(twice.labels, np.repeat(tree.labels, 2))
-
-
-@given(
-    rows=st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(0, 5)), min_size=1, max_size=40),
-    data=st.data(),
-    theta=st.floats(0, 1),
-)
-def test_there_are_as_many_clusters_as_possible(rows, data, theta):
-    table = np.array(rows)
-    X, groups = table[:, :2].astype(float), table[:, 2]
-    k = data.draw(st.integers(1, len(X)))
-    labels = scaff_tree(X, groups, k, np.random.default_rng(0), theta).labels
-    assert set(labels) == set(range(min(k, len(np.unique(X, axis=0)))))
-    # Rows that coincide share a cluster.
-    assert len(np.unique(np.column_stack([X, labels]), axis=0)) == len(np.unique(X, axis=0))
-
-
-def test_one_cluster_and_one_for_each_row():
-    X, groups = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 3
-    assert set(scaff_tree(X, groups, 1, np.random.default_rng(0)).labels) == {0}
-    assert sorted(scaff_tree(X, groups, 30, np.random.default_rng(0)).labels) == list(range(30))
-
-
-def test_constant_features_give_one_cluster():
-    tree = scaff_tree(np.ones((9, 2)), np.arange(9) % 2, 4, np.random.default_rng(0))
-    assert tree.labels.tolist() == [0] * 9 and tree.splits == ()
-
-
 def test_it_learns_the_k_means_labels_of_the_same_generator():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 100, axis=0)
     labels = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0).labels
     assert adjusted_rand_score(labels, kmeans_labels(X, 3, np.random.default_rng(5))) == 1
-
-
-def test_on_a_real_table_a_larger_theta_trades_the_labels_for_the_groups():
-    table = load_breast_cancer()
-    X = (table.data - table.data.mean(axis=0)) / table.data.std(axis=0)
-    agreements, deviations = [], []
-    for theta in (0, 0.75):
-        labels = scaff_tree(X, table.target, 4, np.random.default_rng(0), theta).labels
-        shares = np.array([table.target[labels == label].mean() for label in range(4)])
-        agreements.append(adjusted_rand_score(labels, kmeans_labels(X, 4, np.random.default_rng(0))))
-        deviations.append(np.abs(shares - table.target.mean()).mean())
-    assert agreements[0] > agreements[1] + 0.1 and deviations[1] < deviations[0] / 2
-
-
-@pytest.mark.parametrize(
-    ("changes", "words"),
-    [
-        ({"X": np.array([[0.0], [np.nan], [1.0]])}, "finite features"),
-        ({"n_leaves": 4}, "4 clusters of 3 instances"),
-        ({"theta": 1.1}, "theta = 1.1"),
-        ({"theta": float("nan")}, "theta = nan"),
-        ({"targets": np.array([0, -1, 0])}, "labels of at least 0"),
-        ({"targets": np.array([0, 1])}, "labels of at least 0"),
-    ],
-)
-def test_unusable_input_is_refused(changes, words):
-    valid = {"X": np.array([[0.0], [1.0], [2.0]]), "groups": np.array([0, 1, 0]), "targets": np.array([0, 1, 0]), "n_leaves": 2}
-    with pytest.raises(ClusterletsError, match=words):
-        grow_tree(**valid | changes)

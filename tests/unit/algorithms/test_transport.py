@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment, linprog
-from scipy.sparse import eye_array, kron, vstack
+from scipy.optimize import linear_sum_assignment
 
 from clusterlets.algorithms.transport import BITS, transport
 from clusterlets.errors import ClusterletsError
@@ -60,38 +59,12 @@ def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
     assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding(costs)).all()
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_it_is_the_optimum_of_the_linear_program(seed):
-    n, k = 150, 6
-    costs, sizes = problem(seed, n, k)
-    rows = vstack([kron(eye_array(n), np.ones((1, k))), kron(np.ones((1, n)), eye_array(k))])
-    solution = linprog(costs.ravel(), A_eq=rows, b_eq=np.r_[np.ones(n), sizes], method="highs")
-    assert cost_of(costs, transport(costs, sizes)[0]) == pytest.approx(solution.fun, rel=1e-9)
-
-
 def test_a_case_by_hand():
     """All are nearest to the first cluster; the one that loses least moves."""
     labels, prices = transport(np.array([[0.0, 5.0], [0.0, 2.0], [1.0, 9.0]]), np.array([2, 1]))
     assert labels.tolist() == [0, 1, 0]
     # A price of 2 on the first cluster is the lowest that keeps the second instance out.
     assert prices.tolist() == [2, 0]
-
-
-def test_a_chain_of_moves_by_hand():
-    """Cluster 0 is too full and 2 is empty; moving through 1 (1 + 1) is cheaper than moving directly (9)."""
-    costs = np.array([[0.0, 1.0, 9.0], [0.0, 8.0, 9.0], [9.0, 0.0, 1.0]])
-    assert transport(costs, np.array([1, 1, 1]))[0].tolist() == [1, 0, 2]
-
-
-def test_clusters_of_size_0_stay_empty_even_if_they_cost_nothing():
-    costs = np.array([[0.0, 3.0, 4.0]] * 5)
-    assert transport(costs, np.array([0, 2, 3]))[0].tolist().count(0) == 0
-
-
-def test_as_many_clusters_as_instances():
-    costs = np.random.default_rng(0).random((9, 9))
-    rows, columns = linear_sum_assignment(costs)
-    assert np.array_equal(transport(costs, np.ones(9, int))[0], columns[rows])
 
 
 def test_one_cluster_and_no_instance():
@@ -112,34 +85,6 @@ def test_powers_of_two_in_the_unit_change_nothing(kind):
 def test_subnormal_costs_keep_the_sizes():
     costs, sizes = problem(3, 50, 5)
     assert np.array_equal(np.bincount(transport(costs * 1e-310, sizes)[0], minlength=5), sizes)
-
-
-def test_a_constant_added_to_an_instances_costs_changes_nothing():
-    costs, sizes = problem(4, 60, 4, "few values")
-    offset = costs + np.random.default_rng(0).integers(0, 1000, size=(60, 1))
-    assert np.array_equal(transport(offset, sizes)[0], transport(costs, sizes)[0])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_order_of_instances_and_clusters_does_not_change_the_cost(kind):
-    costs, sizes = problem(5, 80, 6, kind)
-    expected = cost_of(costs, transport(costs, sizes)[0])
-    rng = np.random.default_rng(0)
-    rows, columns = rng.permutation(80), rng.permutation(6)
-    permuted = costs[rows][:, columns]
-    assert cost_of(permuted, transport(permuted, sizes[columns])[0]) == pytest.approx(expected, abs=2 * rounding(costs))
-
-
-def test_memory_layout_and_type_of_the_input_do_not_matter():
-    costs, sizes = problem(6, 70, 5, "few values")
-    before = costs.copy()
-    expected = transport(costs, sizes)
-    frozen = costs.copy()
-    frozen.flags.writeable = False
-    for variant in (costs.tolist(), costs.astype(int), np.asfortranarray(costs), frozen, np.repeat(costs, 2, axis=1)[:, ::2]):
-        for array, expected_array in zip(transport(variant, sizes.astype(np.int32)), expected, strict=True):
-            assert array.tobytes() == expected_array.tobytes()
-    assert np.array_equal(costs, before)
 
 
 def test_many_ties_end_and_are_reproducible():

@@ -4,25 +4,20 @@ from itertools import product
 
 import numpy as np
 import pytest
-from exact_assignment import exact_assignment
+from fair_tables import counts_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.fair_assignment import fair_assignment
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
-from clusterlets.algorithms.transport import transport
 from clusterlets.bounds.gaps import assignment_gap, transport_gap
-from clusterlets.bounds.transport import sse_bounds
 from clusterlets.errors import ClusterletsError
+from clusterlets.metrics.composition import delta_min
 
 
-def unfairness(labels, groups):
-    worst_ratio = 1.0
-    for cluster in set(labels.tolist()):
-        for group in set(groups.tolist()):
-            share, cluster_share = (groups == group).mean(), (groups[labels == cluster] == group).mean()
-            worst_ratio = min(worst_ratio, cluster_share / share, share / cluster_share if cluster_share else 0.0)
-    return 1 - worst_ratio
+def unfairness(labels, groups, k):
+    composition = counts_of(labels, groups, k).T
+    return delta_min(composition[composition.any(axis=1)], np.bincount(groups))
 
 
 def table(seed, n=60, n_groups=2):
@@ -41,27 +36,13 @@ def test_no_equally_fair_labels_at_these_centres_are_below_the_bound(seed):
     labels = rng.integers(0, k, size=len(X))
     gap = assignment_gap(X, groups, labels, centres)
     costs = np.square(X[:, None] - centres).sum(axis=2)
-    allowed = unfairness(labels, groups)
+    allowed = unfairness(labels, groups, k)
     labelings = (np.array(candidate) for candidate in product(range(k), repeat=len(X)))
-    as_fair = (candidate for candidate in labelings if unfairness(candidate, groups) <= allowed + 1e-12)
+    as_fair = (candidate for candidate in labelings if unfairness(candidate, groups, k) <= allowed + 1e-12)
     lowest_cost = min(costs[np.arange(len(X)), candidate].sum() for candidate in as_fair)
     cost = costs[np.arange(len(X)), labels].sum()
     assert gap >= 0 and cost / (1 + gap) <= lowest_cost * (1 + 1e-9) + 1e-12
     assert gap >= cost / lowest_cost - 1 - 1e-9
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_equally_fair_labels_have_the_same_bound(seed):
-    """Swapping instances of a group keeps all counts: cost / (1 + gap) stays, and the cheaper labels have the smaller gap."""
-    X, groups, _ = table(seed)
-    costs = np.square(X[:, None] - X[:3]).sum(axis=2)
-    costly = np.arange(60) // 2 % 3  # ten of each group in each cluster
-    cheap = costly.copy()
-    for group in range(2):
-        cheap[groups == group] = transport(costs[groups == group], np.full(3, 10))[0]
-    gaps = [assignment_gap(X, groups, labels, X[:3]) for labels in (cheap, costly)]
-    totals = [costs[np.arange(60), labels].sum() for labels in (cheap, costly)]
-    assert 0 <= gaps[0] < gaps[1] and totals[0] / (1 + gaps[0]) == pytest.approx(totals[1] / (1 + gaps[1]))
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])
@@ -78,14 +59,6 @@ def test_the_gap_of_a_fair_assignment_is_small(delta):
     costs = np.square(X[:, None] - X[:5]).sum(axis=2)
     labels = fair_assignment(costs, groups, delta).labels
     assert 0 <= assignment_gap(X, groups, labels, X[:5]) < 0.02
-
-
-def test_the_gap_of_an_exact_assignment_is_small():
-    """At the labels' own unfairness, without slack, the program's optimum is at most the lowest cost there."""
-    X, groups, _ = table(9, 40)
-    costs = np.square(X[:, None] - X[:3]).sum(axis=2)
-    exact = exact_assignment(costs, groups)
-    assert 0 <= assignment_gap(X, groups, exact.labels, X[:3]) < 0.05
 
 
 def test_a_larger_delta_has_a_larger_gap():
@@ -108,13 +81,6 @@ def test_a_gap_is_never_negative(data):
     assert assignment_gap(X, groups, labels, X[:k]) >= 0
 
 
-def test_numbers_of_clusters_and_groups_do_not_matter_without_centres():
-    X, groups, rng = table(6)
-    labels = rng.integers(0, 3, size=60)
-    expected = assignment_gap(X, groups, labels)
-    assert assignment_gap(X, groups * 5 + 2, labels * 10 - 7) == expected
-
-
 def test_transport_gap():
     assert transport_gap(12.0, 10.0) == pytest.approx(0.2)
     assert transport_gap(10.0, 10.0 * (1 + 1e-12)) == transport_gap(0.0, 0.0) == 0
@@ -122,11 +88,6 @@ def test_transport_gap():
     for sse, bound in ((-1.0, 1.0), (1.0, -1.0), (np.nan, 1.0)):
         with pytest.raises(ClusterletsError, match="at least 0"):
             transport_gap(sse, bound)
-
-
-def test_matched_pairs_have_no_transport_gap():
-    X, groups = np.array([[0.0], [1.0], [20.0], [21.0]]), np.array([0, 1, 0, 1])
-    assert transport_gap(1.0, sse_bounds(X, groups, [2], [0.0])[0, 0]) == pytest.approx(0, abs=1e-4)
 
 
 class TestInput:
@@ -142,6 +103,3 @@ class TestInput:
     def test_labels_without_a_centre_are_refused(self):
         with pytest.raises(ClusterletsError, match=r"0\.\.1"):
             assignment_gap(np.zeros((2, 1)), np.zeros(2, int), np.array([0, 2]), np.zeros((2, 1)))
-
-    def test_constant_features_have_no_gap(self):
-        assert assignment_gap(np.ones((6, 2)), np.arange(6) % 2, np.arange(6) % 3) == 0

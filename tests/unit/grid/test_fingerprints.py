@@ -4,17 +4,17 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from types import SimpleNamespace
 
-import numpy as np
 import pytest
+import tiny_grid
 from modules import MODULES, PACKAGE
 
 from clusterlets.grid import fingerprints, step_fingerprints
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.plan import Plan, _Wildcards
-from clusterlets.steps import options
-from clusterlets.storage import save_arrays
+from clusterlets.grid.plan import Plan
+from clusterlets.steps.options import STEPS as STEPS_OF_WORKFLOW
 
 SOURCE = '''"""A module."""
 
@@ -79,7 +79,7 @@ def test_a_method_depends_on_no_other_method(one, other, tmp_path):
     command = {"name": "stripes", "command": "cp {table} {labels}"}
     settings.write_text(json.dumps({"datasets": ["iris"], "methods": ["B", "D", "G-B", "G-D", "FRAC", command]}))
     plan = Plan(read_configuration(settings))
-    of_one, of_other = (plan.method_fingerprint("steps.scoring")(_Wildcards(method=method)) for method in (one, other))
+    of_one, of_other = (plan.method_fingerprint("steps.scoring")(SimpleNamespace(method=method)) for method in (one, other))
     file = {"stripes": "grid/program.py"}.get(other, f"methods/{other.lower().replace('-', '_')}.py")
     assert file in of_other and file not in of_one
 
@@ -99,8 +99,8 @@ def test_every_file_is_opened_once_for_all_jobs():
     sys.addaudithook(count)  # it cannot be removed again
     for cell in cells(plan.config):
         for step in ("steps.fitting", "steps.scoring"):
-            plan.method_fingerprint(step)(_Wildcards(method=cell.method))
-        plan.prepare_fingerprint(_Wildcards(base="results", dataset=cell.dataset))
+            plan.method_fingerprint(step)(SimpleNamespace(method=cell.method))
+        plan.prepare_fingerprint(SimpleNamespace(base="results", dataset=cell.dataset))
     for steps in (["steps.analysis"], ["steps.report"], ["steps.leaderboard"], ["steps.figures", "report.figures.heatmaps"]):
         step_fingerprints.analysis_fingerprint(*steps)
     is_counting = False
@@ -129,47 +129,25 @@ print(json.dumps([name for name, module in sys.modules.items() if name.startswit
 """
 
 
-def steps_of(place):
-    """The command lines of a grid of two methods: ``place`` is its folder of results."""
-    shared = {"dataset": "blobs", "k": 3, "seeds": "0-1", "base_seed": 0, "sample_size": 50, "deviation": "absolute"}
-    shared |= {"limits": '{"seconds": 60, "memory_mb": null}', "data": f"{place}/prepared/blobs.npz"}
-    geometry = f"{place}/geometry/blobs.json"
-    blocks, clusters = (
-        {kind: f"{place}/{kind}/blobs/{source}/k3/seeds0-1.npz" for kind in ("pieces", "labels", "distances", "partitions")}
-        for source in ("clusterlets", "k-means")
-    )
-    k_means = {"method": '{"name": "k-means"}', "parameters": "{}", "settings": "{}", "geometry": geometry}
-    c = {**k_means, "method": '{"name": "C"}', "parameters": '{"omega": 0.5}', "settings": '{"equation": "weighted"}'}
-    jobs = [
-        ("measure-geometry", {"output": geometry}),
-        ("extract-clusterlets", blocks),
-        ("sum-distances", blocks | {"output": blocks["distances"]}),
-        ("sample-partitions", blocks | {"output": blocks["partitions"]}),
-        ("fit-method", k_means | clusters),
-        ("score-method", k_means | {"pieces": clusters["pieces"], "output": f"{place}/runs/blobs/k-means/k3/seeds0-1.csv"}),
-        ("score-method", c | blocks | {"output": f"{place}/runs/blobs/C/k3_omega0.5/seeds0-1.csv"}),
-    ]
-    return [
-        [step, *(f"--{name.replace('_', '-')}={values[name]}" for name, *_ in options._parameters(step) if name in values)]
-        for step, values in ((step, shared | own) for step, own in jobs)
-    ]
+GRID = {"datasets": ["iris"], "k": [3], "omega": [0.5], "methods": ["C", "k-means"], "seeds": {"count": 2, "block": 2}}
 
 
 @pytest.mark.slow
 def test_results_are_the_same_without_the_modules_that_are_declared_to_change_none(tmp_path):
-    random_state = np.random.default_rng(0)
-    arrays = {"X": random_state.normal(size=(60, 3)), "groups": np.arange(60) % 2, "group_names": np.array(["a", "b"])}
+    grid = GRID | {"sample_size": 50, "limits": {"seconds": 60, "memory_mb": None}}
+    cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
+    steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
     for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", DECLARED)):
-        save_arrays(folder / "prepared" / "blobs.npz", arrays)
-        command = [sys.executable, "-P", "-c", STEPS, json.dumps(stubs), json.dumps(steps_of(str(folder)))]
-        process = subprocess.run(command, capture_output=True, text=True, check=False)
+        folder.mkdir()
+        command = [sys.executable, "-P", "-c", STEPS, json.dumps(stubs), json.dumps(steps)]
+        process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         assert process.returncode == 0, process.stderr
         loaded |= set(json.loads(process.stdout))
-        files = [path for path in folder.rglob("*") if path.is_file()]
+        files = [path for path in folder.rglob("*") if path.is_file() and path.name != ".lock"]
         contents.append({path.relative_to(folder): path.read_bytes() for path in files})
-    assert contents[0] == contents[1] and len(contents[0]) == 10
-    steps = ("geometry", "extraction", "distances", "partitions", "fitting", "scoring")
-    modules = ("__main__", "methods.k_means", "methods.c", *(f"steps.{step}" for step in steps))
+    assert contents[0] == contents[1] and len(contents[0]) >= 10
+    modules = {f"steps.{STEPS_OF_WORKFLOW[step].split(':')[0]}" for step, *_ in steps}
+    modules |= {"__main__", "methods.k_means", "methods.c", "datasets.bundled"}
     covered = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
     assert loaded <= {*covered, *DECLARED, "clusterlets.grid.fingerprints"}

@@ -13,7 +13,7 @@ import pytest
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import fitting
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.methods import Method, clusterings, get
+from clusterlets.methods import clusterings, get
 
 QUICK = Limits(seconds=1, memory_mb=400)
 
@@ -41,11 +41,6 @@ def test_results_have_their_time_and_memory():
     assert 0.2 <= first.seconds < 2 and 155 < first.memory_mb < own_mb + 250
 
 
-def test_large_results_are_returned_whole():
-    ((_, fitted),) = fits(lambda seed: np.arange(3_000_000), [0], QUICK)
-    assert np.array_equal(fitted.result, np.arange(3_000_000))
-
-
 def test_an_endless_fit_is_stopped_with_its_child_processes():
     start = time.perf_counter()
     stopped = outcome_of(lambda: os.system("sleep 4321"))
@@ -54,8 +49,9 @@ def test_an_endless_fit_is_stopped_with_its_child_processes():
     assert subprocess.run(["pgrep", "-f", "sleep 4321"], check=False, capture_output=True).returncode == 1
 
 
-def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock(monkeypatch):
+def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock_or_a_handler_of_its_parent(monkeypatch):
     monkeypatch.setattr(fitting, "PATIENCE", 100)  # on a busy machine, a second of CPU time may take long
+    former = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler's
 
     def waits():
         time.sleep(1.5)
@@ -63,6 +59,7 @@ def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock(monkeypatch):
 
     assert outcome_of(waits).status == "ok"
     stopped = outcome_of(lambda: sum(iter(int, 1)))
+    signal.signal(signal.SIGPROF, former)
     assert (stopped.status, stopped.note, stopped.seconds) == ("timeout", "stopped after 1 s of CPU time", 1)
 
 
@@ -73,11 +70,6 @@ def test_the_cpu_time_of_child_processes_counts():
 
     finished = outcome_of(fit)
     assert finished.status == "ok" and finished.seconds > 0.05
-
-
-def test_a_fit_that_takes_all_memory_is_stopped():
-    stopped = outcome_of(lambda: np.ones(10**9))
-    assert (stopped.status, stopped.note) == ("out_of_memory", "more than 400 MB")
 
 
 def test_the_note_of_an_exception_is_its_last_line(capfd):
@@ -94,11 +86,13 @@ def test_the_note_of_an_exception_is_its_last_line(capfd):
     [
         (lambda: os.kill(os.getpid(), signal.SIGSEGV), "failed", "ended by SIGSEGV"),
         (lambda: os.kill(os.getpid(), signal.SIGKILL), "out_of_memory", "ended by SIGKILL"),
+        (lambda: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(1000), "out_of_memory", "ended by SIGKILL"),
+        (lambda: np.ones(10**9), "out_of_memory", "more than 400 MB"),
         (lambda: os._exit(0), "failed", "ended its process"),
         (lambda: exit("enough"), "failed", "SystemExit: enough"),
     ],
 )
-def test_a_crash_is_a_status(fit, status, note):
+def test_a_crash_costs_one_fit_and_is_a_status(fit, status, note):
     crashed = outcome_of(fit)
     assert (crashed.status, crashed.note) == (status, note)
 
@@ -139,20 +133,6 @@ def test_threads_may_fit_at_the_same_time_and_fits_may_fit():
             assert nested == [("ok", [("ok", [("ok", 3)])])]
 
 
-def test_handlers_of_the_parent_do_not_run_in_a_fit(monkeypatch):
-    monkeypatch.setattr(fitting, "PATIENCE", 100)
-    former = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler's
-    try:
-        assert outcome_of(lambda: sum(iter(int, 1))).note == "stopped after 1 s of CPU time"
-    finally:
-        signal.signal(signal.SIGPROF, former)
-
-
-def test_a_keeper_that_is_killed_costs_one_fit():
-    killed = outcome_of(lambda: os.kill(os.getppid(), signal.SIGKILL) or time.sleep(1000))
-    assert (killed.status, killed.note) == ("out_of_memory", "ended by SIGKILL")
-
-
 def test_no_process_is_left_over():
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
     before = children.read_text(encoding="ascii")
@@ -165,17 +145,11 @@ def test_no_process_is_left_over():
     assert children.read_text(encoding="ascii") == before
 
 
-def test_labels_get_codes_without_gaps():
+def test_clusterings_have_codes_without_gaps_no_empty_cluster_and_names_of_their_own():
     named = clusterings(get("k-means"), [5, 2.0, 5, 9], 4)
     assert list(named) == ["k-means"] and named["k-means"].tolist() == [1, 0, 1, 2] and named["k-means"].dtype == np.int64
-
-
-def test_memberships_lose_empty_clusters():
     memberships = clusterings(get("random"), np.array([[1, 0, 0], [1, 0, 1]], dtype=bool), 2)["random"]
     assert memberships.tolist() == [[True, False], [True, True]]
-
-
-def test_several_outputs_have_names_of_their_own():
     named = clusterings(get("FRAC"), {"fair": [0, 1], "nearest": [0, 0]}, 2)
     assert {name: labels.tolist() for name, labels in named.items()} == {"FRAC (fair)": [0, 1], "FRAC (nearest)": [0, 0]}
 
@@ -202,20 +176,10 @@ def test_invalid_clusterings_are_refused(result, message):
         clusterings(get("random"), result, 3)
 
 
-@pytest.mark.parametrize(
-    "result", [[0, 1, 2], {"fair": [0, 1, 2]}, {"fair": [0, 0, 1], "nearest": [0, 0, 1], "more": [0, 1, 1]}]
-)
-def test_outputs_other_than_those_declared_are_refused(result):
+@pytest.mark.parametrize("outputs", [(), ("fair",), ("fair", "nearest", "more")])
+def test_outputs_other_than_those_declared_are_refused(outputs):
     with pytest.raises(ClusterletsError, match="a mapping with fair and nearest"):
-        clusterings(get("FRAC"), result, 3)
-
-
-def test_a_method_without_fit_says_so():
-    class Nothing(Method):
-        name = "nothing"
-
-    ((_, failed),) = fits(lambda seed: Nothing().fit(None, None, 2, None), [0], QUICK)
-    assert (failed.status, failed.note) == ("failed", "NotImplementedError: Nothing has no fit.")
+        clusterings(get("FRAC"), {name: [0, 1, 1] for name in outputs}, 3)
 
 
 @pytest.mark.parametrize("stateless", [True, False])

@@ -35,7 +35,6 @@ from clusterlets.grid.cells import (
     seeds_of,
 )
 from clusterlets.grid.configuration import SOURCES, check_configuration, check_words, read_configuration
-from clusterlets.grid.recovery import Run
 
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
@@ -45,12 +44,9 @@ PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 CHECKED = check_configuration(PAPER, SCHEMA)
 
 
-def changed(**values):
-    return {**copy.deepcopy(PAPER), **values}
-
-
 def resolved(**values):
-    return check_configuration(changed(**values), SCHEMA)
+    """The paper's configuration with other values, checked."""
+    return check_configuration({**copy.deepcopy(PAPER), **values}, SCHEMA)
 
 
 def test_the_papers_grid_has_the_papers_number_of_configurations_and_runs():
@@ -94,11 +90,6 @@ def test_only_a_scaled_variant_has_tables_of_its_own_and_scales_them_all():
     assert variants.settings_of(EXTENDED, "greedy_last")["tables"] == EXTENDED["tables"]
 
 
-def test_the_extended_grid_contains_every_cell_of_the_papers_methods():
-    default = variants.paths(CHECKED, "")
-    assert {path for path in default if path.split("/")[3] in EXTENDED["methods"]} < set(variants.paths(EXTENDED, ""))
-
-
 @pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
 def test_the_other_grids_of_the_paper_run_its_methods_and_the_controls_alone(name):
     grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["grids"]
@@ -112,31 +103,8 @@ def test_a_variant_has_the_blocks_with_any_of_the_papers_seeds():
     assert blocks == {"0-6.csv", "7-13.csv"}
 
 
-def test_no_path_has_characters_that_snakemake_or_a_shell_would_split():
-    assert not any(character in cell.path for cell in cells(CHECKED) for character in ",=: ")
-
-
-def omegas_in_paths(omegas):
-    config = resolved(datasets=["iris"], methods=["C"], k=[5], omega=omegas)
-    return [cell.configuration.partition("omega")[2] for cell in cells(config)]
-
-
-@pytest.mark.parametrize("omegas", [[0.5, 0.50000000001], [0.1234567, 0.123457], [1e-05, 0.0001, 1e-300, 0.1 + 0.2, 1]])
-def test_the_omega_in_a_path_is_exact(omegas):
-    names_in_paths = omegas_in_paths(omegas)
-    assert {float(omega) for omega in names_in_paths} == set(omegas) and len(set(names_in_paths)) == len(omegas)
-
-
 VALUES = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text())
 VALUES_BY_NAME = st.dictionaries(st.sampled_from(["omega", "hops", "a", "a2", "a_b", "b"]), VALUES)
-
-
-@settings(deadline=None)
-@given(st.floats(0, 1))
-def test_every_omega_has_one_unambiguous_name(omega):
-    text = configuration(5, {"omega": omega}).removeprefix("k5_omega")
-    assert float(text) == omega
-    assert Run("iris", "C", "C", 5, 0, {"omega": omega}).cell("0-1").configuration == f"k5_omega{text}"
 
 
 @settings(deadline=None)
@@ -155,10 +123,6 @@ def test_different_configurations_of_a_method_have_different_names(parameters, d
     values = st.fixed_dictionaries(dict.fromkeys(parameters, VALUES))
     first, second = data.draw(values), data.draw(values)
     assert (configuration(5, first) == configuration(5, second)) == (format_parameters(first) == format_parameters(second))
-
-
-def test_the_papers_omegas_keep_their_names():
-    assert omegas_in_paths(PAPER["omega"])[:4] == ["0", "0.25", "0.5", "0.75"]
 
 
 def test_further_seeds_are_further_blocks():
@@ -200,10 +164,6 @@ def test_streams_stay_what_they_are():
     assert numbers.items() >= (numbered | hashed).items()
 
 
-def test_the_papers_configuration_passes():
-    assert check_configuration(PAPER, SCHEMA)["datasets"] == PAPER["datasets"]
-
-
 def test_plain_names_are_their_own_ids_and_the_paper_s_settings():
     checked = check_configuration(PAPER, SCHEMA)
     assert list(checked["tables"]) == checked["datasets"]
@@ -219,14 +179,11 @@ def user_table(tmp_path, **settings):
 
 
 def test_an_id_is_no_longer_than_a_file_name_may_be(tmp_path):
-    longest = 100 - len("people.")
-    checked = check_configuration(changed(datasets=[user_table(tmp_path, sensitive="x" * longest)]), SCHEMA)
-    assert checked["datasets"] == ["people." + "x" * longest]
-    for given_settings in ({"sensitive": "x" * (longest + 1)}, {"sensitive": ["x" * 50] * 1 + ["y" * 50]}):
-        with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has \d+ letters; give the entry an 'id' of 100"):
-            check_configuration(changed(datasets=[user_table(tmp_path, **given_settings)]), SCHEMA)
-    short_id = user_table(tmp_path, sensitive="x" * 20_000, id="short")
-    assert check_configuration(changed(datasets=[short_id]), SCHEMA)["datasets"] == ["short"]
+    longest = "x" * (100 - len("people."))
+    assert resolved(datasets=[user_table(tmp_path, sensitive=longest)])["datasets"] == [f"people.{longest}"]
+    assert resolved(datasets=[user_table(tmp_path, sensitive=longest + "x", id="short")])["datasets"] == ["short"]
+    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 letters; give the entry an 'id' of 100"):
+        resolved(datasets=[user_table(tmp_path, sensitive=longest + "x")])
 
 
 def test_every_group_has_an_id_of_its_own(tmp_path):
@@ -236,7 +193,7 @@ def test_every_group_has_an_id_of_its_own(tmp_path):
         *({"name": "adult", "sensitive": ["class", "sex"]}, {"name": "iris", "scaling": "standard", "id": "iris_std"}),
         *(user_table(tmp_path), user_table(tmp_path, sensitive=["Größe, cm", "city"]), user_table(tmp_path, id="again")),
     ]
-    checked = check_configuration(changed(datasets=entries), SCHEMA)
+    checked = resolved(datasets=entries)
     assert checked["datasets"] == [
         *("adult", "iris", "pima", "adult.sex", "adult.sex+race", "adult.class+sex", "iris_std"),
         *("people.city", "people.Gr__e__cm+city", "again"),
@@ -247,10 +204,7 @@ def test_every_group_has_an_id_of_its_own(tmp_path):
     assert [checked["tables"][name]["scaling"] for name in ("iris_std", "adult")] == ["standard", "none"]
 
 
-def test_an_entry_s_scaling_overrides_the_general_one():
-    entries = ["iris", {"name": "wine", "scaling": "none"}]
-    checked = check_configuration(changed(scaling="standard", datasets=entries), SCHEMA)
-    assert [table["scaling"] for table in checked["tables"].values()] == ["standard", "none"]
+ALL_THREE = ["adult", "adult.sex", "iris"]
 
 
 @pytest.mark.parametrize(
@@ -259,28 +213,24 @@ def test_an_entry_s_scaling_overrides_the_general_one():
         ("adult", ["iris"]),
         ("adult.sex", ["adult", "iris"]),
         (["iris", "adult.sex"], ["adult"]),
+        ("iris, adult.sex", ["adult"]),
+        *((nothing, ALL_THREE) for nothing in ("", None, " , ", [])),
     ],
 )
 def test_names_exclude_all_groups_and_ids_one(exclude, left):
     entries = ["adult", {"name": "adult", "sensitive": "sex"}, "iris"]
-    assert check_configuration(changed(datasets=entries, exclude=exclude), SCHEMA)["datasets"] == left
-
-
-@pytest.mark.parametrize("exclude", ["", None, " , ", []])
-def test_every_way_to_write_nothing_excludes_nothing(exclude):
-    checked = check_configuration(changed(exclude=exclude), SCHEMA)
-    assert checked["exclude"] == [] and checked["datasets"] == PAPER["datasets"]
+    assert resolved(datasets=entries, exclude=exclude)["datasets"] == left
 
 
 def test_whole_numbers_are_integers_however_yaml_writes_them():
     values = yaml.safe_load("{sample_size: 2.0e+4, k: [2.0, 5], hops: [1.0], omega: [0.0, 1.0, 0.5], base_seed: 3.0}")
     values |= {"seeds": {"count": 4.0, "block": 2.0}, "limits": {"seconds": 60.0, "memory_mb": 1.0e3}}
     values["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0.0], "max_iter": [7.0], "tol": [1.0]}}]
-    checked = check_configuration(changed(**values), SCHEMA)
+    checked = resolved(**values)
     integers = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
     integers |= {"seeds": {"count": 4, "block": 2}, "limits": {"seconds": 60, "memory_mb": 1000}}
     integers["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0], "max_iter": [7], "tol": [1]}}]
-    assert json.dumps(checked) == json.dumps(check_configuration(changed(**integers), SCHEMA))
+    assert json.dumps(checked) == json.dumps(resolved(**integers))
     names = {cell.configuration for cell in cells(checked)}
     assert {"k2_omega0", "k2_tau0_max_iter7_tol1"} <= names
 
@@ -309,33 +259,10 @@ LIMITS = {"limits.seconds", "limits.memory_mb"}  # any number above 0
 def test_a_bad_number_is_refused_in_a_line_that_gives_the_range(key, value):
     value = yaml.safe_load(value)
     with pytest.raises(ClusterletsError) as caught:
-        check_configuration(changed(**NUMBERS[key](value)), SCHEMA)
+        resolved(**NUMBERS[key](value))
     for line in str(caught.value).split("\n")[1:]:
         assert line.startswith(f"  - {key}: ") and repr(value) in line
         assert re.search(r"\b[01]\b|at least 2", line.partition(repr(value))[2]), line
-
-
-@pytest.mark.parametrize(
-    ("method", "parameter", "values"),
-    [
-        ("FRAC", "tau", [-0.1, "half", None, True, 0.6]),
-        ("FRAC-OE", "tau", [-0.1, "half", 0.6]),
-        ("FRAC", "init", ["best", 1]),
-        ("FRAC", "max_iter", [0, 1.5, "2", True, 10**7]),
-        ("FRAC", "tol", [-1, "small", 1.5]),
-        *((matcher, "hops", [0, 1.5, "2", True, None, 10**7]) for matcher in ("D", "B", "G-D", "G-B")),
-        *((matcher, "scope", ["all", None]) for matcher in ("D", "B", "G-D", "G-B")),
-        ("C", "omega", [-0.1, 1.5, "0.5", True]),
-        ("C", "equation", ["mine"]),
-        ("C", "sample_size", [0, 2.5]),
-    ],
-)
-def test_a_bad_parameter_of_a_method_is_refused_before_any_job(method, parameter, values):
-    for value in values:
-        with pytest.raises(ClusterletsError) as caught:
-            resolved(k=[2], methods=[{"name": method, "parameters": {parameter: [value]}}])
-        _, line = str(caught.value).split("\n")
-        assert line.startswith(f"  - methods: {method}: {parameter}: {value!r}") and "must be" in line
 
 
 @pytest.mark.parametrize("name", ["FRAC", "frac", "G-B", "Clusterlets", "clusterlets"])
@@ -348,13 +275,7 @@ def test_a_users_method_cannot_have_a_name_of_the_benchmark(name, tmp_path):
             resolved(methods=["random", entry])
 
 
-def test_a_configuration_that_holds_itself_is_refused(tmp_path):
-    (tmp_path / "a.yaml").write_text("k: &a [2, *a]\n")
-    with pytest.raises(ClusterletsError, match="contains itself"):
-        read_configuration(tmp_path / "a.yaml")
-
-
-@pytest.mark.parametrize("text", ["a: 2020-13-45", "[" * 5000, "k: [", "k: \ud800", "9" * 5000])
+@pytest.mark.parametrize("text", ["a: 2020-13-45", "[" * 5000, "k: [", "k: \ud800", "9" * 5000, "k: &a [2, *a]"])
 def test_invalid_yaml_is_refused_in_one_line(tmp_path, text):
     (tmp_path / "a.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(ClusterletsError) as caught:
@@ -366,7 +287,7 @@ def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
     too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}  # 4 values of omega, and a control
     with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; take larger blocks"):
-        check_configuration(changed(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large), SCHEMA)
+        resolved(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
@@ -381,10 +302,10 @@ def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(
     results = name.format(character)
     is_other_letter = not character.isascii() and character not in "\x85\u2028\ud800"
     if (is_other_letter or character.isalnum() or character in "_.+-@/") and results not in ("-", "-results", ".", "/"):
-        assert check_configuration(changed(results=results), SCHEMA)["results"] == results.rstrip("/")
+        assert resolved(results=results)["results"] == results.rstrip("/")
     else:
         with pytest.raises(ClusterletsError) as caught:
-            check_configuration(changed(results=results), SCHEMA)
+            resolved(results=results)
         _, line = str(caught.value).split("\n")
         assert line.startswith("  - results: ")
 
@@ -399,83 +320,55 @@ def test_results_never_lie_between_other_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for results in [*refused, str(ROOT), *(f"{ROOT}/{folder}" for folder in SOURCES), f"{ROOT}/docs/mine", f"{ROOT}/README.md"]:
         with pytest.raises(ClusterletsError, match="used:\n  - results: .*name a folder"):
-            check_configuration(changed(results=results), SCHEMA)
+            resolved(results=results)
     for results in ("results", "docs", ".results", f"{ROOT}/results/mine", f"{ROOT}/mine"):
-        assert check_configuration(changed(results=results), SCHEMA)["results"] == results
-
-
-@pytest.mark.parametrize("results", ["a/", "./a", "a//", "b/../a", "a/."])
-def test_a_results_folder_has_one_name(results):
-    assert check_configuration(changed(results=results), SCHEMA)["results"] == "a"
-
-
-@pytest.mark.parametrize(
-    "key, entry",
-    [
-        ("datasets.0.name", {"name": "iris\n"}),
-        ("datasets.0.id", {"name": "iris", "id": "mine\n"}),
-        ("datasets.0.path", {"name": "a", "path": "a\n.csv", "sensitive": "b"}),
-        ("datasets.0.path", {"name": "a", "path": "a\ud800.csv", "sensitive": "b"}),
-    ],
-)
-def test_a_name_with_a_line_end_is_refused(key, entry):
-    with pytest.raises(ClusterletsError, match=rf"- {key}: "):
-        check_configuration(changed(datasets=[entry]), SCHEMA)
-
-
-@pytest.mark.parametrize("name", ["a\n", 3, None, "a" * 101])
-def test_a_bad_name_of_a_variant_is_refused(name):
-    with pytest.raises(ClusterletsError, match="- variants: "):
-        check_configuration(changed(variants={name: {"equation": "printed"}}), SCHEMA)
-
-
-@pytest.mark.parametrize("mirror", ["a\0b", "http://x/\n", "\ud800"])
-def test_a_mirror_that_no_variable_can_hold_is_refused(mirror):
-    with pytest.raises(ClusterletsError, match="- mirror: .*no control character"):
-        check_configuration(changed(mirror=mirror), SCHEMA)
-
-
-@pytest.mark.parametrize("exclude", ["nbfi, adult", ["nbfi", "adult"]])
-def test_excluded_datasets_are_left_out(exclude):
-    checked = check_configuration(changed(exclude=exclude), SCHEMA)
-    assert checked["exclude"] == ["nbfi", "adult"]
-    assert set(PAPER["datasets"]) - set(checked["datasets"]) == {"nbfi", "adult"}
+        assert resolved(results=results)["results"] == results
+    assert {resolved(results=results)["results"] for results in ("a/", "./a", "a//", "b/../a", "a/.")} == {"a"}
 
 
 FAULTS = {
-    "unknown key": ({"hopps": [1]}, ["hopps: unknown key", "did you mean 'hops'"]),
-    "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, ["limits.secs: unknown key", "did you mean 'seconds'"]),
-    "unknown method": ({"methods": ["C", "GB"]}, ["There is no method 'GB'", "did you mean 'G-B'"]),
-    "unknown dataset": ({"datasets": ["pimma"]}, ["there is no 'pimma'", "did you mean 'pima'"]),
-    "unknown exclude": ({"exclude": "nbfl"}, ["exclude: there is no 'nbfl'", "did you mean 'nbfi'"]),
-    "k below 2": ({"k": [5, 1]}, ["k.1: 1 is less than the minimum of 2", "whole number of at least 2"]),
-    "k of text": ({"k": ["five"]}, ["k.0: 'five' is not of type 'integer'"]),
-    "no hop": ({"hops": [0]}, ["hops.0: 0 is less than the minimum of 1"]),
-    "an omega twice": ({"omega": [0, 0.0]}, ["omega: [0, 0] has non-unique elements"]),
+    "unknown key": ({"hopps": [1]}, "hopps: unknown key (did you mean 'hops'?)"),
+    "unknown key inside": ({"limits": {**PAPER["limits"], "secs": 1}}, "limits.secs: unknown key (did you mean 'seconds'?)"),
+    "unknown method": ({"methods": ["C", "GB"]}, "There is no method 'GB' (did you mean 'G-B'?)"),
+    "unknown exclude": ({"exclude": "nbfl"}, "exclude: there is no 'nbfl' (did you mean 'nbfi'?)"),
+    "an omega twice": ({"omega": [0, 0.0]}, "omega: [0, 0] has non-unique elements"),
     "tau above 1/k": (
         {"k": [2, 30], "methods": [{"name": "FRAC", "parameters": {"tau": ["balanced", 0.1]}}]},
-        ["methods: FRAC: tau: 0.1; with 30 clusters it must be a number from 0 to 1/30, or balanced"],
+        "methods: FRAC: tau: 0.1; with 30 clusters it must be a number from 0 to 1/30, or balanced",
     ),
-    "the working directory": ({"results": "a/.."}, ["results: it is the working directory itself; name a folder below"]),
-    "omega above 1": ({"omega": [1.5]}, ["omega.0: 1.5 is greater than the maximum of 1"]),
-    "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, ["every dataset is excluded"]),
-    "scope": ({"pinball_scope": "lst"}, ["pinball_scope: 'lst' is not one of"]),
-    "a variant of nothing": ({"variants": {"same": {"scaling": "none"}}}, ["variants.same.scaling: it is none already"]),
-    "a variant's setting": ({"variants": {"few": {"k": [2]}}}, ["variants.few.k: unknown key"]),
-    "a variant's value": ({"variants": {"a": {"equation": "mine"}}}, ["variants.a.equation: 'mine' is not one of"]),
-    "a variant's name": ({"variants": {"a/b": {"equation": "printed"}}}, ["'a/b' does not match", "paths hold"]),
-    "block": ({"seeds": {"count": 10, "block": 0}}, ["seeds.block: 0 is less than the minimum of 1"]),
+    "a parameter": (
+        {"methods": [{"name": "G-B", "parameters": {"hops": [10**7]}}]},
+        "methods: G-B: hops: 10000000; it must be a whole number from 1",
+    ),
+    "the working directory": ({"results": "a/.."}, "results: it is the working directory itself; name a folder below"),
+    "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, "every dataset is excluded"),
+    "scope": ({"pinball_scope": "lst"}, "pinball_scope: 'lst' is not one of"),
+    "a variant of nothing": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is none already"),
+    "a variant's setting": ({"variants": {"few": {"k": [2]}}}, "variants.few.k: unknown key"),
+    "a variant's value": ({"variants": {"a": {"equation": "mine"}}}, "variants.a.equation: 'mine' is not one of"),
+    **{
+        f"a variant called {name!r}": ({"variants": {name: {"equation": "printed"}}}, "- variants: ")
+        for name in ("a/b", "a\n", 3, None, "a" * 101)
+    },
+    **{f"the mirror {mirror!a}": ({"mirror": mirror}, "no control character") for mirror in ("a\0b", "http://x/\n", "\ud800")},
 }
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_are_reported_in_plain_words(fault):
-    change, phrases = FAULTS[fault]
-    with pytest.raises(ClusterletsError) as caught:
-        check_configuration(changed(**change), SCHEMA)
-    assert all(phrase in str(caught.value) for phrase in phrases), str(caught.value)
+    change, phrase = FAULTS[fault]
+    with pytest.raises(ClusterletsError, match=re.escape(phrase)):
+        resolved(**change)
 
 
+def test_all_faults_are_named_and_so_is_a_missing_key():
+    with pytest.raises(ClusterletsError, match=r"(?s)hopps.*k\.0|k\.0.*hopps"):
+        resolved(k=[1], hopps=3)
+    with pytest.raises(ClusterletsError, match="'sample_size' is a required property"):
+        check_configuration({key: value for key, value in PAPER.items() if key != "sample_size"}, SCHEMA)
+
+
+PEOPLE = {"name": "people", "path": "x.csv", "sensitive": "a"}
 FAULTY_ENTRIES = {
     "unknown key": ({"name": "adult", "color": "sex"}, "datasets.0.color: unknown key"),
     "no name": ({"path": "x.csv"}, "datasets.0: 'name' is a required property"),
@@ -486,48 +379,28 @@ FAULTY_ENTRIES = {
     "a group twice": ({"name": "adult", "sensitive": ["sex", "sex"]}, "datasets.0.sensitive: ['sex', 'sex'] has non-unique"),
     "unknown scaling": ({"name": "adult", "scaling": "log"}, "datasets.0.scaling: 'log' is not one of"),
     "the same entry": ({"name": "iris", "scaling": "standard"}, "two entries have the name 'iris'"),
-    "no such file": ({"name": "people", "path": "no.csv", "sensitive": "a"}, "people: there is no file no.csv"),
-    "a name that is taken": ({"name": "adult", "path": "x.csv", "sensitive": "a"}, "'adult' is a dataset of the bench"),
+    "no such file": (PEOPLE, "people: there is no file x.csv"),
+    "a name that is taken": ({**PEOPLE, "name": "adult"}, "'adult' is a dataset of the bench"),
     "an id that is taken": ({"name": "adult", "sensitive": "sex", "id": "adult"}, "the id 'adult' stands for a dataset"),
     "another's id": ({"name": "adult", "id": "pima"}, "the id 'pima' stands for a dataset"),
     "an id for a path": ({"name": "adult", "id": "../adult"}, "datasets.0.id: '../adult' does not match"),
     "no sensitive column": ({"name": "people", "path": "x.csv"}, "people: 'sensitive' is missing"),
     "features without a path": ({"name": "iris", "features": ["a"]}, "iris: 'features' is for tables of your own"),
-    "a sensitive column that is not there": ({"name": "iris", "sensitive": "a"}, "iris has no sensitive column 'a'"),
-    "sensitive and a feature": (
-        {"name": "people", "path": "x.csv", "sensitive": "a", "features": ["b", "a"]},
-        "people: 'a' cannot be sensitive and a feature too",
-    ),
-    "features of a word": (
-        {"name": "people", "path": "x.csv", "sensitive": "a", "features": "all"},
-        "numeric (every numeric or boolean column that is not sensitive), or a list",
-    ),
-    "a long separator": (
-        {"name": "people", "path": "x.csv", "sensitive": "a", "separator": ", "},
-        "datasets.0.separator: ', ' is too long",
-    ),
+    "sensitive and a feature": ({**PEOPLE, "features": ["b", "a"]}, "people: 'a' cannot be sensitive and a feature too"),
+    "features of a word": ({**PEOPLE, "features": "all"}, "numeric (every numeric or boolean column that is not sensitive)"),
+    "a long separator": ({**PEOPLE, "separator": ", "}, "datasets.0.separator: ', ' is too long"),
+    "a line end in a name": ({"name": "iris\n"}, "- datasets.0.name: "),
+    "a line end in an id": ({"name": "iris", "id": "mine\n"}, "- datasets.0.id: "),
+    "a line end in a path": ({**PEOPLE, "path": "a\n.csv"}, "- datasets.0.path: "),
+    "a path that is no text": ({**PEOPLE, "path": "a\ud800.csv"}, "- datasets.0.path: "),
 }
 
 
 @pytest.mark.parametrize("fault", FAULTY_ENTRIES)
 def test_faults_of_an_entry_are_reported_in_plain_words(fault):
     entry, phrase = FAULTY_ENTRIES[fault]
-    with pytest.raises(ClusterletsError) as caught:
-        check_configuration(changed(datasets=[entry, "iris"]), SCHEMA)
-    assert phrase in str(caught.value)
-
-
-def test_a_missing_key_is_named():
-    config = changed()
-    del config["sample_size"]
-    with pytest.raises(ClusterletsError, match="'sample_size' is a required property"):
-        check_configuration(config, SCHEMA)
-
-
-def test_several_faults_are_all_named():
-    with pytest.raises(ClusterletsError) as caught:
-        check_configuration(changed(k=[1], hopps=3), SCHEMA)
-    assert "hopps" in str(caught.value) and "k.0" in str(caught.value)
+    with pytest.raises(ClusterletsError, match=re.escape(phrase)):
+        resolved(datasets=[entry, "iris"])
 
 
 def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
@@ -581,11 +454,6 @@ def test_what_commands_accept_means_the_same_in_yaml(word):
         assert in_yaml == value or not isinstance(in_yaml, int | float | str)  # "a: b" is a mapping
 
 
-@given(st.text("01e.+-_:xno~'\"%", max_size=6) | st.floats(allow_nan=False, allow_infinity=False) | st.booleans() | st.none())
-def test_every_value_survives_as_text(value):
-    assert parse_value(as_text(value)) == value
-
-
 @pytest.mark.parametrize("name", methods.names())
 def test_the_default_grid_has_one_form_of_each_value(name):
     for values in methods.get(name).grid().values():
@@ -598,21 +466,11 @@ def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
     (tmp_path / "results" / "people.csv").write_text("age,sex\n1,f\n2,m\n")
     table = {"name": "people", "path": "results/../results/people.csv", "sensitive": "sex"}
     with pytest.raises(ClusterletsError, match=r"datasets: results/../results/people.csv lies among the results"):
-        check_configuration(changed(datasets=[table]), SCHEMA)
+        resolved(datasets=[table])
     (tmp_path / "results" / "weights.csv").write_text("1\n")
     method = {"name": "mine", "command": "mine {table} {labels}", "files": ["results/weights.csv"]}
     with pytest.raises(ClusterletsError, match="methods: results/weights.csv lies among the results"):
-        check_configuration(changed(methods=[method]), SCHEMA)
-
-
-def test_usual_spellings_and_texts_in_quotes_are_read(tmp_path):
-    path = tmp_path / "mine.yaml"
-    parameters = "a: [10, -1, 0.5, 1.0e-5, .25, +3], b: [true, null, 'no', '1_0', \"1e5\", plain, 1 2]"
-    path.write_text(
-        f"methods:\n- name: mine\n  command: mine {{table}} {{a}} {{b}} {{labels}}\n  parameters: {{{parameters}}}\n"
-    )
-    values = read_configuration(path)["grids"]["mine"]["parameters"]
-    assert values == {"a": [10, -1, 0.5, 1e-5, 0.25, 3], "b": [True, None, "no", "1_0", "1e5", "plain", "1 2"]}
+        resolved(methods=[method])
 
 
 def test_a_configuration_in_json_has_the_numbers_of_json(tmp_path):

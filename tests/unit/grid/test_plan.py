@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid import fingerprints, paths, step_fingerprints, variants
+from clusterlets.grid import paths, variants
 from clusterlets.grid.cells import cells
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.plan import Plan, results_settings
@@ -63,11 +63,6 @@ def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
         PAPER.score_inputs(cell_wildcards(path))
 
 
-@pytest.mark.parametrize("path", ["results/runs/pima/C/k5__/seeds0-9.csv", "results/runs/pmia/C/k5_omega0/seeds0-9.csv"])
-def test_an_impossible_cell_matches_no_path(path):
-    assert cell_wildcards(path) is None
-
-
 @pytest.mark.parametrize(
     ("path", "inputs"),
     [
@@ -95,15 +90,6 @@ def test_an_impossible_cell_matches_no_path(path):
 )
 def test_a_cell_is_scored_from_files_of_its_own_folder_or_of_the_main_grid(path, inputs):
     assert EXTENDED.score_inputs(cell_wildcards(path, EXTENDED)) == inputs
-
-
-def test_only_matchers_that_need_partitions_have_them():
-    names = {
-        cell.method
-        for cell in cells(PAPER.config)
-        if "partitions" in PAPER.score_inputs(cell_wildcards(f"results/{cell.path}"))
-    }
-    assert names == {name for name, method in PAPER.methods.items() if "partitions" in method.needs} == {"C"}
 
 
 def test_inputs_of_cells_have_paths_that_the_rules_make():
@@ -164,24 +150,6 @@ def test_results_depend_neither_on_the_mirror_nor_on_the_order_of_settings_nor_o
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == ["nbfi"]
 
 
-def test_each_fingerprint_is_computed_once(monkeypatch):
-    """A method has one fingerprint for each step that runs it, however many cells it has."""
-    calls = []
-
-    def count(*arguments):
-        calls.append(arguments)
-        return fingerprints.fingerprint(*arguments)
-
-    step_fingerprints.step_fingerprint.cache_clear()
-    monkeypatch.setattr(step_fingerprints, "fingerprint", count)
-    fit, score = PAPER.method_fingerprint("steps.fitting"), PAPER.method_fingerprint("steps.scoring")
-    all_cells = list(cells(PAPER.config))
-    for cell in all_cells:
-        (score if cell.method in PAPER.matchers else fit)(SimpleNamespace(method=cell.method))
-    assert len(calls) == len({cell.method for cell in all_cells}) < len(all_cells) / 100
-    step_fingerprints.step_fingerprint.cache_clear()
-
-
 def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
     digests = PAPER.rule_fingerprints({"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")})
     assert digests["analyse"] == "0123456789abcdef" and "fit_method" not in digests
@@ -189,8 +157,3 @@ def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
     assert not {f"fit_method {name}" for name in PAPER.matchers} & digests.keys()
     assert {f"fetch_dataset {name}" for name in PAPER.config["datasets"]} <= digests.keys()
     assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in digests.values())
-
-
-def test_only_pages_depend_on_templates():
-    assert "report/templates" in step_fingerprints.analysis_fingerprint("steps.report")
-    assert "report/templates" not in step_fingerprints.analysis_fingerprint("steps.analysis")

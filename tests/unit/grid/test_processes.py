@@ -34,18 +34,6 @@ end_with_run()
 Path("started").touch()
 time.sleep(1000)
 """
-RUN = """
-import subprocess, sys, time
-from clusterlets.grid.processes import open_lifeline
-end_steps = open_lifeline()
-step = subprocess.Popen(["bash", "-c", f"{sys.executable} -P step.py; true"])
-if len(sys.argv) > 1:
-    while not input():
-        end_steps()
-        step.wait()
-        print("ended", flush=True)
-time.sleep(1000)
-"""
 
 
 @pytest.fixture
@@ -118,25 +106,6 @@ def test_a_fit_that_is_ended_leaves_no_temporary_file(tmp_path, monkeypatch):
 
     ((_, outcome),) = fits(fit, [0], Limits(seconds=0.2))
     assert outcome.status == "timeout" and [path.name for path in tmp_path.iterdir()] == ["kept.csv"]
-
-
-@pytest.mark.parametrize("signum", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP])
-def test_a_step_ends_with_its_run(relatives, signum):
-    Path("step.py").write_text(STEP)
-    with start(relatives, RUN) as run:
-        until(Path("started").exists)
-        run.send_signal(signum)
-    relatives.wait_until_gone()
-
-
-def test_a_run_can_end_its_steps(relatives):
-    Path("step.py").write_text(STEP)
-    with start(relatives, RUN, "ask", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as run:
-        until(Path("started").exists)
-        print(file=run.stdin, flush=True)
-        assert run.stdout.readline() == "ended\n"
-        run.kill()
-    relatives.wait_until_gone()
 
 
 def test_a_step_whose_run_has_ended_does_not_start(tmp_path, monkeypatch):

@@ -1,14 +1,12 @@
 """A program in another language as a method."""
 
 import os
-import shutil
 
 import numpy as np
 import pytest
 
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.program import program
-from clusterlets.methods import check_parameters
 
 X, GROUPS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
 AWK = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""
@@ -18,8 +16,9 @@ def fit(command, **parameters):
     return program("mine", command)().fit(X, GROUPS, 2, np.random.default_rng(0), **parameters)
 
 
-def test_labels_of_a_program():
-    assert fit(AWK).tolist() == [1, 0, 1]
+@pytest.mark.parametrize("command", [AWK, 'printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}'])
+def test_labels_are_read_also_in_quotes_and_with_foreign_line_ends(command):
+    assert fit(command).tolist() == [1, 0, 1]
 
 
 def test_the_table_holds_every_digit_and_the_groups_last(tmp_path):
@@ -50,10 +49,6 @@ def test_seed_and_parameters_are_passed_and_quoted(tmp_path):
 def test_faults_of_a_program_are_reported(command, message):
     with pytest.raises(ClusterletsError, match=message):
         fit(command)
-
-
-def test_quoted_cells_and_foreign_line_ends_are_accepted():
-    assert fit('printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}').tolist() == [1, 0, 1]
 
 
 def test_all_placeholders_are_replaced_at_once(tmp_path):
@@ -110,17 +105,6 @@ def test_a_command_without_faults(command, parameters):
     assert program("mine", command + " {table} {labels}")().faults(3, **parameters) == []
 
 
-def test_a_parameter_is_nothing_that_a_method_is_handed():
-    with pytest.raises(ClusterletsError, match="mine: 'n_clusters' cannot be a parameter"):
-        check_parameters(program("mine", AWK), ["n_clusters"], "mine")
-
-
 def test_a_command_without_placeholders_is_refused():
     with pytest.raises(ClusterletsError, match="lacks {table} and {labels}"):
         program("mine", "Rscript mine.R")
-
-
-@pytest.mark.skipif(not shutil.which("Rscript"), reason="no R")
-def test_r():
-    command = "Rscript -e 'write.csv(data.frame(cluster=c(0,1,0)), \"{labels}\", row.names=FALSE, quote=FALSE)' # {table}"
-    assert fit(command).tolist() == [0, 1, 0]

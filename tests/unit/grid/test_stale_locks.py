@@ -1,9 +1,7 @@
 """The locks of a killed run are removed, those of a live run stay."""
 
-import platform
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -36,12 +34,6 @@ def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
         run.wait()
         with stale_locks.remove_locks(tmp_path):
             assert not (tmp_path / "locks").exists()
-
-
-def test_two_runs_may_be_alive_at_once(tmp_path):
-    with other_run(tmp_path) as run, stale_locks.remove_locks(tmp_path) as lock:
-        assert lock is not None
-        run.kill()
 
 
 def test_locks_of_another_host_stay(locked):
@@ -82,12 +74,6 @@ def test_a_machine_is_recognised_by_its_name_or_its_boot(locked, machine, then, 
         stale_locks.remove_locks(locked).close()
         assert (locked / "locks").exists() == (not are_removed)
     assert len((locked / "alive").read_text().splitlines()) == 1 + (then != now)
-
-
-def test_this_machine_has_a_name_and_a_boot():
-    assert stale_locks._machine() == stale_locks._machine() and stale_locks._machine()[0] == platform.node()
-    if Path("/proc/sys/kernel/random/boot_id").is_file():
-        assert len(stale_locks._machine()) == 2
 
 
 def test_a_damaged_list_of_machines_removes_no_lock(locked):

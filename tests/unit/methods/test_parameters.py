@@ -84,7 +84,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
         cluster.main(["--help"])
     help_text = " ".join(capsys.readouterr().out.split())
     for name, parameter in DECLARED:
-        assert f"--{parameter} VALUE" in help_text and f" {name}" in help_text
+        assert f"--{parameter.replace('_', '-')} VALUE" in help_text and f" {name}" in help_text
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,13 @@ from sklearn.datasets import load_iris
 
 from clusterlets.algorithms.geometry import diameter
 from clusterlets.estimators import fairness_report
-from clusterlets.grid import pieces as pieces_module
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.paths import plain_cost_path
 from clusterlets.grid.pieces import save_pieces
 from clusterlets.grid.runs_frame import read_runs
-from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell, write_runs
+from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell
 from clusterlets.grid.samples import Sample
 from clusterlets.grid.scoring import match
 from clusterlets.methods import get
@@ -85,17 +84,6 @@ def test_scores_of_labels_and_of_memberships(iris):
     assert np.isnan(scores["one/0"][3:]).all() and not np.isnan(scores["one/0"][:3]).any()
 
 
-def test_many_clusterings_are_scored_in_parts_with_the_same_result(iris, monkeypatch):
-    labels = np.random.default_rng(0).integers(5, size=(7, 150))
-    clusterings = {str(seed): clustering for seed, clustering in enumerate(labels)}
-    save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
-    monkeypatch.setattr(pieces_module, "_TOGETHER", 3)
-    save_pieces(iris, clusterings, "few.npz", "labels.npz", {}, Sample(np.arange(0, 150, 2)))
-    whole, parts = (SeedBlock.load(name).values for name in ("pieces.npz", "few.npz"))
-    assert all(np.array_equal(whole[key]["of_instances"], parts[key]["of_instances"]) for key in clusterings)
-    assert 0 < whole["0"]["of_instances"][INSTANCE_SCORES.index("silhouette_error")] < 0.1
-
-
 def test_the_sample_depends_on_the_dataset_only():
     first, again, other = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
     assert np.array_equal(first, again) and not np.array_equal(first, other) and len(first) == 2000
@@ -142,10 +130,3 @@ def test_prices_are_over_the_least_cost_of_plain_k_means_and_depend_on_no_other_
         collecting.collect_runs(config, "runs.csv")
         prices = read_runs("runs.csv")["price_of_fairness"]
         assert prices.to_list() == pytest.approx([price for _, price in rows], nan_ok=True)
-
-
-def test_infinite_scores_are_read_back(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_runs("runs.csv", [{"dataset": "a", "seed": 0, "vfc_error": float("inf"), "silhouette": float("nan")}])
-    runs = read_runs("runs.csv")
-    assert np.isinf(runs["vfc_error"][0]) and np.isnan(runs["silhouette"][0])
