@@ -100,12 +100,11 @@ def _obstacle(cell: dict, present: set[str], not_comparable: Iterable[dict]) -> 
 
 def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
     """The first entry whose ``cells`` match this cell."""
-    fitting = (entry for entry in entries if all(cell[column] in _as_list(values) for column, values in entry["cells"].items()))
-    return next(fitting, None)
-
-
-def _as_list(values: str | list[str]) -> list[str]:
-    return values if isinstance(values, list) else [values]
+    for entry in entries:
+        wanted = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}
+        if all(cell[column] in values for column, values in wanted.items()):
+            return entry
+    return None
 
 
 def _is_only_shown(cell: dict) -> str:

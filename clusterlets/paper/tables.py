@@ -392,15 +392,13 @@ def _latex_body(rows: list[list[str]]) -> Iterator[str]:
         if position and len(group) > 1:
             yield r"\midrule"
         for number, row in enumerate(group):
-            yield _latex_row(row) if len(group) == 1 else _latex_row(row[1:], first=_multirow(row[0], len(group), number))
+            if len(group) > 1:
+                row = ["" if number else rf"\multirow{{{len(group)}}}{{*}}{{{row[0]}}}", *row[1:]]
+            yield _latex_row(row)
 
 
-def _multirow(cell: str, height: int, number: int) -> str:
-    return "" if number else rf"\multirow{{{height}}}{{*}}{{{cell}}}"
-
-
-def _latex_row(row: list[str], first: str | None = None) -> str:
-    return " & ".join(row if first is None else [first, *row]) + r" \\"
+def _latex_row(row: list[str]) -> str:
+    return " & ".join(row) + r" \\"
 
 
 def latex_escape(text: str) -> str:

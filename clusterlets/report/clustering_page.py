@@ -64,8 +64,8 @@ def _clusters(composition: pd.DataFrame, group_counts: np.ndarray, deviations: n
     names = ["whole table", *map(str, composition.index)]
     rows = zip(names, [group_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
     columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
-    return View(columns, [[name, f"{counts.sum():,}", deviation, *_with_share(counts)] for name, counts, deviation in rows])
-
-
-def _with_share(counts: np.ndarray) -> list[str]:
-    return [f"{count:,} ({count / counts.sum():.1%})" for count in counts]
+    lines = []
+    for name, counts, deviation in rows:
+        with_shares = [f"{count:,} ({count / counts.sum():.1%})" for count in counts]
+        lines.append([name, f"{counts.sum():,}", deviation, *with_shares])
+    return View(columns, lines)

@@ -110,7 +110,7 @@ def render(results: Results, findings: Findings) -> str:
         sections=[
             _section(table, results.comparison) for table in results.tables.values() if has_paper_data or len(table.frame)
         ],
-        numbers=_numbers(results.comparison) if has_paper_data else [],
+        numbers=[_number(cell) for cell in results.comparison.to_dict("records")] if has_paper_data else [],
         reasons=[(title, remark, _reasons(results.comparison, cell_verdict)) for title, remark, cell_verdict in _WHY]
         if has_paper_data
         else [],
@@ -185,15 +185,14 @@ def _controls(beside: pd.DataFrame) -> list[tuple[str, list[str]]]:
 
 
 def _claims(claims: pd.DataFrame) -> list[dict]:
-    return [row | {"evidence": _evidence(row["evidence"])} for row in claims.fillna("").astype(str).to_dict("records")]
-
-
-def _evidence(text: str) -> list[tuple[str, str]]:
-    """Files as (name, link); the link leads to where the page shows the file, or else to the file itself."""
-    return [_shown_at(PurePosixPath(word)) for word in re.split(r"[\s,;]+", text) if word]
+    """The rows, each with its files of evidence as (name, link)."""
+    rows = claims.fillna("").astype(str).to_dict("records")
+    files = [re.findall(r"[^\s,;]+", row["evidence"]) for row in rows]
+    return [row | {"evidence": [_shown_at(PurePosixPath(file)) for file in own]} for row, own in zip(rows, files, strict=True)]
 
 
 def _shown_at(path: PurePosixPath) -> tuple[str, str]:
+    """A file's name and a link to where the page shows it, or else to the file itself."""
     if path.stem in TITLES:
         return TITLES[path.stem].partition(":")[0], f"#{path.stem}"
     if path.stem in {figure.name for figure in declarations_on("report.html")}:
@@ -296,14 +295,9 @@ def _row(table: str, row: str) -> str:
     return " · ".join(map(tables.readable_name, row.split())) if table == "table5_correlations" else row
 
 
-def _numbers(compared: pd.DataFrame) -> list[dict]:
-    """Every number of the paper, one after the other."""
-    return [_number(cell) for cell in compared.to_dict("records")]
-
-
 def _number(cell: dict) -> dict:
     """One number of the paper beside ours, as the page shows it."""
-    ours = _format_like(cell["reported"], cell["reproduced"])
+    ours, difference = _format_like(cell["reported"], cell["reproduced"]), cell["difference"]
     return {
         "table": TITLES[cell["table"]].partition(":")[0],
         "row": _row(cell["table"], cell["row"]),
@@ -311,7 +305,7 @@ def _number(cell: dict) -> dict:
         "ours": ours,
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
         "printed": _format_printed(cell["reported"]),
-        "difference": "–" if pd.isna(cell["difference"]) else _format_difference(cell["difference"]),
+        "difference": "–" if pd.isna(difference) else ("+" if difference > 0 else "") + decimal(difference),
         "verdict": cell["verdict"],
         "counted": cell["counted"],
         "reason": cell["reason"],
@@ -326,10 +320,6 @@ def _format_like(printed: str, ours: str) -> str:
         return decimal(float(ours), len(printed.partition(".")[2]))
     except ValueError:
         return ours
-
-
-def _format_difference(difference: float) -> str:
-    return ("+" if difference > 0 else "") + decimal(difference)
 
 
 def _format_printed(printed: str) -> str:

@@ -28,7 +28,12 @@ class Numbers:
         paper_tables = {
             name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES
         }
-        return cls({name: _numeric(table) for name, table in paper_tables.items()})
+        return cls(
+            {
+                name: table.astype({column: float for column in table if column not in _TEXT})
+                for name, table in paper_tables.items()
+            }
+        )
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, our_tables: Mapping[str, Table]) -> "Numbers":
@@ -105,10 +110,6 @@ class Numbers:
     def wilcoxon(self) -> pd.DataFrame:
         """Wilcoxon's test of every pair of matchers over the datasets."""
         return paired.wilcoxon({"matchers": self.rankings["matchers"].complete})
-
-
-def _numeric(printed: pd.DataFrame) -> pd.DataFrame:
-    return printed.astype({column: float for column in printed if column not in _TEXT})
 
 
 # The table that shows a choice, and the method if the table has several.

@@ -1,6 +1,7 @@
 """Writes a figure as PNG, PDF or SVG: the same bytes for the same figure."""
 
 import io
+from collections.abc import Mapping
 from pathlib import Path
 
 from matplotlib import rc_context
@@ -21,9 +22,9 @@ def write(figure: Figure, path: str, dpi: int = 150) -> None:
     write_bytes(path, as_bytes(figure, suffix, dpi))
 
 
-def as_bytes(figure: Figure, suffix: str, dpi: int = 150) -> bytes:
-    """The content of the file."""
+def as_bytes(figure: Figure, suffix: str, dpi: int = 150, metadata: Mapping = {}, **options) -> bytes:
+    """The content of the file; ``options`` are those of ``savefig``."""
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "clusterlets"}):  # otherwise the ids of elements are random
-        figure.savefig(content, format=suffix[1:], dpi=dpi, metadata=_METADATA[suffix])
+        figure.savefig(content, format=suffix[1:], dpi=dpi, metadata={**_METADATA[suffix], **metadata}, **options)
     return content.getvalue()

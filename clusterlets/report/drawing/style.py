@@ -4,7 +4,6 @@ Figures are drawn at the size at which a paper prints them, 7 inches across the 
 more there.
 """
 
-import io
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,6 +26,7 @@ from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.report.drawing import names  # noqa: F401  (its import stops matplotlib from reading names as formulas)
 from clusterlets.report.drawing.empty import EMPTY, comment_of
+from clusterlets.report.drawing.saving import as_bytes
 from clusterlets.storage import write_bytes
 
 # Okabe and Ito's palette, which people with color blindness can tell apart; grey replaces its yellow, which is too pale.
@@ -94,12 +94,10 @@ def middle_value(values: Iterable[float]) -> float:
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, each atomically, and close the figure."""
-    metadata_by_suffix = {"pdf": {"CreationDate": None}, "png": {"Software": None, **comment_of(figure.get_label())}}
-    for suffix, metadata in metadata_by_suffix.items():
-        content = io.BytesIO()
+    for suffix, metadata in ((".pdf", {}), (".png", comment_of(figure.get_label()))):
         with _rasters_cut_out():
-            figure.savefig(content, format=suffix, dpi=200, bbox_inches="tight", metadata=metadata)
-        write_bytes(f"{stem}.{suffix}", content.getvalue())
+            content = as_bytes(figure, suffix, dpi=200, metadata=metadata, bbox_inches="tight")
+        write_bytes(f"{stem}{suffix}", content)
     plt.close(figure)
 
 

@@ -125,7 +125,7 @@ def _name_misses(axes: Axes, misses: pd.DataFrame, points: np.ndarray) -> None:
     for number, cell in enumerate(misses.to_dict("records")):
         place = (cell["reported"], cell["reproduced"])
         text = axes.annotate(
-            _short(cell),
+            fill(f"{cell['row']}, T{cell['table'][5]}", 18),
             place,
             place,
             textcoords="data",
@@ -159,8 +159,3 @@ def _free_place(point: np.ndarray, half: np.ndarray, centres: np.ndarray, halves
 def _on_the_way(point: np.ndarray, names: np.ndarray) -> np.ndarray:
     """Dots (m, 8, 2) on the lines from a point to the centers of names (m, 2)."""
     return point + (names - point)[:, None] * np.linspace(0.25, 0.8, 8)[:, None]
-
-
-def _short(cell: dict) -> str:
-    """The names of the row and of its table."""
-    return fill(f"{cell['row']}, T{cell['table'][5]}", 18)

@@ -107,6 +107,11 @@ def test_the_heat_maps_show_the_means(runs):
     assert heatmaps.means(lopsided, "cohesion", "hops").loc[10, 3] == pytest.approx(expected) != cell["cohesion"].mean()
 
 
+def test_a_cell_of_a_heat_map_shows_no_zero_for_a_small_number(runs):
+    shown = [heatmaps.draw(runs.assign(deviation_mean=value)).axes[0].texts[0].get_text() for value in (3.7e-4, 0.0)]
+    assert shown == ["4e−4", "0.000"]
+
+
 def test_the_heat_maps_show_frac_and_the_controls_by_k(runs):
     axes = heatmaps.draw(runs).axes[11]
     labels = [label.get_text() for label in axes.get_xticklabels()]
