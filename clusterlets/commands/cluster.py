@@ -17,13 +17,12 @@ from clusterlets import methods
 from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
 from clusterlets.commands.output import (
-    STANDARD_OUTPUT,
+    add_output_files,
     check_endings,
     nonempty,
     refuse_files,
     stream_for_people,
     whole_number,
-    write_table,
     writing,
 )
 from clusterlets.datasets.suspects import MAX_GROUPS
@@ -85,10 +84,7 @@ def main(arguments: list[str]) -> int:
     print(summary, file=people)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
-        named = {} if ids is None else {options.id: ids[members]}
-        write_table(options.output, pd.DataFrame({"row": rows[members], **named, "cluster": clusters}))
-        where = "standard output" if options.output == STANDARD_OUTPUT else options.output
-        print(f"\nclusters of the rows: {where}", file=people)
+        own_table.write_clusters(options, rows[members], None if ids is None else ids[members], clusters)
     if options.save:
         from clusterlets.estimators import SavedClustering
 
@@ -115,13 +111,12 @@ def _write_report(
     path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
 ) -> None:
     from clusterlets.commands.picture import draw, draw_profile
-    from clusterlets.estimators.memberships import occupied
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
     composition = account.report.composition
-    typical = typical_rows(X, occupied(fitted.memberships_))
+    typical = typical_rows(X, fitted.memberships_)
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
@@ -181,20 +176,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seed", type=whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
     )
-    parser.add_argument(
-        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
-    )
-    parser.add_argument(
-        "--plot", type=nonempty, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection"
-    )
-    parser.add_argument(
-        "--report", type=nonempty, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
-    )
-    parser.add_argument(
-        "--save",
-        type=nonempty,
-        metavar="FILE",
-        help="JSON file for the clustering, to which `clusterlets assign` adds new rows",
+    add_output_files(
+        parser,
+        output="CSV file for the clusters of the rows; - is standard output",
+        plot="picture (.png, .pdf, .svg) of composition and a projection",
+        report="page (.html) with all of it: clusters, scores and picture",
+        save="JSON file for the clustering, to which `clusterlets assign` adds new rows",
     )
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
     for name, owners in _parameters().items():
@@ -302,7 +289,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         ("the table itself", options.table),
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
-    refuse_files({option: file for option, file in outputs.items() if file}, inputs)
+    refuse_files(outputs, inputs)
     if options.save and (
         is_matcher or options.chosen.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
     ):
@@ -355,7 +342,6 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
 def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, notes: list[str]) -> Account:
     """The result, described for a person."""
     from clusterlets.estimators import fairness_report
-    from clusterlets.estimators.memberships import occupied
     from clusterlets.estimators.profiles import Profiles
 
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
@@ -369,7 +355,7 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
         warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
         method=f"{_describe_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         report=report,
-        profiles=Profiles.of(table.X, occupied(fitted.memberships_), table.feature_names),
+        profiles=Profiles.of(table.X, fitted.memberships_, table.feature_names),
         scores=[
             *_describe_bound(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(fitted.memberships_, own_table.sensitive_columns(options.sensitive, table)),

@@ -17,8 +17,9 @@ from urllib.parse import quote
 from clusterlets import methods
 from clusterlets.commands import cluster, own_table
 from clusterlets.commands.output import (
+    add_output_files,
     check_endings,
-    nonempty,
+    decimal_number,
     refuse_files,
     stream_for_people,
     whole_number,
@@ -26,7 +27,6 @@ from clusterlets.commands.output import (
     writing,
 )
 from clusterlets.commands.progress_bar import ProgressBar
-from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     options.output = options.output or f"{_stem(options)}-front.csv"
     options.plot = options.plot or f"{_stem(options)}-front.png"
-    outputs = {"-o": options.output, "--plot": options.plot} | ({"--report": options.report} if options.report else {})
+    outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
     refuse_files(outputs, [("the table itself", options.table)])
     check_endings(options)
     table, rows, notes = own_table.read(options, least_groups=1)
@@ -180,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--clusters", type=whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
     parser.add_argument(
         "--max-deviation",
-        type=_share,
+        type=decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1"),
         default=0.02,
         metavar="D",
         help="most that a group's share in any cluster may differ from its share in the table, 0 to 1 (default: 0.02)",
@@ -188,40 +188,24 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--min-cluster-size", type=whole_number(1), default=1, metavar="N", help="least rows of a cluster (default: 1)"
     )
-    parser.add_argument("--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits (default: 5)")
+    parser.add_argument(
+        "--minutes",
+        type=decimal_number(lambda value: 0 < value < math.inf, "a number above 0"),
+        default=5.0,
+        metavar="M",
+        help="time for all fits (default: 5)",
+    )
     parser.add_argument(
         "--seeds", type=whole_number(1, 1000), default=6, metavar="N", help="most fits of a configuration (default: 6)"
     )
     parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=nonempty,
-        metavar="FILE",
-        help="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
+    add_output_files(
+        parser,
+        output="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
+        plot="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
+        report="page (.html) about the recommended clustering",
     )
-    parser.add_argument(
-        "--plot",
-        type=nonempty,
-        metavar="FILE",
-        help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
-    )
-    parser.add_argument("--report", type=nonempty, metavar="FILE", help="page (.html) about the recommended clustering")
     return parser
-
-
-def _share(text: str) -> float:
-    value = number(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return value
-
-
-def _minutes(text: str) -> float:
-    value = number(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
 
 
 def command(options: argparse.Namespace, run: Mapping) -> list[str]:

@@ -301,7 +301,7 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
 class _Column:
     """The numbers of a column, chunk by chunk, and the first cell that is not a number."""
 
-    def __init__(self, name: str, may_miss: bool = False):
+    def __init__(self, name: str, may_miss: bool):
         self.name, self._may_miss = name, may_miss
         self.parts: list[np.ndarray] = []
         self.kinds: Counter[str] = Counter()  # numbers of cells, by kind

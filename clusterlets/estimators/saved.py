@@ -192,29 +192,10 @@ class SavedClustering:
             for name in ("mean", "scale"):
                 value = getattr(saved, name)
                 setattr(saved, name, None if value is None else np.array(value, dtype=np.float64))
-            saved._check()
         except (TypeError, ValueError, KeyError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InvalidInput(f"{path} is no clustering that `clusterlets cluster --save` wrote ({reason}).") from None
         return saved
-
-    def _check(self) -> None:
-        k, d = self.centres.shape
-        if self.counts.shape != (len(self.groups), k) or (self.counts < 0).any() or not np.isfinite(self.centres).all():
-            raise ValueError("centres, groups and counts do not fit together")
-        if {len(values) for values in self.groups} != {len(self.sensitive_names)}:
-            raise ValueError("groups and sensitive columns do not fit together")
-        of_features = (self.feature_names, self.mean, self.scale)
-        if any(values is not None and len(values) != d for values in of_features):
-            raise ValueError("features and centres do not fit together")
-        if self.method not in methods.names() or methods.get(self.method).assignment_rows is methods.Method.assignment_rows:
-            raise ValueError(f"{self.method} guarantees nothing for new rows")
-        method = methods.get(self.method)
-        with as_invalid_input():
-            methods.check_parameters(method, dict(self.parameters), self.method)
-        faults = method().faults(k, **self.parameters)
-        if faults:
-            raise ValueError("; ".join(faults))
 
 
 def _digest(content: Mapping) -> str:

@@ -12,7 +12,6 @@ from clusterlets import (
     FairLimit,
     InvalidInput,
     fairness_report,
-    largest_deviation_scorer,
 )
 
 RNG = np.random.default_rng(0)
@@ -56,11 +55,3 @@ def test_a_column_of_text_is_named(as_table):
     name = "'job'" if hasattr(table, "columns") else 3
     with pytest.raises(InvalidInput, match=f"X: column {name} holds the text 'nurse'"):
         FRAC(3).fit(table, sensitive_features=SEX)
-
-
-def test_the_scorer_of_the_largest_deviation():
-    model = FRAC(3, random_state=0).fit(X, sensitive_features=SEX)
-    expected = abs(pd.crosstab(model.labels_, SEX, normalize="index") - pd.Series(SEX).value_counts(normalize=True)).max(
-        axis=None
-    )
-    assert largest_deviation_scorer(model, X, sensitive_features=SEX) == pytest.approx(-expected)
