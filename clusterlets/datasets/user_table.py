@@ -283,7 +283,7 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
     header = [column.strip() for column in header]
     first_index: dict[str, int] = {}
     for index, column in enumerate(header):
-        if index == 0 and not column or column.startswith("__index_level_"):  # as pandas saves row names in CSV and in Parquet
+        if (index == 0 and not column) or column.startswith("__index_level_"):  # pandas saves row names so
             header[index] = column = _ROW_NAMES
         if not column:
             raise BadData(f"{name}: column {index + 1} has no name; give it one.")

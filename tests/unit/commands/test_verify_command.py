@@ -120,24 +120,26 @@ def test_a_changed_file_is_named_with_the_remedy(results, capsys, change):
     assert (results / CELL).is_file()
 
 
-def test_intact_cells_of_another_run_are_named_by_their_folder(results, capsys):
-    save_text(results / CELL, "other numbers")
+@pytest.mark.parametrize(
+    ("spoil", "named", "removed"),
+    [
+        (
+            lambda folder: save_text(folder / CELL, "other"),
+            "results/runs/iris/D/ (all its",
+            "-r results/runs/iris/D results/runs.csv",
+        ),
+        (lambda folder: (folder / FILES[6]).write_text("other"), f"wrote\n  results/{FILES[6]}", f"results/{FILES[6]}"),
+        (lambda folder: (folder / "figures/f.png").unlink(), "missing\n  results/figures/f.png", None),
+        (lambda folder: (folder / CELL).unlink(), f"missing\n  results/{CELL}", "results/runs.csv"),
+        (lambda folder: [(folder / name).unlink() for name in (CELL, "runs.csv")], f"results/{CELL}", None),
+    ],
+)
+def test_what_differs_is_named_with_what_to_remove_first(results, capsys, spoil, named, removed):
+    """Files that are promised within a tolerance, as the second one, are checked to the byte in their own folder."""
+    spoil(results)
     status, output = verify(capsys)
-    assert status == 1 and output.startswith("changed") and "\n  results/runs/iris/D/ (all its cells" in output
-    assert "  rm -r results/runs/iris/D results/runs.csv\n" in output
-
-
-@pytest.mark.parametrize("file", ["statistics/wilcoxon.csv", "clusterings/projection.csv"])
-def test_files_promised_within_a_tolerance_are_checked_to_the_byte_in_their_own_folder(results, capsys, file):
-    (results / file).write_text("other")
-    status, output = verify(capsys)
-    assert status == 1 and output.startswith(f"changed: not the bytes that the workflow wrote\n  results/{file}\n")
-
-
-def test_a_missing_file_is_named_and_not_to_be_removed(results, capsys):
-    (results / "figures/f.png").unlink()
-    status, output = verify(capsys)
-    assert status == 1 and "missing\n  results/figures/f.png" in output and " rm " not in output
+    assert status == 1 and named in output
+    assert f"  rm {removed}\n" in output if removed else " rm " not in output
 
 
 @pytest.fixture
@@ -163,15 +165,6 @@ def test_a_changed_file_of_the_user_is_named(own_files, capsys):
     assert status == 1 and verify(capsys)[0] == 0  # what is not there cannot be compared
     assert "changed since the results were made from them: your own tables and methods\n  people.csv\n  mine.py\n" in text
     assert "all 6 files" not in text and " rm " not in text and "made from a file that changed, is made by the command" in text
-
-
-@pytest.mark.parametrize(("missing", "removed"), [([CELL], "  rm results/runs.csv\n"), ([CELL, "runs.csv"], None)])
-def test_a_missing_cell_needs_the_files_made_from_it_removed(results, capsys, missing, removed):
-    for name in missing:
-        (results / name).unlink()
-    output = verify(capsys)[1]
-    assert f"missing\n  results/{CELL}\n" in output or f"  results/{CELL}\n" in output
-    assert removed in output if removed else " rm " not in output
 
 
 @pytest.mark.parametrize(

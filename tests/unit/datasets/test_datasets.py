@@ -293,7 +293,7 @@ def test_the_csv_holds_everything():
 def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").touch()
-    people, others = "{name: people, path: people.csv, sensitive: city}", "{name: breast, duplicates: keep}"
+    people, others = "{name: people, path: people.csv, sensitive: city}", "{name: breast, duplicates: keep, id: whole}"
     own = f"datasets: [iris, pima, {{name: pima, sensitive: age_group}}, {others}, {people}]"
     (tmp_path / "mine.yaml").write_text(f"{own}\nseeds: {{count: 2}}\n")
     (tmp_path / "results/prepared").mkdir(parents=True)
@@ -315,10 +315,7 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
         assert words in listing
     assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
     assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
-    assert (
-        "not been counted yet: breast.with_duplicates, people.city. `snakemake data --cores 2 --configfile mine.yaml`"
-        in estimate
-    )
+    assert "not been counted yet: whole, people.city. `snakemake data --cores 2 --configfile mine.yaml`" in estimate
 
 
 @pytest.mark.parametrize(
