@@ -60,6 +60,7 @@ def _chosen_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
     means = selection.without_limit_cases(selection.configuration_means(runs[chooses]))
     best = selection.best(means, "deviation_mean", _PER)[[*selection.CONFIGURATION, "deviation_mean"]]
     later = selection.configuration_means(runs[~chooses])[[*selection.CONFIGURATION, "deviation_mean"]]
+    later = later.astype(best.dtypes)  # without rows a column of text has another type
     both = best.merge(later, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
     renamed = {f"deviation_mean_{suffix}": f"deviation_{suffix}" for suffix in ("chosen", "held_out")}
     return both.rename(columns=renamed)[[*_PER, "matcher", "k", "parameters", *renamed.values()]]

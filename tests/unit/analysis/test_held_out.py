@@ -8,6 +8,7 @@ import pytest
 from synthetic_runs import some_runs, synthetic_runs
 
 from clusterlets.analysis import held_out
+from clusterlets.grid.runs_frame import read_runs
 
 FRAC = {"method": "FRAC (fair)", "matcher": None, "hops": None}
 
@@ -70,6 +71,14 @@ def test_the_means_are_over_datasets_that_have_every_method():
     assert len(table) == 3 * 5 - 1 + 5
     text = held_out.to_markdown(table)
     assert "over 2 datasets is" in text and f"{row(table, 'random', 'all')['deviation_held_out']:.4f} (random)" in text
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+def test_controls_alone_and_few_seeds_leave_nothing_to_score(seeds, tmp_path):
+    runs = synthetic_runs(("pima",), seeds=seeds, ks=(2,))
+    runs[runs["method"].isin(["k-means", "random"])].to_csv(tmp_path / "runs.csv", index=False)
+    table = held_out.by_dataset(read_runs(tmp_path / "runs.csv"))
+    assert table["deviation_held_out"].isna().all() and "Not computed" in held_out.to_markdown(table)
 
 
 @pytest.mark.parametrize("seeds_below", [5, 0])

@@ -5,6 +5,7 @@ import struct
 import subprocess
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from clusterlets.paper import reported, tables
 from clusterlets.paper.comparison import counted
 from clusterlets.paper.prediction import close
 from clusterlets.report.drawing.empty import is_empty
+from clusterlets.report.drawing.saving import write
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
     cohesion_vs_deviation,
@@ -30,8 +32,10 @@ from clusterlets.report.figures import (
     omega_effect,
     projection,
     reported_vs_reproduced,
+    verdict,
 )
 
+CHECKOUT = Path(__file__).resolve().parents[3]
 DATASETS = ("pima", "credit")
 
 
@@ -402,3 +406,20 @@ def test_a_method_is_marked_by_a_limit_case_only_if_it_has_nothing_else(runs):
     marks_of_c, marks_of_d = (figure.axes[0].collections[place] for place in (1, 5))  # C, G-B, D: cloud, mark
     assert marks_of_c.get_facecolor().tolist() == [[1, 1, 1, 1]]
     assert marks_of_d.get_facecolor().tolist() == marks_of_d.get_edgecolor().tolist()
+
+
+COPIES = CHECKOUT / "reference/paper/comparison_controls.csv"
+
+
+def test_the_readmes_picture_of_the_verdict_is_that_of_the_reference(tmp_path):
+    write(verdict.draw(pd.read_csv(COPIES)), str(tmp_path / "verdict.png"), dpi=200)
+    drawn, committed = (plt.imread(path) for path in (tmp_path / "verdict.png", CHECKOUT / "docs/figures/verdict.png"))
+    assert drawn.shape == committed.shape and np.abs(drawn - committed).mean() < 0.005
+
+
+def test_the_verdict_shows_the_tables_that_can_be_compared():
+    """Few datasets give no averages, which copies of all ten have."""
+    copies = pd.read_csv(COPIES)
+    averages = (copies["source"] == "the paper") & copies["table"].str.match("table[15]")
+    (axes,) = verdict.draw(copies[~averages]).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["Table 2", "Table 3", "Table 4"]
