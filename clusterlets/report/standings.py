@@ -8,7 +8,7 @@ from textwrap import TextWrapper, wrap
 import pandas as pd
 
 from clusterlets.analysis import leaderboard, selection
-from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
+from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, CONTROL, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
 from clusterlets.grid.cells import Cell, parse_parameters, seed_blocks
 from clusterlets.metrics.table import score
 from clusterlets.text import counted, markdown_table
@@ -52,7 +52,7 @@ GLOSSARY = {
     "told apart": "what differs by more than chance: `price` if the interval of the ratio leaves out 1, `reliability` if that "
     "of the difference leaves out 0",
     "matchers of Clusterlets": "they choose their own number of clusters, so each block is compared with those of their runs "
-    "that yield k clusters; the other blocks do not count for them",
+    "that yield k clusters; the other blocks do not count for them, and a matcher without such a block is not listed",
     "controls": "methods that ignore the groups",
     "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
 }
@@ -164,9 +164,14 @@ def _scope(standings: Standings) -> str:
     sensitive = f" with {groups} choices of sensitive groups" if groups > tables else ""
     runs = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
-        f"{standings.board['method'].nunique()} methods were compared on {counted(tables, 'table')}{sensitive}, "
+        f"{_names_of(standings, METHOD)} methods and {counted(_names_of(standings, CONTROL), 'control')} were compared on "
+        f"{counted(tables, 'table')}{sensitive}, "
         f"with k {names}; {counted(runs, 'seed')} that chose no parameters gave the scores."
     )
+
+
+def _names_of(standings: Standings, kind: str) -> int:
+    return standings.board.loc[standings.board["kind"] == kind, "method"].nunique()
 
 
 def _leaders(standings: Standings, limit: float) -> str:
@@ -254,6 +259,7 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
     if not standings.is_empty:
         lines += [*wrap(introduction(settings), 120), "", f"![Reliability against price](figures/{PICTURE}.png)", ""]
     lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+    lines += ["Which method to take when: the first table of `docs/methods.md`.", ""]
     lines += ["## How to read the tables", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     if SHOWN_LIMIT in standings.limits:
         lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
