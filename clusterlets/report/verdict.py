@@ -122,12 +122,13 @@ def _against_frac(results: Results) -> Answer:
         for rival, rows in both.items()
         if len(rows)
     ]
+    ahead = [2 * wins[rival] > len(rows) for rival, rows in both.items()]
     verdict = {
         (True, True): "yes, both as the paper scored FRAC and as FRAC is defined",
         (True, False): "only as the paper scored FRAC, not as FRAC is defined",
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
-    }[tuple(2 * wins[rival] > len(rows) for rival, rows in both.items())]
+    }[ahead[0], ahead[1]]
     return Answer("Fairer than FRAC", f"{verdict}.", f"The best run of Clusterlets deviates less {'; and '.join(parts)}.")
 
 
