@@ -4,9 +4,9 @@ import gc
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("the same every time", derandomize=True, deadline=None)
+settings.register_profile("the same every time", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("the same every time")
 
 TESTS = Path(__file__).parent

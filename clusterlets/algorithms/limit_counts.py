@@ -90,15 +90,34 @@ def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tupl
     return int(most[n_states - 1]), cells
 
 
-def least_possible_size(totals: np.ndarray, rows: np.ndarray, at_most: int) -> int:
-    """A lower bound on a cluster's size within limits: for two groups the least one up to ``at_most``, or 1 more; else 1."""
-    if len(totals) != 2:
-        return 1
-    for size in range(1, at_most + 1):
-        first = np.arange(max(0, size - int(totals[1])), min(size, int(totals[0])) + 1)
-        if (products(rows, np.stack([first, size - first])) <= 0).all(axis=0).any():
-            return size
-    return at_most + 1
+def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
+    """A bound on the number of clusters within limits, from the least rows of a cluster; O(R^2 + R K) for each size tried.
+
+    A row of limits with coefficients of at most -a on some groups and of at least b > 0 on all others says that a cluster of s
+    rows has at least s b / (a + b) rows of those groups. Rows whose groups do not overlap add up to a larger least size, until
+    nothing changes. For two groups this gives the least size exactly.
+    """
+    n = int(totals.sum())
+    signed = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
+    needs = [(inside, int(-row[inside].min()), int(row[~inside].min())) for inside, row in signed]
+    size, larger = 0, max(1, least_size)
+    if larger > n:
+        return 0
+    while size < larger <= n:
+        size = larger
+        least = [-(-size * above // (below + above)) for _, below, above in needs]
+        larger = max([size, *(_sum_of_disjoint(needs[first:], least[first:]) for first in range(len(needs)))])
+    return min(
+        [n // larger, *(int(totals[inside].sum()) // number for (inside, _, _), number in zip(needs, least, strict=True))]
+    )
+
+
+def _sum_of_disjoint(needs, least) -> int:
+    taken, total = np.zeros_like(needs[0][0]), 0
+    for (inside, _, _), number in zip(needs, least, strict=True):
+        if not (inside & taken).any():
+            taken, total = taken | inside, total + number
+    return total
 
 
 def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int, only_proportional: bool):
@@ -124,9 +143,9 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
         raise NoClusteringError(INFEASIBLE, _too_many(k, largest))
     largest_number, cells = most_clusters(totals, rows, least_size)
     if largest_number is None:
-        size = max(least_size, least_possible_size(totals, rows, int(totals.sum()) // k))
-        if k * size > totals.sum():
-            raise NoClusteringError(INFEASIBLE, _too_many(k, None))
+        bound = clusters_at_most(totals, rows, least_size)
+        if bound < k:
+            raise NoClusteringError(INFEASIBLE, _too_many(k, bound))
         raise NoClusteringError(
             NOT_CONVERGED,
             f"No {k} clusters within the limits were found, nor a proof that there are none: ask for fewer clusters, or allow "
@@ -137,10 +156,10 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     return _fitted_cells(cells, wanted, totals, rows, slack, least_sizes)
 
 
-def _too_many(k: int, largest: int | None) -> str:
+def _too_many(k: int, largest: int) -> str:
     if largest == 0:
-        return "No clustering keeps the limits: the table as a whole breaks them."
-    possible = "fewer are possible" if largest is None else f"at most {largest} {'is' if largest == 1 else 'are'} possible"
+        return "No clustering keeps the limits: even one cluster of all rows breaks them."
+    possible = f"at most {largest} {'is' if largest == 1 else 'are'} possible"
     return f"No {k} clusters keep the limits (proved); {possible}. Ask for fewer clusters, or allow more deviation."
 
 

@@ -8,14 +8,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.commands import own_table
-from clusterlets.commands.output import (
-    STANDARD_OUTPUT,
-    nonempty,
-    refuse_files,
-    stream_for_people,
-    write_table,
-    writing,
-)
+from clusterlets.commands.output import add_output_files, nonempty, refuse_files, stream_for_people, writing
 from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
 from clusterlets.text import counted
@@ -38,10 +31,8 @@ def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
     own_table.check_options(options)
-    written = {option: file for option, file in {"-o": options.output, "--save": options.save}.items() if file}
-    refuse_files(written, [("the table itself", options.table)])
-    written.pop("--save", None)  # which may count the new rows in the clustering itself
-    refuse_files(written, [("the clustering", options.model)])
+    refuse_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
+    refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may count the rows in it
     from clusterlets.estimators import SavedClustering  # scikit-learn is slow to import
 
     saved = SavedClustering.load(options.model)
@@ -73,10 +64,7 @@ def main(arguments: list[str]) -> int:
         file=people,
     )
     if options.output:
-        named = {} if ids is None else {options.id: ids}
-        write_table(options.output, pd.DataFrame({"row": rows, **named, "cluster": labels}))
-        where = "standard output" if options.output == STANDARD_OUTPUT else options.output
-        print(f"\nclusters of the rows: {where}", file=people)
+        own_table.write_clusters(options, rows, ids, labels)
     if options.save:
         with writing(options.save):
             saved.save(options.save)
@@ -102,8 +90,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("model", type=nonempty, help="JSON file that `clusterlets cluster --save` wrote")
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8 with the new rows and a header line")
     own_table.add_reading_options(parser)
-    parser.add_argument(
-        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
+    add_output_files(
+        parser,
+        output="CSV file for the clusters of the rows; - is standard output",
+        save="JSON file for the clustering with these rows counted",
     )
-    parser.add_argument("--save", type=nonempty, metavar="FILE", help="JSON file for the clustering with these rows counted")
     return parser

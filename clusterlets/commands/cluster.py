@@ -17,20 +17,19 @@ from clusterlets import methods
 from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
 from clusterlets.commands.output import (
-    STANDARD_OUTPUT,
+    add_output_files,
     check_endings,
     nonempty,
     refuse_files,
     stream_for_people,
     whole_number,
-    write_table,
     writing,
 )
 from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import Table, moments, scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
-from clusterlets.grid.cells import format_parameters, parse_parameters, parse_value
+from clusterlets.grid.cells import in_words, parse_parameters, parse_value
 from clusterlets.methods import Method
 from clusterlets.metrics.composition import deviation_per_cluster
 from clusterlets.parameters import SIZE
@@ -85,10 +84,7 @@ def main(arguments: list[str]) -> int:
     print(summary, file=people)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
-        named = {} if ids is None else {options.id: ids[members]}
-        write_table(options.output, pd.DataFrame({"row": rows[members], **named, "cluster": clusters}))
-        where = "standard output" if options.output == STANDARD_OUTPUT else options.output
-        print(f"\nclusters of the rows: {where}", file=people)
+        own_table.write_clusters(options, rows[members], None if ids is None else ids[members], clusters)
     if options.save:
         from clusterlets.estimators import SavedClustering
 
@@ -115,13 +111,12 @@ def _write_report(
     path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
 ) -> None:
     from clusterlets.commands.picture import draw, draw_profile
-    from clusterlets.estimators.memberships import occupied
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
     composition = account.report.composition
-    typical = typical_rows(X, occupied(fitted.memberships_))
+    typical = typical_rows(X, fitted.memberships_)
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
@@ -181,25 +176,17 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--seed", type=whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
     )
-    parser.add_argument(
-        "-o", "--output", type=nonempty, metavar="FILE", help="CSV file for the clusters of the rows; - is standard output"
-    )
-    parser.add_argument(
-        "--plot", type=nonempty, metavar="FILE", help="picture (.png, .pdf, .svg) of composition and a projection"
-    )
-    parser.add_argument(
-        "--report", type=nonempty, metavar="FILE", help="page (.html) with all of it: clusters, scores and picture"
-    )
-    parser.add_argument(
-        "--save",
-        type=nonempty,
-        metavar="FILE",
-        help="JSON file for the clustering, to which `clusterlets assign` adds new rows",
+    add_output_files(
+        parser,
+        output="CSV file for the clusters of the rows; - is standard output",
+        plot="picture (.png, .pdf, .svg) of composition and a projection",
+        report="page (.html) with all of it: clusters, scores and picture",
+        save="JSON file for the clustering, to which `clusterlets assign` adds new rows",
     )
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
     for name, owners in _parameters().items():
         description = methods.meaning(name, owners).replace("%", "%%")
-        group.add_argument(_flag(name), dest=_option(name), type=nonempty, metavar="VALUE", help=description)
+        group.add_argument(flag(name), dest=_option(name), type=nonempty, metavar="VALUE", help=description)
     group.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
     )
@@ -216,7 +203,7 @@ def _parameters() -> dict[str, list[type[Method]]]:
     return methods.by_parameter(map(methods.get, methods.names()))
 
 
-def _flag(parameter: str) -> str:
+def flag(parameter: str) -> str:
     """A parameter's own option, as users write it."""
     return f"--{parameter.replace('_', '-')}"
 
@@ -260,13 +247,13 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     for name in _parameters():
         text = getattr(options, _option(name))
         if text is not None and name in values:
-            raise ClusterletsError(f"{_flag(name)} and --parameters both set {name}; leave one out.")
+            raise ClusterletsError(f"{flag(name)} and --parameters both set {name}; leave one out.")
         if text is not None:
-            values[name] = _mapping(text) if text.startswith("{") else parse_value(text)
+            values[name] = mapping(text) if text.startswith("{") else parse_value(text)
     return values
 
 
-def _mapping(text: str) -> dict[str, Any]:
+def mapping(text: str) -> dict[str, Any]:
     """A mapping as JSON writes it, such as the limits of several sensitive columns."""
     try:
         return json.loads(text)
@@ -283,7 +270,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     method = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
     useless = ["--matcher"] if options.matcher and not is_matcher else []
     accepted = methods.parameters_of(options.chosen)
-    useless += [_flag(name) for name in options.values if accepted is not None and name not in accepted]
+    useless += [flag(name) for name in options.values if accepted is not None and name not in accepted]
     if useless:
         hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
         verb, pronoun = ("has", "it") if len(useless) == 1 else ("have", "them")
@@ -302,7 +289,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         ("the table itself", options.table),
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
-    refuse_files({option: file for option, file in outputs.items() if file}, inputs)
+    refuse_files(outputs, inputs)
     if options.save and (
         is_matcher or options.chosen.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
     ):
@@ -355,7 +342,6 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
 def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, notes: list[str]) -> Account:
     """The result, described for a person."""
     from clusterlets.estimators import fairness_report
-    from clusterlets.estimators.memberships import occupied
     from clusterlets.estimators.profiles import Profiles
 
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
@@ -369,7 +355,7 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
         warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
         method=f"{_describe_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         report=report,
-        profiles=Profiles.of(table.X, occupied(fitted.memberships_), table.feature_names),
+        profiles=Profiles.of(table.X, fitted.memberships_, table.feature_names),
         scores=[
             *_describe_bound(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(fitted.memberships_, own_table.sensitive_columns(options.sensitive, table)),
@@ -411,15 +397,9 @@ def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
     return [f"columns     {', '.join(f'{name} max {value:.3f}' for name, value in largest.items())}   (each by itself)"]
 
 
-def _format_values(values: dict[str, Any]) -> str:
-    plain = {name: value for name, value in values.items() if not isinstance(value, dict)}
-    mappings = [f"{name}={json.dumps(value)}" for name, value in values.items() if isinstance(value, dict)]
-    return ", ".join([*filter(None, [format_parameters(plain)]), *mappings])
-
-
 def _describe_method(options: argparse.Namespace, fitted) -> str:
     if options.method != "clusterlets":
-        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", _format_values(options.values))))
+        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", in_words(options.values))))
     values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
     settings = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
     return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {settings}"

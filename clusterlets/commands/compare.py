@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 import pandas as pd
 
 from clusterlets.analysis import differences
-from clusterlets.commands.output import whole_number
-from clusterlets.datasets.numerals import number
+from clusterlets.commands.output import decimal_number, whole_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
 from clusterlets.text import counted, cut
@@ -74,8 +73,12 @@ def main(arguments: list[str]) -> int:
     )
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, such as reference/paper")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
-    tolerance_help = "accept numbers that are no further apart, and ignore hashes (default: 0)"
-    parser.add_argument("--tolerance", type=_tolerance, default=0.0, help=tolerance_help)
+    parser.add_argument(
+        "--tolerance",
+        type=decimal_number(lambda value: 0 <= value < inf, "a number of 0 or more"),
+        default=0.0,
+        help="accept numbers that are no further apart, and ignore hashes (default: 0)",
+    )
     parser.add_argument(
         "--most", metavar="N", type=whole_number(0), default=20, help="differences to show of a kind (default: 20)"
     )
@@ -85,13 +88,6 @@ def main(arguments: list[str]) -> int:
     except ClusterletsError as error:
         print(f"clusterlets compare: {error}", file=sys.stderr)
         return 2
-
-
-def _tolerance(text: str) -> float:
-    value = number(text)
-    if not 0 <= value < inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of 0 or more")
-    return value
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from typing import TextIO
 
 import pandas as pd
 
+from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_frame import write_csv
 from clusterlets.storage import check_writable
@@ -37,10 +38,22 @@ def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
     limits = f"of at least {minimum}" if maximum == _MAX else f"from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
-        if not minimum <= number <= maximum:
+        value = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
+        if not minimum <= value <= maximum:
             raise argparse.ArgumentTypeError(f"{text[:60]!r} is not a whole number {limits}")
-        return number
+        return value
+
+    return parse
+
+
+def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[str], float]:
+    """A type of option: the numbers that are accepted, which are ``allowed`` in words."""
+
+    def parse(text: str) -> float:
+        value = number(text)
+        if not accepts(value):
+            raise argparse.ArgumentTypeError(f"{text[:60]!r} is not {allowed}")
+        return value
 
     return parse
 
@@ -54,13 +67,20 @@ def writing(path: str) -> Iterator[None]:
         raise ClusterletsError(f"{path} cannot be written ({error.strerror}); name another file.") from None
 
 
-def refuse_files(written: Mapping[str, str], read: Iterable[tuple[str, str | Path]]) -> None:
+def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:
+    """Add options for files to write, with their help: ``--output``, which is also ``-o``, ``--plot`` and so on."""
+    for name, text in helps.items():
+        short = ["-o"] if name == "output" else []
+        parser.add_argument(*short, f"--{name}", type=nonempty, metavar="FILE", help=text)
+
+
+def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, str | Path]]) -> None:
     """Refuse files that cannot be written, which would otherwise be seen only after the work, or that would replace another.
 
     Parameters
     ----------
-    written : mapping of str to str
-        The files to write, by their options.
+    written : mapping of str to str or None
+        The files to write, by their options; None for none.
     read : iterable of (str, path)
         What the command reads, in words and where.
 
@@ -69,7 +89,7 @@ def refuse_files(written: Mapping[str, str], read: Iterable[tuple[str, str | Pat
     ClusterletsError
         If one file is written twice, or is read too, links included.
     """
-    files = {option: file for option, file in written.items() if file != STANDARD_OUTPUT}
+    files = {option: file for option, file in written.items() if file and file != STANDARD_OUTPUT}
     inputs = [(what, path) for what, path in read] if any(map(os.path.exists, files.values())) else []
     for option, file in files.items():
         for what, path in inputs:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands.output import utf8_name
+from clusterlets.commands.output import STANDARD_OUTPUT, stream_for_people, utf8_name, write_table
 from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, sort_key
@@ -121,6 +121,13 @@ def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
         raise ClusterletsError(f"{options.table} has no column {options.id!r}, which --id names{hint}.")
     column = _read_csv(options, dtype=str, keep_default_na=False, usecols=lambda column: column.strip() == options.id)
     return column.iloc[:, 0].to_numpy()[rows]
+
+
+def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarray | None, clusters: np.ndarray) -> None:
+    """Write the clusters of rows of the file, which may repeat, where ``-o`` says, and print where that is."""
+    write_table(options.output, pd.DataFrame({"row": rows, **({} if ids is None else {options.id: ids}), "cluster": clusters}))
+    where = "standard output" if options.output == STANDARD_OUTPUT else options.output
+    print(f"\nclusters of the rows: {where}", file=stream_for_people(options.output))
 
 
 def _header(options: argparse.Namespace) -> list[str]:

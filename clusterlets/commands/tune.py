@@ -3,8 +3,10 @@
 import argparse
 import functools
 import io
+import json
 import math
 import os
+import re
 import shlex
 import signal
 import sys
@@ -17,8 +19,9 @@ from urllib.parse import quote
 from clusterlets import methods
 from clusterlets.commands import cluster, own_table
 from clusterlets.commands.output import (
+    add_output_files,
     check_endings,
-    nonempty,
+    decimal_number,
     refuse_files,
     stream_for_people,
     whole_number,
@@ -26,14 +29,14 @@ from clusterlets.commands.output import (
     writing,
 )
 from clusterlets.commands.progress_bar import ProgressBar
-from clusterlets.datasets.numerals import number
 from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
+from clusterlets.grid.cells import as_text
 from clusterlets.text import counted
 
 if TYPE_CHECKING:
-    from clusterlets.tuning.trials import Progress
+    from clusterlets.tuning.trials import Candidate, Progress
 
 _LONGEST_STEM = 150  # letters: a file's name may have 255
 
@@ -56,7 +59,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     options.output = options.output or f"{_stem(options)}-front.csv"
     options.plot = options.plot or f"{_stem(options)}-front.png"
-    outputs = {"-o": options.output, "--plot": options.plot} | ({"--report": options.report} if options.report else {})
+    outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
     refuse_files(outputs, [("the table itself", options.table)])
     check_endings(options)
     table, rows, notes = own_table.read(options, least_groups=1)
@@ -78,6 +81,8 @@ def main(arguments: list[str]) -> int:
                 n_clusters=options.clusters,
                 max_deviation=options.max_deviation,
                 min_cluster_size=options.min_cluster_size,
+                shares=options.shares,
+                min_ratio=options.min_ratio,
                 minutes=options.minutes,
                 n_seeds=options.seeds,
                 random_state=options.seed,
@@ -95,7 +100,7 @@ def main(arguments: list[str]) -> int:
         write_table(options.output, tuned)
         with writing(options.plot):
             tuned.plot(options.plot)
-        words = command(options, best)
+        words = command(options, tuned.candidate(best), best["seed"])
         say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
         say(f"This command repeats the run:\n  {shlex.join(words)}")
     if interruptions.received and not tuned.interrupted:
@@ -164,6 +169,8 @@ def _stem(options: argparse.Namespace) -> str:
         words.append(f"in={folder}")
     for name, value in vars(options).items():
         if name not in ("table", "sensitive", "output", "plot", "report") and value != parser.get_default(name):
+            if isinstance(value, Mapping):
+                value = re.sub(r'["{}\[\]]', "", json.dumps(value, separators=(",", "=")))
             words.append(f"{name}={value}")
     stem = quote("-".join(words), safe=" +=,")
     return stem if len(stem) <= _LONGEST_STEM else f"{stem[: _LONGEST_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
@@ -180,51 +187,54 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--clusters", type=whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
     parser.add_argument(
         "--max-deviation",
-        type=_share,
-        default=0.02,
+        type=_largest_deviation,
         metavar="D",
-        help="most that a group's share in any cluster may differ from its share in the table, 0 to 1 (default: 0.02)",
+        help="most that a group's share in any cluster may differ from its share in the table, 0 to 1 (default: 0.02); with "
+        'several sensitive columns also one number for each, as \'{"sex": 0.02, "race": 0.05}\'',
+    )
+    parser.add_argument(
+        "--shares",
+        type=cluster.mapping,
+        metavar="JSON",
+        help="in place of --max-deviation: least and largest share of groups in every cluster, as '{\"f\": [0.3, 0.6]}'",
+    )
+    parser.add_argument(
+        "--min-ratio",
+        type=decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+        metavar="R",
+        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts is at least this part of "
+        "their ratio in the table",
     )
     parser.add_argument(
         "--min-cluster-size", type=whole_number(1), default=1, metavar="N", help="least rows of a cluster (default: 1)"
     )
-    parser.add_argument("--minutes", type=_minutes, default=5.0, metavar="M", help="time for all fits (default: 5)")
+    parser.add_argument(
+        "--minutes",
+        type=decimal_number(lambda value: 0 < value < math.inf, "a number above 0"),
+        default=5.0,
+        metavar="M",
+        help="time for all fits (default: 5)",
+    )
     parser.add_argument(
         "--seeds", type=whole_number(1, 1000), default=6, metavar="N", help="most fits of a configuration (default: 6)"
     )
     parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=nonempty,
-        metavar="FILE",
-        help="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
+    add_output_files(
+        parser,
+        output="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
+        plot="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
+        report="page (.html) about the recommended clustering",
     )
-    parser.add_argument(
-        "--plot",
-        type=nonempty,
-        metavar="FILE",
-        help="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
-    )
-    parser.add_argument("--report", type=nonempty, metavar="FILE", help="page (.html) about the recommended clustering")
     return parser
 
 
-def _share(text: str) -> float:
-    value = number(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to 1")
-    return value
+def _largest_deviation(text: str) -> float | Mapping[str, float]:
+    if text.startswith("{"):
+        return cluster.mapping(text)
+    return decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1")(text)
 
 
-def _minutes(text: str) -> float:
-    value = number(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
-    return value
-
-
-def command(options: argparse.Namespace, run: Mapping) -> list[str]:
+def command(options: argparse.Namespace, candidate: "Candidate", seed: int) -> list[str]:
     """The words of the ``clusterlets cluster`` command line that repeats a run on the table of these options."""
     words = ["clusterlets", "cluster", str(options.table)]
     for column in options.sensitive:
@@ -235,13 +245,11 @@ def command(options: argparse.Namespace, run: Mapping) -> list[str]:
     words += ["--drop-missing"] * options.drop_missing
     if options.scaling != "none":
         words += _option("scaling", options.scaling)
-    if methods.get(run["method"]).role == "paper":
-        words += _option("matcher", run["method"])
-        words += [word for part in filter(None, run["parameters"].split(",")) for word in _option(*part.split("="))]
-    else:
-        words += _option("method", run["method"].lower())
-        words += _option("parameters", run["parameters"]) if run["parameters"] else []
-    return [*words, *_option("clusters", str(options.clusters)), *_option("seed", str(run["seed"]))]
+    is_matcher = methods.get(candidate.method).role == "paper"
+    words += _option("matcher", candidate.method) if is_matcher else _option("method", candidate.method.lower())
+    for name, value in candidate.parameters.items():
+        words += [cluster.flag(name), json.dumps(value) if isinstance(value, Mapping) else as_text(value)]
+    return [*words, *_option("clusters", str(options.clusters)), *_option("seed", str(seed))]
 
 
 def _option(name: str, value: str) -> list[str]:

@@ -10,41 +10,18 @@ import pandas as pd
 from clusterlets.datasets.reading import age_groups, codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
-_HEADER = (
-    "age",
-    "workclass",
-    "fnlwgt",
-    "education",
-    "education_num",
-    "marital_status",
-    "occupation",
-    "relationship",
-    "race",
-    "sex",
-    "capital_gain",
-    "capital_loss",
-    "hours_per_week",
-    "native_country",
-    "income",
+_HEADER = tuple(
+    (
+        "age workclass fnlwgt education education_num marital_status occupation relationship race sex capital_gain "
+        "capital_loss hours_per_week native_country income"
+    ).split()
 )
 _FEATURES = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "is_male")
-_EDUCATION = (
-    "Preschool",
-    "1st-4th",
-    "5th-6th",
-    "7th-8th",
-    "9th",
-    "10th",
-    "11th",
-    "12th",
-    "HS-grad",
-    "Assoc-acdm",
-    "Assoc-voc",
-    "Some-college",
-    "Bachelors",
-    "Masters",
-    "Doctorate",
-    "Prof-school",
+_EDUCATION = tuple(
+    (
+        "Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th HS-grad Assoc-acdm Assoc-voc Some-college Bachelors Masters "
+        "Doctorate Prof-school"
+    ).split()
 )
 _INCOME = ("<=50K", ">50K")
 SENSITIVE = {"sex": ("is_male",), "race": (), "age_group": ("age",)}

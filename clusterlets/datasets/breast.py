@@ -5,16 +5,11 @@ from pathlib import Path
 from clusterlets.datasets.reading import codes, numbers, read_table
 from clusterlets.datasets.table import Table
 
-_FEATURES = (
-    "clump_thickness",
-    "cell_size_uniformity",
-    "cell_shape_uniformity",
-    "marginal_adhesion",
-    "epithelial_cell_size",
-    "bare_nuclei",
-    "bland_chromatin",
-    "normal_nucleoli",
-    "mitoses",
+_FEATURES = tuple(
+    (
+        "clump_thickness cell_size_uniformity cell_shape_uniformity marginal_adhesion epithelial_cell_size bare_nuclei "
+        "bland_chromatin normal_nucleoli mitoses"
+    ).split()
 )
 _CLASS = ("2", "4")
 

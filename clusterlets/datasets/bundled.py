@@ -29,20 +29,11 @@ _FEATURES = {
         *(f"{feature} error" for feature in _CELL_FEATURES),
         *(f"worst {feature}" for feature in _CELL_FEATURES),
     ),
-    "wine_data.csv": (
-        "alcohol",
-        "malic_acid",
-        "ash",
-        "alcalinity_of_ash",
-        "magnesium",
-        "total_phenols",
-        "flavanoids",
-        "nonflavanoid_phenols",
-        "proanthocyanins",
-        "color_intensity",
-        "hue",
-        "od280/od315_of_diluted_wines",
-        "proline",
+    "wine_data.csv": tuple(
+        (
+            "alcohol malic_acid ash alcalinity_of_ash magnesium total_phenols flavanoids nonflavanoid_phenols proanthocyanins "
+            "color_intensity hue od280/od315_of_diluted_wines proline"
+        ).split()
     ),
     "iris.csv": ("sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"),
     "digits.csv.gz": tuple(f"pixel_{row}_{column}" for row in range(8) for column in range(8)),

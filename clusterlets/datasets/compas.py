@@ -11,19 +11,11 @@ import pandas as pd
 from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import BadData, Table
 
-_FEATURES = (
-    "is_male",
-    "age",
-    "juv_fel_count",
-    "decile_score",
-    "juv_misd_count",
-    "juv_other_count",
-    "priors_count",
-    "days_b_screening_arrest",
-    "is_recid",
-    "days_in_custody",
-    "is_violent_recid",
-    "v_decile_score",
+_FEATURES = tuple(
+    (
+        "is_male age juv_fel_count decile_score juv_misd_count juv_other_count priors_count days_b_screening_arrest is_recid "
+        "days_in_custody is_violent_recid v_decile_score"
+    ).split()
 )
 _DERIVED = {"is_male": "sex", "days_in_custody": "in_custody"}
 _CLASS = ("0", "1")

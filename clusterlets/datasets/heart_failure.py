@@ -5,19 +5,11 @@ from pathlib import Path
 from clusterlets.datasets.reading import age_groups, codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
-_FEATURES = (
-    "age",
-    "anaemia",
-    "creatinine_phosphokinase",
-    "diabetes",
-    "ejection_fraction",
-    "high_blood_pressure",
-    "platelets",
-    "serum_creatinine",
-    "serum_sodium",
-    "sex",
-    "smoking",
-    "time",
+_FEATURES = tuple(
+    (
+        "age anaemia creatinine_phosphokinase diabetes ejection_fraction high_blood_pressure platelets serum_creatinine "
+        "serum_sodium sex smoking time"
+    ).split()
 )
 _CLASS = ("0", "1")
 _SEX = {"0": "woman", "1": "man"}

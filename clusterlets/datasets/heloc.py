@@ -5,30 +5,14 @@ from pathlib import Path
 from clusterlets.datasets.reading import codes, numbers, read_table
 from clusterlets.datasets.table import Table
 
-_FEATURES = (
-    "ExternalRiskEstimate",
-    "MSinceOldestTradeOpen",
-    "MSinceMostRecentTradeOpen",
-    "AverageMInFile",
-    "NumSatisfactoryTrades",
-    "NumTrades60Ever2DerogPubRec",
-    "NumTrades90Ever2DerogPubRec",
-    "PercentTradesNeverDelq",
-    "MSinceMostRecentDelq",
-    "MaxDelq2PublicRecLast12M",
-    "MaxDelqEver",
-    "NumTotalTrades",
-    "NumTradesOpeninLast12M",
-    "PercentInstallTrades",
-    "MSinceMostRecentInqexcl7days",
-    "NumInqLast6M",
-    "NumInqLast6Mexcl7days",
-    "NetFractionRevolvingBurden",
-    "NetFractionInstallBurden",
-    "NumRevolvingTradesWBalance",
-    "NumInstallTradesWBalance",
-    "NumBank2NatlTradesWHighUtilization",
-    "PercentTradesWBalance",
+_FEATURES = tuple(
+    (
+        "ExternalRiskEstimate MSinceOldestTradeOpen MSinceMostRecentTradeOpen AverageMInFile NumSatisfactoryTrades "
+        "NumTrades60Ever2DerogPubRec NumTrades90Ever2DerogPubRec PercentTradesNeverDelq MSinceMostRecentDelq "
+        "MaxDelq2PublicRecLast12M MaxDelqEver NumTotalTrades NumTradesOpeninLast12M PercentInstallTrades "
+        "MSinceMostRecentInqexcl7days NumInqLast6M NumInqLast6Mexcl7days NetFractionRevolvingBurden NetFractionInstallBurden "
+        "NumRevolvingTradesWBalance NumInstallTradesWBalance NumBank2NatlTradesWHighUtilization PercentTradesWBalance"
+    ).split()
 )
 _CLASS = ("Good", "Bad")
 

@@ -10,33 +10,15 @@ from clusterlets.datasets.table import BadData, Table
 
 _MISSING = ("", "$", "##", "&", "@", "#", "x", "#VALUE!")
 _DROPPED = ("ID", "Own_House_Age", "Type_Organization", "Phone_Change")
-_TEXT = (
-    "Accompany_Client",
-    "Client_Income_Type",
-    "Client_Marital_Status",
-    "Loan_Contract_Type",
-    "Client_Housing_Type",
-    "Client_Occupation",
+_TEXT = tuple(
+    "Accompany_Client Client_Income_Type Client_Marital_Status Loan_Contract_Type Client_Housing_Type Client_Occupation".split()
 )
-_MUST_BE_KNOWN = (
-    "Client_Income",
-    "Client_Education",
-    "Child_Count",
-    "Client_Marital_Status",
-    "Application_Process_Hour",
-    "Client_Permanent_Match_Tag",
-    "Client_Contact_Work_Tag",
-    "Score_Source_1",
-    "Score_Source_2",
-    "Score_Source_3",
-    "Credit_Bureau",
-    "Credit_Amount",
-    "Loan_Annuity",
-    "Accompany_Client",
-    "Population_Region_Relative",
-    "Client_Occupation",
-    "Client_Family_Members",
-    "Social_Circle_Default",
+_MUST_BE_KNOWN = tuple(
+    (
+        "Client_Income Client_Education Child_Count Client_Marital_Status Application_Process_Hour Client_Permanent_Match_Tag "
+        "Client_Contact_Work_Tag Score_Source_1 Score_Source_2 Score_Source_3 Credit_Bureau Credit_Amount Loan_Annuity "
+        "Accompany_Client Population_Region_Relative Client_Occupation Client_Family_Members Social_Circle_Default"
+    ).split()
 )
 _EDUCATION = ("Junior secondary", "Secondary", "Graduation dropout", "Graduation", "Post Grad")
 _TWO_VALUED = (("No", "Yes"), ("Female", "Male"))

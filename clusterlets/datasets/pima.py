@@ -8,16 +8,7 @@ from pathlib import Path
 from clusterlets.datasets.reading import age_groups, codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
-_FEATURES = (
-    "Pregnancies",
-    "Glucose",
-    "BloodPressure",
-    "SkinThickness",
-    "Insulin",
-    "BMI",
-    "DiabetesPedigreeFunction",
-    "Age",
-)
+_FEATURES = tuple("Pregnancies Glucose BloodPressure SkinThickness Insulin BMI DiabetesPedigreeFunction Age".split())
 _CLASS = ("0", "1")
 SENSITIVE = {"age_group": ("Age",)}
 

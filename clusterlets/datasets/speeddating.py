@@ -12,105 +12,26 @@ import pandas as pd
 from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
-_FEATURES = (
-    "is_male",
-    "age",
-    "age_o",
-    "d_age",
-    "samerace",
-    "importance_same_race",
-    "importance_same_religion",
-    "pref_o_attractive",
-    "pref_o_sincere",
-    "pref_o_intelligence",
-    "pref_o_funny",
-    "pref_o_ambitious",
-    "pref_o_shared_interests",
-    "attractive_o",
-    "sinsere_o",
-    "intelligence_o",
-    "funny_o",
-    "ambitous_o",
-    "shared_interests_o",
-    "attractive_important",
-    "sincere_important",
-    "intellicence_important",
-    "funny_important",
-    "ambtition_important",
-    "shared_interests_important",
-    "attractive",
-    "sincere",
-    "intelligence",
-    "funny",
-    "ambition",
-    "attractive_partner",
-    "sincere_partner",
-    "intelligence_partner",
-    "funny_partner",
-    "ambition_partner",
-    "shared_interests_partner",
-    "sports",
-    "tvsports",
-    "exercise",
-    "dining",
-    "museums",
-    "art",
-    "hiking",
-    "gaming",
-    "clubbing",
-    "reading",
-    "tv",
-    "theater",
-    "movies",
-    "concerts",
-    "music",
-    "shopping",
-    "yoga",
-    "interests_correlate",
-    "expected_happy_with_sd_people",
-    "expected_num_interested_in_me",
-    "expected_num_matches",
-    "like",
-    "guess_prob_liked",
-    "met",
-    "decision",
-    "decision_o",
+_FEATURES = tuple(
+    (
+        "is_male age age_o d_age samerace importance_same_race importance_same_religion pref_o_attractive pref_o_sincere "
+        "pref_o_intelligence pref_o_funny pref_o_ambitious pref_o_shared_interests attractive_o sinsere_o intelligence_o "
+        "funny_o ambitous_o shared_interests_o attractive_important sincere_important intellicence_important funny_important "
+        "ambtition_important shared_interests_important attractive sincere intelligence funny ambition attractive_partner "
+        "sincere_partner intelligence_partner funny_partner ambition_partner shared_interests_partner sports tvsports "
+        "exercise dining museums art hiking gaming clubbing reading tv theater movies concerts music shopping yoga "
+        "interests_correlate expected_happy_with_sd_people expected_num_interested_in_me expected_num_matches like "
+        "guess_prob_liked met decision decision_o"
+    ).split()
 )
-_MUST_BE_KNOWN = (
-    "age",
-    "age_o",
-    "importance_same_race",
-    "pref_o_attractive",
-    "pref_o_sincere",
-    "interests_correlate",
-    "pref_o_funny",
-    "pref_o_ambitious",
-    "pref_o_shared_interests",
-    "attractive_o",
-    "sinsere_o",
-    "intelligence_o",
-    "funny_o",
-    "ambitous_o",
-    "shared_interests_o",
-    "funny_important",
-    "ambtition_important",
-    "shared_interests_important",
-    "attractive",
-    "sincere",
-    "intelligence",
-    "funny",
-    "ambition",
-    "attractive_partner",
-    "sincere_partner",
-    "intelligence_partner",
-    "funny_partner",
-    "ambition_partner",
-    "shared_interests_partner",
-    "expected_num_interested_in_me",
-    "expected_num_matches",
-    "like",
-    "guess_prob_liked",
-    "met",
+_MUST_BE_KNOWN = tuple(
+    (
+        "age age_o importance_same_race pref_o_attractive pref_o_sincere interests_correlate pref_o_funny pref_o_ambitious "
+        "pref_o_shared_interests attractive_o sinsere_o intelligence_o funny_o ambitous_o shared_interests_o funny_important "
+        "ambtition_important shared_interests_important attractive sincere intelligence funny ambition attractive_partner "
+        "sincere_partner intelligence_partner funny_partner ambition_partner shared_interests_partner "
+        "expected_num_interested_in_me expected_num_matches like guess_prob_liked met"
+    ).split()
 )
 _BOOLEANS = ("samerace", "met", "decision", "decision_o")
 _CLASS = ("0", "1")

@@ -26,6 +26,7 @@ SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = ".parquet"
 
 _ROWS_AT_ONCE = 50_000
+_ROW_NAMES = " "  # the column that pandas saves without a name; a name in a header never is a space
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
 _FORMULAS = "=+-@＝＋－＠"  # a spreadsheet computes cells that begin with these, unless they are numbers
 _MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
@@ -282,15 +283,17 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
     header = [column.strip() for column in header]
     first_index: dict[str, int] = {}
     for index, column in enumerate(header):
-        if not column or column.startswith("__index_level_"):  # how pandas saves row names in CSV and in Parquet
-            raise BadData(f"{name}: column {index + 1} has no name; if it is a row number, save the table without it.")
+        if (index == 0 and not column) or column.startswith("__index_level_"):  # pandas saves row names so
+            header[index] = column = _ROW_NAMES
+        if not column:
+            raise BadData(f"{name}: column {index + 1} has no name; give it one.")
         if first_index.setdefault(column, index) != index:
             places = f"as columns {first_index[column] + 1} and {index + 1}"
             raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
     for column in (*sensitive, *(() if features == NUMERIC else features)):
         if column not in header:
             raise BadData(f"{name} has no column {column!r}{did_you_mean(column, header)}; its columns: {', '.join(header)}.")
-    for column in header if features == NUMERIC else (*sensitive, *features):
+    for column in (name for name in header if name != _ROW_NAMES) if features == NUMERIC else (*sensitive, *features):
         check_name(column, f"{name}: the column name")
     return header
 
@@ -301,7 +304,7 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
 class _Column:
     """The numbers of a column, chunk by chunk, and the first cell that is not a number."""
 
-    def __init__(self, name: str, may_miss: bool = False):
+    def __init__(self, name: str, may_miss: bool):
         self.name, self._may_miss = name, may_miss
         self.parts: list[np.ndarray] = []
         self.kinds: Counter[str] = Counter()  # numbers of cells, by kind
@@ -402,8 +405,10 @@ def _table(
     file = place.rpartition(",")[0]
     for name, texts in labels.items():
         _check_sensitive(f"{file}, column {name!r}:", texts)
-    unused, skipped = [], {}
+    unused, skipped, has_row_names = [], {}, False
     if features == NUMERIC:
+        has_row_names = any(column.name == _ROW_NAMES for column in columns)
+        columns = [column for column in columns if column.name != _ROW_NAMES]
         unused = [column.name for column in columns if column.is_text]
         columns = [column for column in columns if not column.is_text]
         if reason_to_skip:
@@ -425,6 +430,8 @@ def _table(
         raise BadData(f"{file}: {problem}") from None
     if not np.ptp(table.X, axis=0).any():
         raise BadData(f"{file}: no feature varies, so all rows are the same point.")
+    if has_row_names:
+        remarks.append("left out: a column without a name, in which pandas saves row numbers")
     if skipped:
         remarks.append(f"left out (--features names columns to keep): {_reasons(skipped)}")
     marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING})

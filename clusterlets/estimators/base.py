@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.estimators.groups import column_names, encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, first_text_cells, generator
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, naming_text
 
 
 class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -152,11 +152,5 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
 
     def _numbers(self, X, **settings) -> np.ndarray:
         """X as an array of numbers; InvalidInput names a column that holds something else."""
-        try:
+        with naming_text(X):
             return validate_data(self, X, dtype=np.float64, order="C", **settings)
-        except (TypeError, ValueError):
-            for name, cell in first_text_cells(X):
-                raise InvalidInput(
-                    f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it in numbers."
-                ) from None
-            raise

@@ -6,7 +6,7 @@ which is then loaded.
 
 import sys
 from collections.abc import Iterable
-from itertools import chain, groupby
+from contextlib import suppress
 from numbers import Real
 from typing import Any
 
@@ -151,14 +151,12 @@ def _encode_objects(where: str, column: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def _sort(values: Iterable) -> list:
-    """Values sorted; those without a common order type by type, and by their repr where a type has no order."""
-    try:
+    """Values sorted; without a common order by their type first, and then by their repr where a type has no order."""
+    with suppress(TypeError):
         return sorted(values)
-    except TypeError:
-        groups = [list(group) for _, group in groupby(sorted(values, key=_kind), key=_kind)]
-    if len(groups) == 1:
-        return sorted(groups[0], key=repr)
-    return list(chain.from_iterable(map(_sort, groups)))
+    with suppress(TypeError):
+        return sorted(values, key=lambda value: (_kind(value), value))
+    return sorted(values, key=lambda value: (_kind(value), repr(value)))
 
 
 def _kind(value: object) -> str:

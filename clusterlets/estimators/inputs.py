@@ -51,7 +51,20 @@ def as_array(values, name: str) -> np.ndarray:
         raise InvalidInput(f"{name} has rows of different lengths.") from None
 
 
-def first_text_cells(X) -> Iterator[tuple[Any, str]]:
+@contextmanager
+def naming_text(X) -> Iterator[None]:
+    """Turn the error about a table that is not all numbers into one that names the column that holds text."""
+    try:
+        yield
+    except (TypeError, ValueError):
+        for name, cell in _first_text_cells(X):
+            raise InvalidInput(
+                f"X: column {name!r} holds the text {cell!r}. Leave the column out, or encode it in numbers."
+            ) from None
+        raise
+
+
+def _first_text_cells(X) -> Iterator[tuple[Any, str]]:
     """Name, or number, of each column of a table that holds text, with the first text that is no number."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names, values = list(X.columns), X.to_numpy(dtype=object)

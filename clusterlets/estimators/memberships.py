@@ -7,16 +7,20 @@ from clusterlets.algorithms.instance_labels import nearest_own_centre
 from clusterlets.estimators.inputs import InvalidInput, as_array
 
 
+def members_of(memberships: csr_array) -> list[np.ndarray]:
+    """The instances in each cluster."""
+    by_cluster = memberships.tocsc()
+    return np.split(by_cluster.indices, by_cluster.indptr[1:-1])
+
+
 def nearest_own_cluster(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
     """Of the clusters that hold an instance, the one whose centre is nearest (ties go to the first), (n,)."""
-    by_cluster = memberships.tocsc()
-    return nearest_own_centre(X, np.split(by_cluster.indices, by_cluster.indptr[1:-1]), centres)
+    return nearest_own_centre(X, members_of(memberships), centres)
 
 
 def cluster_means(X: np.ndarray, memberships: csr_array) -> np.ndarray:
     """Mean (C, d) of the members of each cluster; none may be empty. O(n d) for a crisp clustering."""
-    by_cluster = memberships.tocsc()
-    return np.stack([X[rows].mean(axis=0) for rows in np.split(by_cluster.indices, by_cluster.indptr[1:-1])])
+    return np.stack([X[rows].mean(axis=0) for rows in members_of(memberships)])
 
 
 def memberships_of_labels(labels: np.ndarray) -> csr_array:
@@ -25,14 +29,14 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
 
 
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
-    """Memberships (n, C) in canonical form, of labels or memberships, and the label or place of each cluster (C,)."""
-    clusters = None
+    """Memberships (n, C) in the clusters that hold an instance, in canonical form, and label or place of each cluster (C,)."""
+    names = None
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
             if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
                 raise InvalidInput("Labels must be whole numbers from 0 on: every instance must be in a cluster.")
-            clusters, labels = np.unique(clustering, return_inverse=True)
+            names, labels = np.unique(clustering, return_inverse=True)
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")
@@ -42,9 +46,5 @@ def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
     unassigned = np.flatnonzero(np.diff(memberships.indptr) == 0)
     if len(unassigned):
         raise InvalidInput(f"Every instance must be in a cluster: row {unassigned[0]} is in none.")
-    return memberships, np.arange(memberships.shape[1]) if clusters is None else clusters
-
-
-def occupied(memberships: csr_array) -> csr_array:
-    """The memberships (n, C) in the clusters that hold an instance."""
-    return memberships[:, np.flatnonzero(memberships.sum(axis=0))]
+    occupied = np.flatnonzero(memberships.sum(axis=0))
+    return memberships[:, occupied], occupied if names is None else names

@@ -91,10 +91,8 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     memberships, clusters = as_memberships(clustering)
     if memberships.shape[0] != len(X):
         raise InvalidInput(f"The clustering is of {memberships.shape[0]} instances, and X has {len(X)}.")
-    occupied = np.flatnonzero(memberships.sum(axis=0))
-    memberships = memberships[:, occupied]
     ax = _axes(ax)
-    draw_projection(ax, X, clusters[occupied][nearest_own_cluster(X, memberships, cluster_means(X, memberships))])
+    draw_projection(ax, X, clusters[nearest_own_cluster(X, memberships, cluster_means(X, memberships))])
     return ax
 
 

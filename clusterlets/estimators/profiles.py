@@ -8,6 +8,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from clusterlets.estimators.inputs import InvalidInput
+from clusterlets.estimators.memberships import members_of
 from clusterlets.extras import optional
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 #: Differences of a mean, in standard deviations of the table, from which a feature stands out.
 STANDS_OUT = 0.3
+_SHOWN = 3  # features, and typical rows, of a cluster
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,7 @@ class Profiles:
         names = [f"feature {place}" for place in range(X.shape[1])] if names is None else [str(name) for name in names]
         if len(names) != X.shape[1]:
             raise InvalidInput(f"There are {len(names)} names of features, and X has {X.shape[1]}.")
-        members = memberships.tocsc()
-        rows_of = np.split(members.indices, members.indptr[1:-1])
-        means, spreads = (np.array([kind(X[rows], axis=0) for rows in rows_of]) for kind in (np.mean, np.std))
+        means, spreads = (np.array([kind(X[rows], axis=0) for rows in members_of(memberships)]) for kind in (np.mean, np.std))
         return cls(names, means, spreads, X.mean(axis=0), X.std(axis=0))
 
     @property
@@ -54,18 +54,14 @@ class Profiles:
         off = self.means - self.table_means
         return np.divide(off, self.table_spreads, out=np.zeros_like(off), where=self.table_spreads > 0)
 
-    def standing_out(self, cluster: int, most: int = 3) -> list[int]:
-        """Features of a cluster, by its place, that differ by :data:`STANDS_OUT` or more, the largest difference first."""
-        differences = np.abs(self.differences[cluster])
-        order = np.argsort(-differences, kind="stable")[:most]
-        return [int(feature) for feature in order if differences[feature] >= STANDS_OUT]
-
     def sentence(self, cluster: int) -> str:
-        """The features that stand out: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
+        """The features of a cluster, by its place, that stand out most: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
+        differences = np.abs(self.differences[cluster])
+        shown = np.argsort(-differences, kind="stable")[:_SHOWN]
         parts = [
             f"{self.names[feature]} {self.means[cluster, feature]:.4g} +- {self.spreads[cluster, feature]:.3g} "
             f"(table {self.table_means[feature]:.4g} +- {self.table_spreads[feature]:.3g})"
-            for feature in self.standing_out(cluster)
+            for feature in shown[differences[shown] >= STANDS_OUT]
         ]
         return "; ".join(parts) or "no feature stands out"
 
@@ -88,11 +84,10 @@ class Profiles:
         return pd.concat(parts, ignore_index=True)
 
 
-def typical_rows(X: np.ndarray, memberships: csr_array, most: int = 3) -> list[np.ndarray]:
+def typical_rows(X: np.ndarray, memberships: csr_array) -> list[np.ndarray]:
     """Of each cluster the rows that are nearest to its mean, the nearest first; O(n d) for a crisp clustering."""
-    members = memberships.tocsc()
     typical = []
-    for rows in np.split(members.indices, members.indptr[1:-1]):
+    for rows in members_of(memberships):
         off = ((X[rows] - X[rows].mean(axis=0)) ** 2).sum(axis=1)
-        typical.append(rows[np.argsort(off, kind="stable")[:most]])
+        typical.append(rows[np.argsort(off, kind="stable")[:_SHOWN]])
     return typical

@@ -15,8 +15,8 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.algorithms.row_samples import sample_rows
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator
-from clusterlets.estimators.memberships import as_memberships, occupied
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, generator, naming_text
+from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
 from clusterlets.metrics import instances
@@ -159,13 +159,11 @@ def fairness_report(
     Returns
     -------
     FairnessReport
-        A dict of scores, whose attribute ``clusters`` is a table of the clusters, ``features`` one of the features in each
-        cluster (both need pandas) and ``shares`` the share of
-        each group in the table. Names, units and meanings of the scores are as in ``docs/results-format.md``;
-        ``centroid_silhouette``, which needs more than the clustering, is left out. A ``price_of_fairness`` below 1: the
-        clustering is a better optimum than plain k-means found in all its starts.
-        ``cohesion_error`` is 0 where the cohesion is exact. ``silhouette_of_groups``: a dict with the mean silhouette of each
-        group that was drawn, by its value, or by the tuple of its values.
+        A dict of scores, with the tables ``clusters`` and ``features`` (of the features in each cluster), which need pandas,
+        and with ``shares``, those of the groups in the table. ``docs/results-format.md`` has names, units and meanings of the
+        scores; ``centroid_silhouette``, which needs more than the clustering, is left out. A ``price_of_fairness`` below 1: the
+        clustering is a better optimum than plain k-means found in all its starts. ``cohesion_error`` is 0 where the cohesion is
+        exact. ``silhouette_of_groups``: mean silhouette of each group that was drawn, by its value or the tuple of its values.
 
     Raises
     ------
@@ -187,7 +185,8 @@ def fairness_report(
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
     names = list(X.columns) if hasattr(X, "columns") else None
-    X = check_array(X, dtype=np.float64, order="C")
+    with naming_text(X):
+        X = check_array(X, dtype=np.float64, order="C")
     memberships, cluster_names = as_memberships(clustering)
     if deviation not in DEVIATIONS:
         raise InvalidInput(f"deviation={deviation!r} must be one of {', '.join(DEVIATIONS)}.")
@@ -202,7 +201,7 @@ def fairness_report(
     labels, membership = _disjoint_pieces(memberships)
     n_pieces = membership.shape[1]
     centroids, inertia = geometry.moments_by_label(X, labels, n_pieces)
-    counts = _counts(labels, groups, n_pieces, len(classes))
+    counts = np.bincount(labels * len(classes) + groups, minlength=n_pieces * len(classes)).reshape(n_pieces, -1)
     sums = np.zeros((n_pieces, n_pieces))
     diameter, source = np.nan, generator(random_state)
     if cohesion:
@@ -223,7 +222,7 @@ def fairness_report(
     scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost))
     composition = _composition(memberships, cluster_names, groups, groups_of_codes)
     deviations = deviation_per_cluster(composition.counts, composition.group_counts, deviation)
-    return FairnessReport(scores, composition, deviations, Profiles.of(X, occupied(memberships), names))
+    return FairnessReport(scores, composition, deviations, Profiles.of(X, memberships, names))
 
 
 def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
@@ -292,8 +291,7 @@ def composition_of(clustering, sensitive_features) -> Composition:
 def _composition(memberships: csr_array, numbers: np.ndarray, groups: np.ndarray, values: list) -> Composition:
     indicator = csr_array((np.ones(len(groups), dtype=np.int64), (np.arange(len(groups)), groups)))
     counts = (memberships.T.astype(np.int64) @ indicator).toarray()
-    occupied = counts.sum(axis=1) > 0
-    return Composition(counts[occupied], numbers[occupied], np.bincount(groups), values)
+    return Composition(counts, numbers, np.bincount(groups), values)
 
 
 def _values(classes: np.ndarray) -> list:
@@ -307,11 +305,4 @@ def _disjoint_pieces(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
     clusters = np.full((len(sizes), sizes.max()), -1)
     clusters[np.arange(sizes.max()) < sizes[:, None]] = memberships.indices
     _, first, pieces = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
-    membership = memberships[first].toarray().T
-    return pieces.reshape(-1), membership[membership.any(axis=1)]
-
-
-def _counts(pieces: np.ndarray, groups: np.ndarray, n_pieces: int, n_groups: int) -> np.ndarray:
-    counts = np.zeros((n_pieces, n_groups), dtype=np.int64)
-    np.add.at(counts, (pieces, groups), 1)
-    return counts
+    return pieces.reshape(-1), memberships[first].toarray().T

@@ -16,7 +16,7 @@ from clusterlets.algorithms.checks import check_largest, check_same_index
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, as_invalid_input
+from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, naming_text
 from clusterlets.storage import write_json
 from clusterlets.text import first_of
 
@@ -159,7 +159,8 @@ class SavedClustering:
             if missing:
                 raise InvalidInput(f"X has no column {missing[0]!r}; the clustering has {', '.join(self.feature_names)}.")
             X = X[self.feature_names]
-        X = np.ascontiguousarray(X, dtype=np.float64)
+        with naming_text(X):
+            X = np.ascontiguousarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.centres.shape[1]:
             raise InvalidInput(f"X must have {self.centres.shape[1]} columns, as in fit.")
         if not np.isfinite(X).all():
@@ -192,29 +193,10 @@ class SavedClustering:
             for name in ("mean", "scale"):
                 value = getattr(saved, name)
                 setattr(saved, name, None if value is None else np.array(value, dtype=np.float64))
-            saved._check()
         except (TypeError, ValueError, KeyError) as error:
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise InvalidInput(f"{path} is no clustering that `clusterlets cluster --save` wrote ({reason}).") from None
         return saved
-
-    def _check(self) -> None:
-        k, d = self.centres.shape
-        if self.counts.shape != (len(self.groups), k) or (self.counts < 0).any() or not np.isfinite(self.centres).all():
-            raise ValueError("centres, groups and counts do not fit together")
-        if {len(values) for values in self.groups} != {len(self.sensitive_names)}:
-            raise ValueError("groups and sensitive columns do not fit together")
-        of_features = (self.feature_names, self.mean, self.scale)
-        if any(values is not None and len(values) != d for values in of_features):
-            raise ValueError("features and centres do not fit together")
-        if self.method not in methods.names() or methods.get(self.method).assignment_rows is methods.Method.assignment_rows:
-            raise ValueError(f"{self.method} guarantees nothing for new rows")
-        method = methods.get(self.method)
-        with as_invalid_input():
-            methods.check_parameters(method, dict(self.parameters), self.method)
-        faults = method().faults(k, **self.parameters)
-        if faults:
-            raise ValueError("; ".join(faults))
 
 
 def _digest(content: Mapping) -> str:

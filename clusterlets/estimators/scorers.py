@@ -1,6 +1,7 @@
 """Scores of fair clusterings for scikit-learn's searches: ``GridSearchCV(..., scoring=deviation_scorer)``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -77,24 +78,16 @@ class ClusterScorer:
         return self.__name__
 
 
-def _deviation(X, clustering, sensitive_features) -> float:
-    report = fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False, reference_cost=0)
-    return -report["deviation_mean"]
+def _minus(score: str, settings: Mapping[str, Any], X, clustering, sensitive_features) -> float:
+    return -fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False, **settings)[score]
 
 
-def _largest_deviation(X, clustering, sensitive_features) -> float:
-    report = fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False, reference_cost=0)
-    return -report["deviation_max"]
-
-
-def _price(X, clustering, sensitive_features) -> float:
-    return -fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False)["price_of_fairness"]
-
-
+#: No price is needed, so plain k-means is not run.
+_UNPRICED = {"reference_cost": 0}
 #: Minus the mean deviation of the clusters; 0 is perfectly fair.
-deviation_scorer = ClusterScorer("deviation_scorer", _deviation)
+deviation_scorer = ClusterScorer("deviation_scorer", partial(_minus, "deviation_mean", _UNPRICED))
 #: Minus the largest deviation of a cluster, which :func:`clusterlets.tune` limits.
-largest_deviation_scorer = ClusterScorer("largest_deviation_scorer", _largest_deviation)
+largest_deviation_scorer = ClusterScorer("largest_deviation_scorer", partial(_minus, "deviation_max", _UNPRICED))
 #: Minus the price of fairness: the cost over the least one of plain k-means with as many clusters. Above -1 where the
 #: clustering is a better optimum than plain k-means found in all its starts; NaN where clusters overlap.
-price_scorer = ClusterScorer("price_scorer", _price)
+price_scorer = ClusterScorer("price_scorer", partial(_minus, "price_of_fairness", {}))

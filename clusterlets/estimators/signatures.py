@@ -25,14 +25,11 @@ def documented(parameter: methods.Parameter) -> Documented:
     return parameter.default, parameter.annotation, parameter.meaning + values
 
 
-def set_parameters(estimator: type, parameters: Mapping[str, Documented], n_positional: int = 1) -> None:
-    """Give an estimator its ``__init__``, which only stores, and put the parameters into its docstring.
-
-    The docstring has a line ``{parameters}`` where they belong.
-    """
+def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> None:
+    """Give an estimator its ``__init__``, which only stores, and put the parameters into its docstring at ``{parameters}``."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     arguments = [
-        inspect.Parameter(name, kinds[place >= n_positional], default=default)
+        inspect.Parameter(name, kinds[place > 0], default=default)
         for place, (name, (default, _, _)) in enumerate(parameters.items())
     ]
     signature = inspect.Signature([inspect.Parameter("self", kinds[0]), *arguments])

@@ -4,12 +4,14 @@ A cell is one configuration of one method on one dataset, for one block of seeds
 """
 
 import itertools
+import json
 import math
 import re
 import string
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import unquote
 
 import numpy as np
@@ -109,6 +111,13 @@ def configuration(k: int, parameters: Mapping[str, Value]) -> str:
 def format_parameters(parameters: Mapping[str, Value]) -> str:
     """The parameters of a run as results write them: ``hops=2,scope=last``."""
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
+
+
+def in_words(parameters: Mapping[str, Any]) -> str:
+    """As :func:`format_parameters`, for people: with mappings, such as limits of several columns, as JSON."""
+    plain = {name: value for name, value in parameters.items() if not isinstance(value, Mapping)}
+    mappings = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if isinstance(value, Mapping)]
+    return ",".join([*filter(None, [format_parameters(plain)]), *mappings])
 
 
 def parse_parameters(text: str) -> dict[str, Value]:

@@ -12,16 +12,6 @@ CELL_LOG = "{place}/logs/score_method/{dataset}/{method}/k{k}{parameters}/seeds{
 FIT_LOG = "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seeds}.log"
 
 
-def geometry_path(base: str, dataset: str) -> str:
-    """The file with a table's measurements."""
-    return GEOMETRY.format(base=base, dataset=dataset)
-
-
-def plain_cost_path(base: str, dataset: str, k: int) -> str:
-    """The file with the least cost of plain k-means on a table."""
-    return PLAIN_COST.format(base=base, dataset=dataset, k=k)
-
-
 def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}") -> str:
     """A prepared table. It is in the results folder, so that other settings in another folder do not change it."""
     return f"{base}/prepared/{dataset}.{suffix}"

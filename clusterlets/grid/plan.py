@@ -115,7 +115,7 @@ class Plan:
         """What a cell is scored from: the clusters of its method or, for a matcher, what it joins."""
         cell = self.cell(wildcards)
         base = wildcards.place if wildcards.place in self.data_folders else self.results
-        inputs = {"geometry": paths.geometry_path(base, cell.dataset)}
+        inputs = {"geometry": paths.GEOMETRY.format(base=base, dataset=cell.dataset)}
         kinds = ["pieces"]
         if cell.method in self.matchers:
             kinds += ["labels", "distances", *self._partitions(cell.method)]

@@ -4,10 +4,11 @@ A variant runs the cells that its change touches, on the paper's seeds and from 
 the grid's own. Its files are in their own folder below the results.
 """
 
+import itertools
 from collections.abc import Mapping
 
 from clusterlets.grid.cells import cells, seeds_of
-from clusterlets.grid.paths import plain_cost_path
+from clusterlets.grid.paths import PLAIN_COST
 
 #: Tables and variants use this many seeds: a choice among more would not be comparable with the paper's.
 SEEDS_OF_PAPER = 10
@@ -26,7 +27,8 @@ def settings_of(config: Mapping, variant: str) -> dict:
     if not variant:
         return {**config, "variants": {}}
     changes = config["variants"][variant]
-    tables = {name: {**table, **_only_key(changes, "scaling")} for name, table in config["tables"].items()}
+    scaling = {"scaling": changes["scaling"]} if "scaling" in changes else {}
+    tables = {name: {**table, **scaling} for name, table in config["tables"].items()}
     return {**config, **changes, "tables": tables, "variants": {variant: changes}}
 
 
@@ -51,12 +53,9 @@ def paths(config: Mapping, variant: str) -> list[str]:
 def plain_cost_paths(config: Mapping, variant: str) -> dict[tuple[str, int], str]:
     """Files with the costs of plain k-means on the tables of a variant, or of the grid, by dataset and number of clusters."""
     base = folder(config["results"], variant if has_own_tables(config, variant) else "")
-    return {(dataset, k): plain_cost_path(base, dataset, k) for dataset in config["datasets"] for k in config["k"]}
+    blocks = itertools.product(config["datasets"], config["k"])
+    return {(dataset, k): PLAIN_COST.format(base=base, dataset=dataset, k=k) for dataset, k in blocks}
 
 
 def _touches(changes: Mapping, grid: Mapping) -> bool:
     return not changes.keys().isdisjoint(_OF_ALL.union(grid["settings"].values()))
-
-
-def _only_key(changes: Mapping, key: str) -> dict:
-    return {key: changes[key]} if key in changes else {}

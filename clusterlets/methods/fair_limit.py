@@ -96,7 +96,7 @@ class FairLimit(Method):
             also=[None],
             bound=STRICT,
             meaning="In place of max_deviation: least and largest share of groups in every cluster, such as "
-            '{"f": (0.3, 0.6)}; with several sensitive columns a mapping of columns to these.',
+            '{"f": [0.3, 0.6]}; with several sensitive columns a mapping of columns to these.',
         ),
         "min_ratio": Exact(
             0,
@@ -141,7 +141,7 @@ class FairLimit(Method):
 
         X, groups = checked_instances(X, groups, self.name, n_clusters)
         occurring, groups = np.unique(groups, return_inverse=True)
-        limits, levels = self._limits(np.bincount(groups), occurring, max_deviation, shares, min_ratio)
+        limits, levels = self.limits(np.bincount(groups), occurring, max_deviation, shares, min_ratio)
         report = _print if verbose else None
         result = fair_limit(X, groups, n_clusters, random_state, limits, levels, min_cluster_size, n_init, max_seconds, report)
         counts = np.zeros((len(levels), n_clusters), dtype=np.int64)
@@ -150,7 +150,7 @@ class FairLimit(Method):
         self.deviation_, self.sizes_ = float(largest_deviation(counts, levels)), counts.sum(axis=0)
         return result.labels
 
-    def _limits(self, counts, occurring, max_deviation, shares, min_ratio):
+    def limits(self, counts, occurring, max_deviation=None, shares=None, min_ratio=None):
         """The limits, and the levels (K, S) of the groups that occur."""
         from clusterlets.algorithms import limits
 
@@ -190,7 +190,7 @@ class FairLimit(Method):
         from clusterlets.algorithms.limits import assignment_rows
 
         totals = composition.sum(axis=1)
-        limits, levels = self._limits(totals, range(len(totals)), max_deviation, shares, min_ratio)
+        limits, levels = self.limits(totals, range(len(totals)), max_deviation, shares, min_ratio)
         return assignment_rows(limits, levels, composition, new_totals)
 
     def faults(self, n_clusters, **parameters):

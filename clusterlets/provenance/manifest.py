@@ -180,12 +180,8 @@ def hashes(manifest: Mapping) -> dict[str, str]:
 
 def files(manifest: Mapping) -> list[str]:
     """Every file that a manifest promises, including cells."""
-    summaries = [name for name in hashes(manifest) if not _is_folder(name)]
+    summaries = [name for name in hashes(manifest) if not name.endswith("/")]
     return [*summaries, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
-
-
-def _is_folder(name: str) -> bool:
-    return name.endswith("/")
 
 
 @dataclass(frozen=True)
@@ -214,7 +210,7 @@ def check(results: Path) -> Check:
     manifest = _read_trusted(results / NAME)
     promised, digests = files(manifest), hashes(manifest)
     missing = [file for file in promised if not (results / file).is_file()]
-    present = [file for file in digests if not _is_folder(file) and file not in missing]
+    present = [file for file in digests if not file.endswith("/") and file not in missing]
     changed = [file for file in present if _hash(results / file) != digests[file]]
     for folder, names in cells_by_folder(manifest["settings"]).items():
         changed += _changed_cells(results, folder, names, digests.get(folder))

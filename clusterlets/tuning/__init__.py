@@ -1,7 +1,7 @@
 """Which method suits a table: the best clustering known within a limit, and what it is compared with (:func:`tune`)."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,18 +9,18 @@ from sklearn.utils.validation import check_array
 
 from clusterlets import methods
 from clusterlets.algorithms.checks import check_same_index
-from clusterlets.algorithms.limits import levels_of_groups
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.estimators.groups import encode
-from clusterlets.estimators.inputs import InvalidInput, check_whole
+from clusterlets.estimators.inputs import InvalidInput, check_whole, naming_text
 from clusterlets.extras import optional
-from clusterlets.grid.cells import parse_parameters
+from clusterlets.grid.cells import in_words
 
 with optional():  # tune returns a frame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
     from clusterlets.tuning import trials
+    from clusterlets.tuning.requirement import requirement
     from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, Task
 
 __all__ = ["Tuned", "tune"]
@@ -43,11 +43,13 @@ class Tuned(pd.DataFrame):
         Every run, whatever its status, with its seed.
     task : Task
         What was asked for.
+    plan : sequence of Candidate
+        The configurations, in the order in which they were to be tried.
     interrupted : bool
         Whether Ctrl-C ended the fits before their time.
     """
 
-    _metadata = ["runs", "task", "interrupted"]
+    _metadata = ["runs", "task", "plan", "interrupted"]
 
     @property
     def _constructor(self):
@@ -75,7 +77,13 @@ class Tuned(pd.DataFrame):
     def estimator(self):
         """The estimator of :meth:`best`, not yet fitted."""
         best = self.best()
-        return Candidate(best["method"], parse_parameters(best["parameters"])).estimator(self.task.n_clusters, best["seed"])
+        return self.candidate(best).estimator(self.task.n_clusters, best["seed"])
+
+    def candidate(self, run: Mapping[str, Any]) -> "Candidate":
+        """The method of a run, with the values of its parameters."""
+        return next(
+            each for each in self.plan if (each.method, in_words(each.parameters)) == (run["method"], run["parameters"])
+        )
 
     def recommendation(self) -> str:
         """Which run to repeat, what it costs, and what it is compared with."""
@@ -113,17 +121,19 @@ def tune(
     *,
     sensitive_features,
     n_clusters: int = 5,
-    max_deviation: float = 0.02,
+    max_deviation: float | Mapping[str, float] | None = None,
     min_cluster_size: int = 1,
+    shares: Mapping | None = None,
+    min_ratio: float | None = None,
     minutes: float = 5.0,
     methods_tried: Sequence[str] | None = None,
     n_seeds: int = 6,
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Tuned:
-    """The cheapest clustering known within a limit of unfairness; Ctrl-C returns what is finished.
+    """The cheapest clustering known within limits of unfairness; Ctrl-C returns what is finished.
 
-    fair-limit with the limit comes first. Every other method is tried with one seed; those that come close get more.
+    fair-limit with the limits comes first. Every other method is tried with one seed; those that come close get more.
 
     Parameters
     ----------
@@ -133,11 +143,13 @@ def tune(
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n_clusters : int
         Number of clusters, at least 2.
-    max_deviation : float
-        Limit, from 0 to 1, on the difference between a group's share in a cluster and in the table. With several sensitive
-        columns the shares of each column are limited.
+    max_deviation : float or mapping of str to float
+        Limit, from 0 to 1, on the difference between a group's share in a cluster and in the table; by default 0.02. With
+        several sensitive columns the shares of each column are limited, by one number, or by one for each column.
     min_cluster_size : int
         Least rows of a cluster.
+    shares, min_ratio
+        Limits of another kind in place of ``max_deviation``, as :class:`clusterlets.FairLimit` takes them.
     minutes : float
         Wall time for all fits; those that run at its end are stopped. More minutes only refine the answer.
     methods_tried : sequence of str or None
@@ -172,10 +184,9 @@ def tune(
     ):
         check_whole(name, value, least)
     check_whole("random_state", random_state, 0)
-    if isinstance(max_deviation, str) or not 0 <= max_deviation <= 1:
-        raise InvalidInput(f"max_deviation={max_deviation!r} is not a number from 0 to 1.")
     check_same_index(X=X, sensitive_features=sensitive_features)
-    X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
+    with naming_text(X):
+        X = check_array(X, dtype=np.float64, order="C", ensure_min_samples=2)
     groups, classes = encode(sensitive_features, len(X))
     if n_clusters > len(X):
         raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
@@ -183,10 +194,10 @@ def tune(
     names = {methods.get(name).name for name in (default if methods_tried is None else methods_tried)}
     if not names - {REFERENCE}:
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
-    levels, _ = levels_of_groups([column.tolist() for column in np.atleast_2d(classes.T)])
-    shares = [np.bincount(column[groups]) / len(X) for column in levels.T]
-    plain = least_plain_cost(X, n_clusters)
-    task = Task(X, sensitive_features, levels, shares, n_clusters, max_deviation, min_cluster_size, plain)
+    bounds = {"max_deviation": max_deviation, "shares": shares, "min_ratio": min_ratio}
+    asked = requirement(sensitive_features, classes, groups, bounds)
+    _, levels = asked.limits()
+    task = Task(X, sensitive_features, levels, asked, n_clusters, min_cluster_size, least_plain_cost(X, n_clusters))
     plan, runs = trials.candidates(sorted(names), task), []
     seeds = range(random_state, random_state + n_seeds)
     try:
@@ -204,7 +215,7 @@ def _ranked(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interru
     missing = [trials.not_tried(candidate, task, note) for candidate in plan]
     frame = pd.DataFrame([*runs, *(run for run in missing if (run["method"], run["parameters"]) not in tried)])
     tuned = Tuned(_by_configuration(frame))
-    tuned.runs, tuned.task, tuned.interrupted = frame, task, interrupted
+    tuned.runs, tuned.task, tuned.plan, tuned.interrupted = frame, task, plan, interrupted
     return tuned
 
 

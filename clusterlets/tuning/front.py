@@ -1,6 +1,6 @@
 """The plot of a tuning: price against the largest deviation, with the best trade-offs as a line."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -31,7 +31,9 @@ def draw(tuned: "Tuned") -> Figure:
         return empty_figure("Nothing to show: no fit has a result with a price.")
     look = method_styles(sorted(set(tuned["method"])))
     figure, (axes,) = panels(1, per_row=1, height=5.2)
-    _draw_axes(axes, priced, tuned.task.max_deviation)
+    limit = tuned.task.asked.bounds.get("max_deviation")
+    limit = None if limit is None or isinstance(limit, Mapping) else float(limit)
+    _draw_axes(axes, priced, limit)
     for name, points in priced.groupby("method", sort=False):
         color, marker = look[str(name)]
         axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
@@ -45,19 +47,25 @@ def draw(tuned: "Tuned") -> Figure:
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
     handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in names]
-    add_legend(figure, handles, "line: the front of what no configuration beats in both; dashed: the limit", 6)
+    add_legend(
+        figure,
+        handles,
+        f"line: the front of what no configuration beats in both{'' if limit is None else '; dashed: the limit'}",
+        6,
+    )
     _label(axes, pd.concat([front, priced[~priced["on_front"]]]))
     return figure
 
 
-def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float) -> None:
-    right = 1.15 * max(shown["deviation_max"].max(), limit, 0.01)
+def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float | None) -> None:
+    right = 1.15 * max(shown["deviation_max"].max(), limit or 0, 0.01)
     set_root_axis(axes, right, _TICKS)
     highest = 1.08 * max(1.2, shown["price"].max())
     axes.set_yscale("log")
     axes.set_ylim(min(highest**-0.04, 0.99 * shown["price"].min()), highest)
     set_round_ticks(axes.yaxis, 8)
-    axes.axvline(limit, color="0.35", lw=0.8, ls="--", zorder=1)
+    if limit is not None:
+        axes.axvline(limit, color="0.35", lw=0.8, ls="--", zorder=1)
 
 
 def _label(axes: Axes, points: pd.DataFrame) -> None:

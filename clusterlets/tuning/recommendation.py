@@ -7,7 +7,8 @@ import pandas as pd
 from clusterlets.algorithms.plain_costs import number_of_starts
 from clusterlets.metrics.prices import BELOW_ONE
 from clusterlets.text import counted
-from clusterlets.tuning.trials import LIMITED, NOT_TRIED, REFERENCE
+from clusterlets.tuning.requirement import LIMITED
+from clusterlets.tuning.trials import NOT_TRIED, REFERENCE
 
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
@@ -18,9 +19,8 @@ _SHOWN = 1.5  # times plain k-means: a looser bound tells nothing
 def sentences(tuned: "Tuned") -> str:
     """What to take and how good it is, what other limits cost, and what was not tried; InvalidInput if there is nothing."""
     best, task = tuned.best(), tuned.task
-    limit = f"{task.max_deviation:g}"
     size = f" and at least {task.min_cluster_size} rows in each" if task.min_cluster_size > 1 else ""
-    asked = f"{counted(task.n_clusters, 'cluster')} within {limit} of the table's shares{size}"
+    asked = f"{counted(task.n_clusters, 'cluster')} {task.asked}{size}"
     starts = number_of_starts(len(task.X))
     scores = (
         f"{best['price']:.3f} times the cost of the best plain k-means found ({starts} starts), "
@@ -60,15 +60,15 @@ def _quality(best) -> list[str]:
 
 
 def _comparison(tuned: "Tuned") -> str:
-    """A line for half the limit, the limit, twice the limit, and no limit: the lowest price known for each."""
+    """A line for half the limits, the limits, twice the limits, and no limit: the lowest price known for each."""
     task, rows = tuned.task, []
-    for limit in dict.fromkeys((task.max_deviation / 2, task.max_deviation, min(1.0, task.max_deviation * 2))):
-        within = tuned.runs[[task.keeps(run, limit) for run in tuned.runs.to_dict("records")]]
+    for name, multiple in task.asked.compared().items():
+        within = tuned.runs[[task.keeps(run, multiple) for run in tuned.runs.to_dict("records")]]
         if len(within):
             run = within.loc[within["price"].idxmin()]
-            rows.append((f"limit {limit:g}", f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)))
+            rows.append((name, f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)))
         else:
-            rows.append((f"limit {limit:g}", "none known", "", ""))
+            rows.append((name, "none known", "", ""))
     below = tuned.runs[tuned.runs["price"] < 1]
     if len(below):
         run = below.loc[below["price"].idxmin()]

@@ -15,15 +15,14 @@ from clusterlets.algorithms.limits import largest_deviation
 from clusterlets.analysis.leaderboard import spread_positions
 from clusterlets.estimators import ClusterletClustering, MethodClustering, fairness_report
 from clusterlets.grid.artifacts import OK, TIMEOUT, UNSUPPORTED
-from clusterlets.grid.cells import combinations, format_parameters
+from clusterlets.grid.cells import combinations, in_words
 from clusterlets.grid.fitting import Fit, Limits, fits
+from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement
 
 #: Status of a configuration for which no time was left.
 NOT_TRIED = "not_tried"
 #: Plain k-means: prices are relative to its cost.
 REFERENCE = "k-means"
-#: The method whose clusters keep the limit by construction; it comes first.
-LIMITED = "fair-limit"
 #: Methods that cannot answer the question, with the reason; they are tried only if named.
 OTHER_AIMS = {
     "B": "its clusters may overlap",
@@ -34,9 +33,8 @@ OTHER_AIMS = {
 #: Share of the whole time that a fit may take, unless it is one of fair-limit.
 SHARE = 0.1
 #: A configuration gets more seeds if it keeps the limit at up to this many times the lowest cost, or misses it by no more.
-_CLOSE, _NEAR_MISS = 1.1, 1.5
+_CLOSE = 1.1
 _MOST_COMPILING = 600.0  # seconds for the first method to compile: more than any machine needs
-_ROUNDING = 1e-12  # of deviations, which are compared with the limit
 _SCORES = ("n_clusters", "smallest", "kmeans_cost")
 
 #: Called before each fit with the number done, the number planned, and in words the next one and the best so far.
@@ -53,11 +51,9 @@ class Task:
     sensitive_features : array-like (n,) or (n, S)
     levels : int array (K, S)
         Level of each group in each sensitive column.
-    shares : sequence of S float arrays
-        Share of each level of each sensitive column.
+    asked : Requirement
+        Limits on the groups of every cluster.
     n_clusters : int
-    max_deviation : float
-        Limit on the difference between a level's share in a cluster and in the table, for every sensitive column.
     min_cluster_size : int
     plain_cost : float
         Lowest cost of plain k-means with as many clusters.
@@ -66,17 +62,15 @@ class Task:
     X: np.ndarray
     sensitive_features: Any
     levels: np.ndarray
-    shares: Sequence[np.ndarray]
+    asked: Requirement
     n_clusters: int
-    max_deviation: float
     min_cluster_size: int
     plain_cost: float
 
-    def keeps(self, run: Mapping[str, Any], max_deviation: float | None = None) -> bool:
-        """Whether a run has the requested clusters, within this limit or the task's."""
-        limit = self.max_deviation if max_deviation is None else max_deviation
+    def keeps(self, run: Mapping[str, Any], multiple: float = 1.0) -> bool:
+        """Whether a run has the requested clusters, within this multiple of the limits."""
         is_whole = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
-        return bool(is_whole and run["price"] > 0 and run["deviation_max"] <= limit + _ROUNDING)
+        return bool(is_whole and run["price"] > 0 and run["least_multiple"] <= multiple)
 
 
 @dataclass(frozen=True)
@@ -87,7 +81,7 @@ class Candidate:
     parameters: Mapping[str, Any]
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.method, format_parameters(self.parameters))))
+        return " ".join(filter(None, (self.method, in_words(self.parameters))))
 
     def estimator(self, n_clusters: int, seed: int) -> ClusterletClustering | MethodClustering:
         """The unfitted estimator; a matcher returns the configuration with the number of clusters closest to this."""
@@ -96,41 +90,21 @@ class Candidate:
         return MethodClustering(self.method, n_clusters, parameters=dict(self.parameters), random_state=seed)
 
 
-def delta_within(shares: Sequence[np.ndarray], max_deviation: float) -> float:
-    """The largest delta, rounded down to four digits, whose bounds imply the limit on the deviation.
-
-    The bounds are r (1 - delta) <= p <= r / (1 - delta) for every share r, and shares of a cluster add up to 1.
-    """
-    r = np.concatenate(shares)
-
-    def allowed(delta: float) -> float:
-        above, below = r * delta / (1 - delta), r * delta
-        rest_below, rest_above = (1 - r) * delta, (1 - r) * delta / (1 - delta)
-        return float(np.maximum(np.minimum(above, rest_below), np.minimum(below, rest_above)).max())
-
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2
-        low, high = (middle, high) if allowed(middle) <= max_deviation else (low, middle)
-    digits = 10 ** (4 - math.floor(math.log10(low))) if low > 1e-9 else 1
-    return math.floor(low * digits) / digits
-
-
 def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     """The configurations in the order in which they are tried.
 
-    First fair-limit with the limit, plain k-means, and fair-limit with half and twice the limit, for comparison. Then the other
-    methods, cheap ones first: with the delta that implies the limit, or a few values of the parameters that trade fairness for
-    cost.
+    First fair-limit with the limits, plain k-means, and fair-limit with half and twice the limits, for comparison. Then the
+    other methods, cheap ones first: with the delta that implies the limits, or a few values of the parameters that trade
+    fairness for cost.
     """
-    one_row = task.n_clusters / len(task.X)  # of an average cluster; delta's bounds hold up to whole rows
-    limits = [task.max_deviation, task.max_deviation / 2, min(1.0, task.max_deviation * 2)]
-    limited = [Candidate(LIMITED, {"max_deviation": limit}) for limit in dict.fromkeys(limits)] if LIMITED in names else []
+    delta = task.asked.delta(one_row=task.n_clusters / len(task.X))  # of an average cluster
+    others_compared = [task.asked.times(multiple) for multiple in task.asked.compared().values() if multiple != 1]
+    limited = [Candidate(LIMITED, bounds) for bounds in (task.asked.bounds, *others_compared) if LIMITED in names]
     others = []
     for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (_seconds(name, task), name)):
         method = methods.get(name)
         if "delta" in method.parameters:
-            others.append(Candidate(name, {"delta": delta_within(task.shares, max(0.0, task.max_deviation - one_row))}))
+            others.append(Candidate(name, {"delta": delta}))
             continue
         grid = {
             parameter: values for parameter, values in method.grid().items() if method.parameters[parameter].trades_fairness
@@ -196,13 +170,13 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
 
 
 def _is_close(task: Task, candidate: Candidate, run: Mapping, best: float) -> bool:
-    if not methods.get(candidate.method).is_random or candidate.parameters.get("max_deviation", task.max_deviation) != (
-        task.max_deviation
-    ):
+    if not methods.get(candidate.method).is_random:
+        return False
+    if candidate.method == LIMITED and not task.asked.bounds.items() <= candidate.parameters.items():
         return False
     if task.keeps(run):
         return run["price"] <= _CLOSE * best
-    return bool(run["deviation_max"] <= _NEAR_MISS * task.max_deviation and run["price"] < best)
+    return bool(run["least_multiple"] <= NEAR_MISS and run["price"] < best)
 
 
 def _load(candidate: Candidate, end: float) -> Fit:
@@ -247,16 +221,19 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
         fitted = candidate.estimator(task.n_clusters, seed).fit(task.X, sensitive_features=task.sensitive_features)
     settings = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
     report = fairness_report(task.X, fitted.memberships_, task.sensitive_features, **settings)
-    deviation = float(largest_deviation(report.composition.counts.T, task.levels))
-    gap = getattr(fitted, "assignment_gap_", math.nan)
-    return {name: report[name] for name in _SCORES} | {"deviation_max": deviation, "assignment_gap": gap}
+    counts = report.composition.counts.T
+    return {name: report[name] for name in _SCORES} | {
+        "deviation_max": float(largest_deviation(counts, task.levels)),
+        "least_multiple": task.asked.least_multiple(counts),
+        "assignment_gap": getattr(fitted, "assignment_gap_", math.nan),
+    }
 
 
 def _run(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
     """A row of the runs; the price is missing where clusters overlap, or are not as many as requested."""
-    row: dict[str, Any] = {"method": candidate.method, "parameters": format_parameters(candidate.parameters), "seed": seed}
+    row: dict[str, Any] = {"method": candidate.method, "parameters": in_words(candidate.parameters), "seed": seed}
     row |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
-    row |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "assignment_gap"), math.nan)
+    row |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "least_multiple", "assignment_gap"), math.nan)
     has_price = row["n_clusters"] == task.n_clusters and task.plain_cost > 0
     row["price"] = row["kmeans_cost"] / task.plain_cost if has_price else math.nan
     if fit.status == OK and math.isnan(row["kmeans_cost"]):

@@ -145,6 +145,11 @@ def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, ste
     assert not steps.receipt.exists() and {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()} == raw
 
 
+def test_an_unknown_scaling_is_refused_before_anything_is_read(steps):
+    with pytest.raises(ClusterletsError, match="'zscore' is unknown; it must be one of none, standard"):
+        steps.prepare("iris", scaling="zscore")
+
+
 def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(steps):
     steps.fetch("iris")
     content, raw = steps.receipt.read_bytes(), (steps.raw / "iris" / "iris.csv").read_bytes()

@@ -13,7 +13,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from itertools import zip_longest
+from difflib import unified_diff
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +66,7 @@ ORDER = [
 ]
 # Prefixes of the variables that make numeric libraries compute in another way.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
-LENGTH = 160  # characters that are shown of a line that differs
+LENGTH = 5  # lines that are shown of a text that differs
 # A table with two sensitive columns.
 PEOPLE = "age,income,city,sex\n" + "".join(
     f"{20 + row * row % 47},{row * 7919 % 101 / 10},{('Bonn', 'Cork', 'Lyon')[row % 5 % 3]},{'wm'[row // 2 % 2]}\n"
@@ -144,41 +144,22 @@ def complaint(folder, native=None):
         return ""
     wrong.sort(key=lambda file: _place(Path(file)))
     lines = [f"{len(wrong)} of {len(correct)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
-    lines += [f"  {file}: {difference(*(run / 'results' / file for run in (native, folder)))}" for file in wrong[:1] if native]
+    lines += [_difference(*(run / "results" / wrong[0] for run in (native, folder)))] if native else []
     return "\n".join([*lines, "All: " + " ".join(wrong)])
 
 
-def difference(native, other):
-    """How a file differs from that of a native run, in words."""
-    missing = [index for index, path in (("natively", native), ("here", other)) if not path.is_file()]
-    if missing:
-        return f"it is missing {' and '.join(missing)}"
+def _difference(native, other):
+    """How a file differs from that of a native run: the first line of a text, or the first array."""
+    if not (native.is_file() and other.is_file()):
+        return f"It is missing {'here' if native.is_file() else 'natively'}."
     if native.read_bytes() == other.read_bytes():
-        return "a native run on this machine gives the same bytes"
+        return "A native run on this machine gives the same bytes."
     if native.suffix == ".npz":
-        return _difference_of_arrays(load_arrays(native), load_arrays(other))
-    pairs = zip_longest(*(path.read_text(encoding="utf-8").splitlines() for path in (native, other)), fillvalue="(no line)")
-    for number, (left, right) in enumerate(pairs, 1):
-        if left != right:
-            first = next((index for index, (a, b) in enumerate(zip(left, right)) if a != b), min(len(left), len(right)))
-            start = max(0, first - LENGTH // 2)
-            shown = [line[start : start + LENGTH] for line in (left, right)]
-            return f"line {number}, from character {start + 1}:\n    natively {shown[0]}\n    here     {shown[1]}"
-    return "only its line ends differ"
-
-
-def _difference_of_arrays(native, other):
-    if native.keys() != other.keys():
-        return f"arrays {sorted(native.keys() ^ other.keys())} are only in one"
-    for name, left in native.items():
-        right = other[name]
-        if (left.dtype, left.shape) != (right.dtype, right.shape):
-            return f"{name} is {left.dtype} {left.shape} natively, {right.dtype} {right.shape} here"
-        changed = np.flatnonzero(left.ravel() != right.ravel())
-        if len(changed):
-            values = [array.ravel()[changed[0]].item() for array in (left, right)]
-            return f"{name}: {len(changed)} of {left.size} values, the first {values[0]!r} natively, {values[1]!r} here"
-    return "equal arrays; only the archive around them differs"
+        left, right = load_arrays(native), load_arrays(other)
+        names = [name for name in {**left, **right} if not np.array_equal(left.get(name), right.get(name))]
+        return "".join(f"{name}: natively {left.get(name)}, here {right.get(name)}" for name in names[:1])
+    texts = (path.read_text(encoding="utf-8").splitlines() for path in (native, other))
+    return "\n".join(list(unified_diff(*texts, "natively", "here", lineterm="", n=0))[:LENGTH])
 
 
 if __name__ == "__main__":

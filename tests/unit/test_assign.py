@@ -173,17 +173,12 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
     "spoil",
     [
         lambda content: content.pop("format"),
-        lambda content: content.update(counts=[[1, 2]]),
-        lambda content: content.update(method="k-means"),
-        lambda content: content.update(method="os.system"),
-        lambda content: content.update(parameters={"max_deviation": -1}),
-        lambda content: content.update(extra=1),
-        lambda content: content.update(centres=[["a", "b"]] * K),
-        lambda content: content["centres"][0].reverse(),
         lambda content: content.pop("sha256"),
+        lambda content: content.update(method="os.system"),
+        lambda content: content["centres"][0].reverse(),
     ],
 )
-def test_a_file_of_another_kind_is_refused(tmp_path, spoil):
+def test_a_file_of_another_kind_or_a_changed_one_is_refused(tmp_path, spoil):
     file = tmp_path / "model.json"
     fitted("fair-limit").saved().save(str(file))
     content = json.loads(file.read_text())
@@ -230,7 +225,9 @@ def test_the_commands_save_and_assign(people, capsys):
 
 def test_identifiers_and_rows_that_lack_a_value(people, capsys):
     """The row numbers are those of the file; an empty cell is an error that names its line, and the way out."""
-    assert run(capsys, *SAVE)[0] == 0
+    assert run(capsys, *SAVE, "--id", "person_id")[0] == 0
+    labels = pd.read_csv("old_labels.csv")
+    assert list(labels) == ["row", "person_id", "cluster"] and (labels["person_id"] == people["person_id"][:N]).all()
     new = pd.read_csv("new.csv").assign(person_id=people["person_id"][N:].to_numpy())
     new.loc[4, "pay"], new.loc[7, "sex"] = np.nan, None
     new.to_csv("new.csv", index=False)
@@ -256,7 +253,7 @@ def test_identifiers_that_cannot_be_kept_are_refused(people, capsys, monkeypatch
     assert status == 1 and "the file with the clusters has a column of this name" in complaint
 
 
-@pytest.mark.parametrize("cells", [("", "5"), ("3,5", "4,5"), ("many", "few")])
+@pytest.mark.parametrize("cells", [("", "5"), ("3,5", "4,5")])
 def test_messages_name_the_options_that_the_command_has(people, capsys, cells):
     assert run(capsys, *SAVE)[0] == 0
     for name in ("old.csv", "new.csv"):
@@ -290,29 +287,12 @@ def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, cap
     assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
-def test_groups_that_the_clustering_does_not_know_are_named(people, capsys):
-    assert run(capsys, *SAVE)[0] == 0
-    new = pd.read_csv("new.csv")
-    new.assign(sex=new["sex"].str.upper()).to_csv("new.csv", index=False)
-    status, output, _ = run(capsys, "assign", "people.json", "new.csv")
-    assert status == 0 and "note: the clustering knew no F, M; check the spelling" in output
-
-
 def test_what_the_commands_cannot_do_is_said(people, capsys):
     options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max-deviation", "0.05")]
     status, _, complaint = run(capsys, *options)
     assert status == 1 and "--save has no effect with --method k-means" in complaint
     assert run(capsys, *SAVE)[0] == 0
-    pd.read_csv("new.csv").drop(columns="pay").to_csv("new.csv", index=False)
-    status, _, complaint = run(capsys, "assign", "people.json", "new.csv")
-    assert status == 1 and "has no column 'pay'" in complaint
     status, _, complaint = run(capsys, "assign", "old.csv", "new.csv")
     assert status == 1 and "old.csv is no clustering" in complaint
     status, _, complaint = run(capsys, "assign", "none.json", "new.csv")
     assert status == 1 and "none.json" in complaint and "Traceback" not in complaint
-
-
-def test_the_labels_keep_identifiers(people, capsys):
-    assert run(capsys, *SAVE, "--id", "person_id")[0] == 0
-    labels = pd.read_csv("old_labels.csv")
-    assert list(labels) == ["row", "person_id", "cluster"] and (labels["person_id"] == people["person_id"][:N]).all()

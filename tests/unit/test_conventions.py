@@ -12,7 +12,7 @@ from clusterlets import (
     FairLimit,
     InvalidInput,
     fairness_report,
-    largest_deviation_scorer,
+    tune,
 )
 
 RNG = np.random.default_rng(0)
@@ -52,15 +52,14 @@ def test_weights_are_refused_unless_equal():
 
 @pytest.mark.parametrize("as_table", [lambda frame: frame, lambda frame: frame.to_numpy(), lambda frame: frame.values.tolist()])
 def test_a_column_of_text_is_named(as_table):
-    table = as_table(X.assign(job="nurse"))
-    name = "'job'" if hasattr(table, "columns") else 3
-    with pytest.raises(InvalidInput, match=f"X: column {name} holds the text 'nurse'"):
-        FRAC(3).fit(table, sensitive_features=SEX)
-
-
-def test_the_scorer_of_the_largest_deviation():
-    model = FRAC(3, random_state=0).fit(X, sensitive_features=SEX)
-    expected = abs(pd.crosstab(model.labels_, SEX, normalize="index") - pd.Series(SEX).value_counts(normalize=True)).max(
-        axis=None
-    )
-    assert largest_deviation_scorer(model, X, sensitive_features=SEX) == pytest.approx(-expected)
+    table = as_table(X.assign(pay="nurse"))
+    name = "'pay'" if hasattr(table, "columns") else 1
+    saved = FairLimit(3, max_deviation=0.1, random_state=0).fit(X, sensitive_features=SEX).saved()
+    for use in (
+        lambda: FRAC(3).fit(table, sensitive_features=SEX),
+        lambda: tune(table, sensitive_features=SEX, n_clusters=3),
+        lambda: fairness_report(table, SEX, SEX),
+        lambda: saved.assign(table, SEX),
+    ):
+        with pytest.raises(InvalidInput, match=f"X: column {name} holds the text 'nurse'"):
+            use()

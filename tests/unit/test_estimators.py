@@ -3,7 +3,6 @@
 import doctest
 import pickle
 import warnings
-from datetime import datetime
 from fractions import Fraction
 from functools import partial
 from inspect import Parameter, signature
@@ -13,11 +12,10 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
-from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.metrics import silhouette_score
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -28,7 +26,6 @@ from clusterlets.algorithms.frac import frac, frac_oe
 from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
 from clusterlets.algorithms.scaff_tree import scaff_tree
-from clusterlets.errors import ClusterletsError
 from clusterlets.estimators import (
     FRAC,
     FRACOE,
@@ -118,10 +115,13 @@ def entries(memberships):
     return memberships.toarray()
 
 
-@pytest.mark.parametrize("matcher", methods.names("paper"))
-def test_clusterlets_agree_with_the_functions(people, matcher):
+MATCHERS = [(matcher, {"hops": 3}) for matcher in methods.names("paper") if matcher != "C"]
+MATCHERS += [("C", {"omega": 0.25, "sample_size": 2000}), ("B", {"hops": 3, "scope": "cluster"})]
+
+
+@pytest.mark.parametrize(("matcher", "settings"), MATCHERS)
+def test_clusterlets_agree_with_the_functions(people, matcher, settings):
     X, sex, _ = people
-    settings = {"omega": 0.25, "sample_size": 2000} if matcher == "C" else {"hops": 3}
     fitted = ClusterletClustering(6, matcher=matcher, random_state=11, **settings)
     assert fitted.fit(X, sensitive_features=sex) is fitted
 
@@ -130,7 +130,7 @@ def test_clusterlets_agree_with_the_functions(people, matcher):
     if matcher == "C":
         expected = match_centroid(sample_partitions(clusterlets, 2000, rng), 0.25)
     else:
-        expected = methods.get(matcher)().match(clusterlets, rng, hops=3)
+        expected = methods.get(matcher)().match(clusterlets, rng, **settings)
 
     assert np.array_equal(fitted.matching_, expected)
     assert np.array_equal(fitted.clusterlets_.labels, clusterlets.labels)
@@ -142,48 +142,17 @@ def test_clusterlets_agree_with_the_functions(people, matcher):
     np.testing.assert_allclose(fitted.cluster_centers_, means, rtol=1e-12, atol=1e-12)
     distances = np.where(memberships, cdist(X, means), np.inf)
     assert np.array_equal(fitted.labels_, distances.argmin(axis=1))
-    if matcher not in ("D", "B"):
-        assert (memberships.sum(axis=1) == 1).all()
-
-
-def test_instances_in_several_clusters_are_labelled_with_one_of_them(people):
-    X, sex, _ = people
-    fitted = ClusterletClustering(6, matcher="B", hops=3, random_state=0).fit(X, sensitive_features=sex)
-    memberships = entries(fitted.memberships_)
-    assert (memberships.sum(axis=1) > 1).any()
-    assert memberships[np.arange(len(X)), fitted.labels_].all()
-
-
-def test_scope_reaches_the_matcher(people):
-    X, sex, _ = people
-    one, other = (
-        ClusterletClustering(8, matcher="B", scope=scope, random_state=0).fit(X, sensitive_features=sex).matching_
-        for scope in (None, "cluster")
-    )
-    assert one.shape != other.shape or (one != other).any()
-    named = ClusterletClustering(8, matcher="B", scope="last", random_state=0).fit(X, sensitive_features=sex).matching_
-    assert np.array_equal(one, named)
+    assert (memberships.sum(axis=1) > 1).any() == (matcher in ("D", "B"))
 
 
 @pytest.mark.parametrize(("estimator", "function"), [(FRAC, frac), (FRACOE, frac_oe)])
-@pytest.mark.parametrize("output", ["fair", "nearest"])
-def test_frac_agrees_with_the_function(people, estimator, function, output):
+def test_the_other_output_of_frac_agrees_with_the_function(people, estimator, function):
     X, sex, _ = people
-    fitted = estimator(5, output=output, tau=0.1, random_state=4).fit(X, sensitive_features=sex)
+    fitted = estimator(5, output="nearest", tau=0.1, random_state=4).fit(X, sensitive_features=sex)
     expected = function(X, codes(sex), 5, np.random.default_rng(4), tau=0.1)
-    labels = expected.labels_fair if output == "fair" else expected.labels_nearest
-    assert np.array_equal(fitted.labels_, labels)
-    assert np.array_equal(entries(fitted.memberships_), labels[:, None] == np.arange(labels.max() + 1))
+    assert np.array_equal(fitted.labels_, expected.labels_nearest)
     assert fitted.n_iter_ == expected.n_iter
     np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
-
-
-def test_settings_reach_frac(people):
-    X, sex, _ = people
-    settings = {"init": "k-means++", "max_iter": 2, "tol": 0.0}
-    fitted = FRAC(4, random_state=1, **settings).fit(X, sensitive_features=sex)
-    expected = frac(X, codes(sex), 4, np.random.default_rng(1), **settings)
-    assert fitted.n_iter_ == 2 and np.array_equal(fitted.labels_, expected.labels_fair)
 
 
 def test_empty_cells_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
@@ -192,15 +161,6 @@ def test_empty_cells_of_frac_are_dropped_and_prediction_agrees_with_the_labels()
         fitted = FRAC(4, output="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
     assert fitted.n_clusters_ == len(fitted.cluster_centers_) == fitted.labels_.max() + 1 < 4
     assert np.array_equal(fitted.predict(X), fitted.labels_)
-
-
-def test_clusters_that_frac_leaves_empty_have_no_centre():
-    X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [11.0]])
-    with pytest.warns(ConvergenceWarning, match="FRAC found 3 clusters"):
-        fitted = FRAC(4, tau=0, random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
-    means = [X[fitted.labels_ == cluster].mean(axis=0) for cluster in range(fitted.labels_.max() + 1)]
-    assert fitted.n_clusters_ == len(means) < 4
-    np.testing.assert_allclose(fitted.cluster_centers_, means)
 
 
 def test_ties_between_clusters_go_to_the_first():
@@ -216,13 +176,6 @@ def test_new_points_go_to_the_nearest_centre_among_the_clusters_of_the_nearest_c
         nearest = cdist(points, fitted.clusterlets_.centroids).argmin(axis=1)
         distances = np.where(fitted.matching_.T[nearest], cdist(points, fitted.cluster_centers_), np.inf)
         assert np.array_equal(fitted.predict(points), distances.argmin(axis=1))
-
-
-def test_new_points_go_to_fracs_nearest_centre(people):
-    X, sex, _ = people
-    points = np.random.default_rng(8).uniform(-3, 10, size=(50, 2))
-    fitted = FRAC(4, random_state=2).fit(X, sensitive_features=sex)
-    assert np.array_equal(fitted.predict(points), cdist(points, fitted.cluster_centers_).argmin(axis=1))
 
 
 def test_every_rival_has_a_public_estimator():
@@ -303,12 +256,6 @@ def test_every_parameter_reaches_the_method(people, estimator, name):
     assert np.array_equal(fitted.labels_, codes(result[method.outputs[0]] if method.outputs else result))
 
 
-def test_a_table_that_a_rival_cannot_handle_is_refused():
-    X = np.arange(2001.0)[:, None]
-    with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, and antidote handles 2000"):
-        NAMED["antidote"](2).fit(X, sensitive_features=np.arange(2001) % 2)
-
-
 @pytest.mark.parametrize("rival", ESTIMATORS)
 def test_only_fewer_clusters_than_requested_give_a_warning(rival):
     """Two distinct rows, each twice in each group; methods that may separate equal rows reach three clusters."""
@@ -347,110 +294,12 @@ def test_a_matcher_may_find_fewer_clusters_without_a_warning(people):
     assert 0 < fitted.n_clusters_ < 8
 
 
-def test_a_method_that_finds_no_clustering_says_what_to_change():
-    X = np.arange(8.0)[:, None]
-    with pytest.raises(
-        InvalidInput, match="no fairlets of a balance p/q with q up to 2 can be made. Take largest_q = 3 or more"
-    ):
-        TreeFairlets(2, largest_q=2).fit(X, sensitive_features=[0, 0, 1, 1, 1, 1, 1, 1])
-
-
-COLUMNS = {
-    "list": lambda sex: sex.tolist(),
-    "strings": lambda sex: sex,
-    "objects": lambda sex: sex.astype(object),
-    "booleans": lambda sex: sex == "male",
-    "integers": lambda sex: np.where(sex == "male", 7, -2),
-    "whole floats": lambda sex: np.where(sex == "male", 1.0, 0.0),
-    "series": lambda sex: pd.Series(sex, index=np.arange(len(sex)) + 1000, name="sex"),
-    "pandas strings": lambda sex: pd.Series(sex, dtype="string"),
-    "nullable integers": lambda sex: pd.array(np.where(sex == "male", 1, 0), dtype="Int64"),
-    "categories": lambda sex: pd.Categorical(sex),
-    "one column": lambda sex: sex[:, None],
-    "data frame": lambda sex: pd.DataFrame({"sex": sex}),
-    "with a constant": lambda sex: pd.DataFrame({"land": "it", "sex": sex}),
-}
-
-
-@pytest.mark.parametrize("form", COLUMNS)
-def test_any_kind_of_column_gives_the_same_clusters(people, form):
-    X, sex, _ = people
-    expected = ClusterletClustering(4, random_state=0).fit(X, sensitive_features=sex).labels_
-    labels = ClusterletClustering(4, random_state=0).fit_predict(X, sensitive_features=COLUMNS[form](sex))
-    assert np.array_equal(labels, expected)
-
-
-def test_groups_are_sorted_values_and_categories_keep_their_order():
-    X, size = [[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], ["small", "large", "medium"] * 2
-    by_value = FRAC(2, random_state=0).fit(X, sensitive_features=size)
-    assert by_value.sensitive_classes_.tolist() == ["large", "medium", "small"]
-    ordered = pd.Categorical(size, categories=["small", "medium", "large", "huge"])
-    in_order = FRAC(2, random_state=0).fit(X, sensitive_features=ordered)
-    assert in_order.sensitive_classes_.tolist() == ["small", "medium", "large"]
-
-
-def test_combinations_of_columns_are_the_groups(people):
-    X, sex, group = people
-    both = pd.DataFrame({"sex": sex, "group": group})
-    fitted = ClusterletClustering(3, matcher="D", random_state=0).fit(X, sensitive_features=both)
-    joint = [f"{s}{g}" for s, g in zip(sex, group, strict=True)]
-    expected = ClusterletClustering(3, matcher="D", random_state=0).fit(X, sensitive_features=joint)
-    assert np.array_equal(fitted.matching_, expected.matching_)
-    assert fitted.sensitive_classes_.tolist() == [[s, g] for s in ("female", "male") for g in range(3)]
-    assert cluster_composition(fitted.labels_, both).columns[1] == "female + 1"
-
-
-def test_two_columns_may_have_the_same_name():
-    columns = pd.DataFrame([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]], columns=["c", "c"])
-    assert len(FRAC(1).fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=columns).sensitive_classes_) == 4
-
-
-@pytest.mark.parametrize(
-    ("sensitive", "words"),
-    [
-        (None, "sensitive_features is missing"),
-        (["a", "b"], "2 rows, and there are 4 instances"),
-        (["a", "a", "a", "a"], "only one group; fairness needs two"),
-        ("sex", "sensitive_features is 'sex', a single value"),
-        (["a", None, "b", "b"], "row 1 (counting from 0) has no value; such rows: 1"),
-        ([1.0, np.nan, 2.0, np.nan], "row 1 (counting from 0) has no value; such rows: 2"),
-        (pd.array([1, 2, None, 1], dtype="Int64"), "row 2 (counting from 0) has no value"),
-        (pd.DataFrame({"sex": list("abab"), "age": [1.5, 2, 3, 4]}), "column age: it holds fractions such as 1.5"),
-        ([["a"], ["b", "c"], ["a"], ["b"]], "sensitive_features has rows of different lengths"),
-        (np.zeros((4, 1, 1)), "sensitive_features has 3 dimensions"),
-        (pd.DataFrame(index=range(4)), "sensitive_features has no column"),
-        (csr_array(np.array([[0, 1, 0, 1]])), "1 rows, and there are 4 instances"),
-        (pd.Series([{1}, {2}, {1}, {2}]), "column 0: it holds values such as {1}, which cannot be compared"),
-        (np.ma.array([0, 1, 0, 1], mask=[1, 0, 0, 0]), "sensitive_features has masked values"),
-        ({"sex": list("abab")}, "sensitive_features is {'sex': ['a', 'b', 'a', 'b']}, a single value"),
-    ],
-)
-def test_bad_sensitive_features_are_refused_in_plain_words(sensitive, words):
-    for estimator in (ClusterletClustering(2), FRAC(2)):
-        with pytest.raises(InvalidInput) as refused:
-            estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=sensitive)
-        assert words in str(refused.value)
-        assert isinstance(refused.value, ClusterletsError) and isinstance(refused.value, ValueError)
-
-
-@pytest.mark.parametrize(
-    "column, classes",
-    [
-        (["b", 1, "a", 10, 2.5, "b"], [1, 2.5, 10, "a", "b"]),
-        ([b"a", "a", 1, b"a", (1, 2), True], [1, b"a", "a", (1, 2)]),
-        ([1j, 2 + 1j, 1j, 3j, 1j, 1j], [2 + 1j, 1j, 3j]),
-        (["a", "a\0", "b", "a", "a\0", "b"], ["a", "a\0", "b"]),
-        (csr_array(np.array([[0, 2, 5, 0, 2, 5]]).T), [0, 2, 5]),
-        (np.array(["9999-01-01", "2020-01-01"] * 3, dtype="datetime64[s]"), [datetime(2020, 1, 1), datetime(9999, 1, 1)]),
-    ],
-    ids=str,
-)
-def test_groups_of_any_kind_have_a_fixed_order(column, classes):
-    """The order of groups does not depend on that of the rows; values without a common order are sorted by type first."""
-    column = pd.Series(column, dtype=object) if isinstance(column, list) else column
-    for order in (range(6), range(5, -1, -1)):
-        fitted = FRAC(1).fit(np.arange(6.0)[:, None], sensitive_features=column[list(order)])
-        assert [value.item() if isinstance(value, np.generic) else value for value in fitted.sensitive_classes_] == classes
+def test_what_a_method_cannot_do_is_explained():
+    X = np.arange(2001.0)[:, None]
+    with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, and antidote handles 2000"):
+        NAMED["antidote"](2).fit(X, sensitive_features=np.arange(2001) % 2)
+    with pytest.raises(InvalidInput, match="a balance p/q with q up to 2 can be made. Take largest_q = 3 or more"):
+        TreeFairlets(2, largest_q=2).fit(X[:8], sensitive_features=[0, 0, 1, 1, 1, 1, 1, 1])
 
 
 @pytest.mark.parametrize(
@@ -474,19 +323,22 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
 
 
 @pytest.mark.parametrize(
-    "matcher, ignored, words",
+    ("settings", "ignored", "words"),
     [
-        ("C", {"hops": 1, "scope": "last"}, "C ignores hops=1 and scope='last': .* C uses omega and equation and sample_size"),
-        ("D", {"omega": 0}, "D ignores omega=0: .* D uses hops and scope"),
-        ("G-B", {"sample_size": 1}, "G-B ignores sample_size=1: "),
+        (
+            {"n_clusterlets": 3, "matcher": "C", "sample_size": 500},
+            {"hops": 1, "scope": "last"},
+            "C ignores hops=1 and scope='last': .* C uses omega and equation and sample_size",
+        ),
+        ({"n_clusterlets": 3, "matcher": "D"}, {"omega": 0}, "D ignores omega=0: .* D uses hops and scope"),
+        ({"n_clusters": 3}, {"n_clusterlets": 7, "hops": 2}, "n_clusters=3 ignores n_clusterlets=7 and hops=2, which it"),
     ],
 )
-def test_parameters_that_a_matcher_ignores_give_a_warning_and_change_nothing(matcher, ignored, words):
+def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored, words):
     X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
-    settings = {"n_clusterlets": 3, "matcher": matcher, "random_state": 0} | ({"sample_size": 500} if matcher == "C" else {})
-    expected = ClusterletClustering(**settings).fit(X, sensitive_features=groups)
+    expected = ClusterletClustering(**settings, random_state=0).fit(X, sensitive_features=groups)
     with pytest.warns(UserWarning, match=words) as warned:
-        other = ClusterletClustering(**settings | ignored).fit(X, sensitive_features=groups)
+        other = ClusterletClustering(**settings | ignored, random_state=0).fit(X, sensitive_features=groups)
     assert len(warned) == 1 and warned[0].filename == __file__
     np.testing.assert_array_equal(expected.labels_, other.labels_)
 
@@ -499,7 +351,6 @@ def test_parameters_that_a_matcher_ignores_give_a_warning_and_change_nothing(mat
         (ClusterletClustering(matcher="G-Q"), "matcher: 'G-Q'; it must be B or C or D or G-B or G-D"),
         (ClusterletClustering(hops=0), "hops: 0; it must be a whole number from 1 to 1,000,000"),
         (ClusterletClustering(omega=1.5), "omega: 1.5; it must be"),
-        (ClusterletClustering(sample_size=0), "sample_size: 0"),
         (ClusterletClustering(scope="first"), "scope: 'first'; it must be last or cluster"),
         (ClusterletClustering(hops=True), "hops: True"),
         (ClusterletClustering(random_state="seven"), "random_state='seven' is neither"),
@@ -532,15 +383,8 @@ def test_bad_parameters_are_refused_at_fit_and_named(estimator, words):
         (None, "tau: None; it must be a number from 0 to 1 or balanced"),
         (Fraction(1, 4), "tau: 1/4; with 5 clusters it must be"),
         ([0.1], "1 values of tau for 2 groups"),
-        ([], "0 values of tau"),
-        ([0.1, 10**400], "tau = 1000"),
         ([0.1, np.nan], "tau = nan: it must be a finite number"),
         ([0.1, "a"], "tau = a: it must"),
-        ([None, 0.1], "tau = None: it must"),
-        ([0.1, [0.1]], "tau = .0.1.: it must"),
-        ({"female": 0.1, "male": 0.1}, "tau = female"),
-        (np.array([[0.1, 0.1]]), "1 values of tau"),
-        (-Fraction(1, 9), "tau: Fraction.-1, 9.; it must be"),
         ([0.1, -0.1], "tau = -0.1 for group 1: it must lie between 0 and 1/k = 1/5"),
     ],
     ids=str,
@@ -574,14 +418,6 @@ def test_the_random_state_may_have_any_usual_type(people):
     assert not np.array_equal(labels(None), labels(None))
 
 
-def test_clone_and_pickle(people):
-    X, sex, _ = people
-    fitted = ClusterletClustering(3, matcher="D", hops=2, random_state=1).fit(X, sensitive_features=sex)
-    assert clone(fitted).get_params() == fitted.get_params() and not hasattr(clone(fitted), "labels_")
-    assert np.array_equal(pickle.loads(pickle.dumps(fitted)).predict(X), fitted.predict(X))
-    assert fitted.set_params(hops=1).hops == 1
-
-
 @pytest.mark.parametrize("clusterer", [ClusterletClustering(4, random_state=0), FRAC(4, random_state=0)])
 def test_a_pipeline_passes_the_sensitive_features_on(people, clusterer):
     X, sex, _ = people
@@ -592,24 +428,6 @@ def test_a_pipeline_passes_the_sensitive_features_on(people, clusterer):
     assert np.array_equal(pipeline[-1].labels_, expected.labels_)
     assert np.array_equal(pipeline.fit_predict(frame, clusterer__sensitive_features=sex), expected.labels_)
     assert pipeline.predict(frame).shape == (240,)
-
-
-def test_metadata_routing_passes_them_by_name(people):
-    X, sex, _ = people
-    expected = FRAC(4, random_state=0).fit(StandardScaler().fit_transform(X), sensitive_features=sex)
-    with config_context(enable_metadata_routing=True):
-        pipeline = make_pipeline(StandardScaler(), FRAC(4, random_state=0).set_fit_request(sensitive_features=True))
-        assert np.array_equal(pipeline.fit(X, sensitive_features=sex)[-1].labels_, expected.labels_)
-        assert np.array_equal(pipeline.fit_predict(X, sensitive_features=sex), expected.labels_)
-
-
-def test_data_frames_are_remembered_by_name(people):
-    X, sex, _ = people
-    frame = pd.DataFrame(X, columns=["income", "age"])
-    fitted = ClusterletClustering(3, random_state=0).fit(frame, sensitive_features=sex)
-    assert fitted.feature_names_in_.tolist() == ["income", "age"] and fitted.n_features_in_ == 2
-    with pytest.raises(ValueError, match="feature names"):
-        fitted.predict(frame[["age", "income"]])
 
 
 def test_a_report_by_hand():
@@ -692,29 +510,21 @@ def test_sparse_memberships_may_be_in_any_form_and_are_not_changed():
     assert fairness_report(X, untidy.tocoo(), sex)["overlap"] == 1 / 3
 
 
-def test_a_report_agrees_with_the_full_distance_matrix(people):
-    X, sex, _ = people
-    for matcher in ("B", "G-D"):
-        fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
-        memberships, distances = entries(fitted.memberships_), cdist(X, X)
-        within = [distances[np.ix_(members, members)].mean() for members in memberships.T]
-        report = fairness_report(X, fitted.memberships_, sex)
-        assert report["cohesion"] == pytest.approx(1 - np.mean(within) / distances.max(), abs=1e-12)
-        assert report["overlap"] == (memberships.sum(axis=1) > 1).mean()
-        deviations = [abs((sex[members] == "male").mean() - (sex == "male").mean()) for members in memberships.T]
-        assert report["deviation_mean"] == pytest.approx(np.mean(deviations), abs=1e-12)
-
-
 @pytest.mark.parametrize("matcher", ["D", "B", "G-B"])
-def test_costs_and_silhouettes_are_computed_from_labels(people, matcher):
+def test_a_report_agrees_with_the_full_distance_matrix_and_scikit_learn(people, matcher):
     X, sex, _ = people
     fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
+    memberships, distances = entries(fitted.memberships_), cdist(X, X)
+    within = [distances[np.ix_(members, members)].mean() for members in memberships.T]
     report = fairness_report(X, fitted.memberships_, sex)
+    assert report["cohesion"] == pytest.approx(1 - np.mean(within) / distances.max(), abs=1e-12)
+    assert report["overlap"] == (memberships.sum(axis=1) > 1).mean() and (report["overlap"] > 0 or matcher == "G-B")
+    deviations = [abs((sex[members] == "male").mean() - (sex == "male").mean()) for members in memberships.T]
+    assert report["deviation_mean"] == pytest.approx(np.mean(deviations), abs=1e-12)
     to_centre = np.linalg.norm(X - fitted.cluster_centers_[fitted.labels_], axis=1)
     assert report["kmedian_cost"] == pytest.approx(to_centre.sum()) and report["kcenter_cost"] == pytest.approx(to_centre.max())
     assert report["social_cost"] == pytest.approx(max(np.square(to_centre[sex == value]).mean() for value in set(sex)))
     assert report["silhouette"] == pytest.approx(silhouette_score(X, fitted.labels_))
-    assert report["overlap"] > 0 or matcher == "G-B"
 
 
 def test_silhouettes_past_the_limit_are_sampled_with_their_error(monkeypatch):
@@ -736,28 +546,22 @@ def test_cohesion_past_the_limit_is_sampled_with_its_error(monkeypatch, matcher)
     exact = report()
     assert exact["cohesion_error"] == 0
     monkeypatch.setattr(geometry, "EXACT_LIMIT", 3999)
-    monkeypatch.setattr(geometry, "sampled_sums", partial(geometry.sampled_sums, sample_size=40))
-    sampled = [report(random_state=seed) for seed in range(40)]
-    assert repr(report()) == repr(sampled[0])
-    cohesions, errors = (np.array([report[name] for report in sampled]) for name in ("cohesion", "cohesion_error"))
-    assert cohesions.std() > 0 and abs(cohesions.mean() - exact["cohesion"]) < 4 * cohesions.std() / np.sqrt(40)
-    assert 0.6 < cohesions.std() / errors.mean() < 1.4
+    sampled = report()
+    assert repr(report()) == repr(sampled) != repr(exact)
+    assert abs(sampled["cohesion"] - exact["cohesion"]) < 5 * sampled["cohesion_error"]
 
 
-def test_without_cohesion_the_other_scores_are_the_same(people):
+@pytest.mark.parametrize(
+    ("left_out", "names"),
+    [
+        ("cohesion", {"cohesion", "cohesion_error"}),
+        ("silhouette", {"silhouette", "silhouette_error", "silhouette_least_group"}),
+    ],
+)
+def test_without_sums_of_distances_the_other_scores_are_the_same(people, left_out, names):
     X, sex, _ = people
-    full, rest = (fairness_report(X, np.arange(240) % 3, sex, cohesion=cohesion) for cohesion in (True, False))
-    assert np.isnan(rest["cohesion"]) and np.isnan(rest["cohesion_error"]) and full["cohesion"] > 0
-    same = full.keys() - {"cohesion", "cohesion_error"}
-    assert same and all(full[name] == rest[name] for name in same)
-
-
-def test_without_silhouettes_the_other_scores_are_the_same(people):
-    X, sex, _ = people
-    full, rest = (fairness_report(X, np.arange(240) % 3, sex, silhouette=silhouette) for silhouette in (True, False))
-    names = {"silhouette", "silhouette_error", "silhouette_least_group"}
+    full, rest = (fairness_report(X, np.arange(240) % 3, sex, **{left_out: wanted}) for wanted in (True, False))
     assert not np.isnan([full[name] for name in names]).any() and np.isnan([rest[name] for name in names]).all()
-    assert np.isnan(list(rest["silhouette_of_groups"].values())).all()
     assert all(full[name] == rest[name] for name in full.keys() - names - {"silhouette_of_groups"})
 
 
@@ -775,12 +579,7 @@ def test_coinciding_points_have_cohesion_one():
         (np.array([[1, 0], [0, 1], [0, 0]], dtype=bool), "row 2 is in none"),
         (np.array([[1, np.nan], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
         (csr_array(np.array([[1, np.nan], [0, 1], [1, 0]])), "true and false, or 1 and 0"),
-        (np.array([[True, None], [False, True], [True, False]], dtype=object), "true and false, or 1 and 0"),
         (np.array([[0.5, 0.5], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
-        (np.array([[1, -1], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
-        (np.array([["yes", "no"]] * 3), "true and false, or 1 and 0"),
-        (np.array([[1, np.inf], [0, 1], [1, 0]]), "true and false, or 1 and 0"),
-        (np.ones((3, 1, 1)), "labels .n,., or memberships .n, C."),
         (None, "labels .n,., or memberships .n, C."),
         ([[1], [0, 1], [1]], "The clustering has rows of different lengths"),
         (np.ma.array([0, 1, 1], mask=[0, 1, 0]), "The clustering has masked values"),
@@ -808,7 +607,6 @@ def test_features_that_would_overflow_are_refused():
     [
         ({"deviation": "squared"}, "deviation='squared' must be one of absolute"),
         ({"random_state": -1}, "random_state=-1 is neither"),
-        ({"random_state": "seven"}, "random_state='seven' is neither"),
         *(({"reference_cost": cost}, "is not a sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
     ],
 )
@@ -842,23 +640,20 @@ def test_the_clusters_of_a_report_by_hand():
     assert clusters[["share of a", "share of b"]].to_numpy() == pytest.approx(np.array([[2 / 3, 1 / 3], [0.5, 0.5]]))
     assert clusters["furthest_off"].tolist() == ["a", "a"] and clusters["excess"].tolist() == pytest.approx([2 / 3 - 0.6, -0.1])
     assert report.shares == {"a": 0.6, "b": 0.4}
-    assert fairness_report(X, labels, sex, deviation="kl").clusters["deviation"].max() == pytest.approx(
-        fairness_report(X, labels, sex, deviation="kl")["deviation_max"]
-    )
     unpickled = pickle.loads(pickle.dumps(report))
     assert unpickled == report and unpickled.clusters.equals(clusters)
 
 
-@pytest.mark.parametrize("matcher", ["D", "G-B"])
-def test_the_clusters_of_a_report_agree_with_its_scores(people, matcher):
+def test_the_clusters_of_a_report_agree_with_its_scores_where_they_overlap(people):
     X, sex, group = people
     both = pd.DataFrame({"sex": sex, "group": group})
-    fitted = ClusterletClustering(5, matcher=matcher, random_state=0).fit(X, sensitive_features=both)
+    fitted = ClusterletClustering(5, matcher="D", random_state=0).fit(X, sensitive_features=both)
     report = fairness_report(X, fitted.memberships_, both)
     clusters, counts = report.clusters, cluster_composition(fitted.memberships_, both)
+    assert counts.columns[1] == "female + 1" and np.allclose(
+        clusters.iloc[:, 4:], counts.to_numpy() / clusters[["size"]].to_numpy()
+    )
     assert len(clusters) == report["n_clusters"] and clusters["deviation"].max() == report["deviation_max"]
-    assert clusters["deviation"].mean() == pytest.approx(report["deviation_mean"])
     assert (clusters["size"].min(), clusters["size"].max()) == (report["smallest"], report["largest"])
-    assert np.allclose(clusters.filter(like="share of"), counts.to_numpy() / clusters[["size"]].to_numpy())
     assert list(report.shares) == [tuple(value) for value in fitted.sensitive_classes_.tolist()]
     assert np.abs(clusters["excess"]).tolist() == pytest.approx(clusters["deviation"].tolist())

@@ -36,18 +36,13 @@ CALLS = {
 
 @pytest.mark.parametrize("call", CALLS)
 def test_another_index_is_refused(call):
-    others = {
-        "shuffled": np.random.default_rng(1).permutation(40),
-        "from 1": np.arange(1, 41),
-        "texts": [f"n{row}" for row in range(40)],
-    }
-    for index in others.values():
+    for index in (np.random.default_rng(1).permutation(40), np.arange(1, 41), [f"n{row}" for row in range(40)]):
         with pytest.raises(InvalidInput, match="have different indexes: row 0 "):
             CALLS[call](X, SEX.set_axis(index), LABELS.set_axis(range(39, -1, -1)))
 
 
-@pytest.mark.parametrize("index", [np.arange(7, 47), pd.MultiIndex.from_arrays([np.arange(7, 47), ["a"] * 40])])
-def test_labels_are_shown_as_people_write_them(index):
+def test_labels_are_shown_as_people_write_them():
+    index = pd.MultiIndex.from_arrays([np.arange(7, 47), ["a"] * 40])
     with pytest.raises(InvalidInput) as error:
         FRAC(2).fit(X, sensitive_features=SEX.set_axis(index))
     assert f"row 0 (counting from 0) is 0 in X and {index.tolist()[0]!r} in sensitive_features" in str(error.value)

@@ -6,8 +6,10 @@ import pytest
 from matplotlib import pyplot
 from matplotlib.figure import Figure
 from scipy.sparse import csr_array
+from sklearn.decomposition import PCA
 
 from clusterlets import InvalidInput, cluster_composition, fairness_report, plot_composition, plot_projection, plot_tradeoff
+from clusterlets.estimators import plots
 
 SEX, LABELS = list("abaab"), [7, 7, 3, 3, 3]
 X = np.array([[0.0, 1.0], [3.0, 0.0], [10.0, 0.0], [10.0, 2.0], [14.0, 1.0]])
@@ -29,11 +31,11 @@ def test_bars_are_the_shares_below_those_of_the_table(form):
     axes = plot_composition(form(LABELS), SEX)
     np.testing.assert_allclose(widths(axes), [[0.6, 0.4], [2 / 3, 1 / 3], [0.5, 0.5]])
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
+    names = (3, 7) if form is list else (0, 1)
+    expected = ["whole table", f"{names[0]}  (n = 3)", f"{names[1]}  (n = 2)"]
+    assert [label.get_text() for label in axes.get_yticklabels()] == expected
+    assert [line.get_xdata()[0] for line in axes.lines] == [0.6]  # the table's shares run down
     assert isinstance(axes, matplotlib.axes.Axes) and axes.figure in map(pyplot.figure, pyplot.get_fignums())
-
-
-def test_a_single_group_fills_every_bar():
-    np.testing.assert_allclose(widths(plot_composition(LABELS, ["a"] * 5)), [[1.0]] * 3)
 
 
 def test_the_bars_agree_with_the_composition_for_several_columns_and_clusters_that_overlap():
@@ -62,10 +64,29 @@ def test_given_axes_are_drawn_on_and_returned(plot):
     assert plot(ax) is ax and ax.has_data() and pyplot.get_fignums() == []
 
 
-def test_the_projection_names_each_cluster_by_its_label():
-    axes = plot_projection(X.tolist(), LABELS)
-    assert sorted(text.get_text() for text in axes.texts) == ["3", "7"]
-    assert sorted(len(points.get_offsets()) for points in axes.collections) == [2, 3]
+def test_the_map_shows_every_cluster_on_its_principal_components_with_numbers_that_cover_no_other(monkeypatch):
+    rng = np.random.default_rng(2)
+    X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
+    axes = plot_projection(X, labels)
+    expected = PCA(2).fit(X)
+    places = np.vstack([points.get_offsets() for points in axes.collections])
+    by_cluster = np.concatenate([np.flatnonzero(labels == cluster) for cluster in range(50)])
+    np.testing.assert_allclose(np.abs(places), np.abs(expected.transform(X)[by_cluster]), atol=1e-9)
+    assert f"({expected.explained_variance_ratio_[0]:.0%} of the variance)" in axes.get_xlabel()
+    markers = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
+    assert len(markers) == 50
+    assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
+    numbers = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(places, axis=0))
+    gaps = np.abs(numbers[:, None] - numbers).max(axis=2)
+    assert (gaps[~np.eye(40, dtype=bool)] > 0.98).all()
+    monkeypatch.setattr(plots, "_POINTS", 100)
+    thinned = plot_projection(X, labels)
+    assert sum(len(points.get_offsets()) for points in thinned.collections) == 100 and "100 of 600 rows" in thinned.get_title()
+
+
+def test_the_map_of_a_single_feature_is_a_line():
+    (first, second) = plot_projection([[0.0], [1.0], [5.0]], [0, 0, 1]).collections
+    assert not first.get_offsets()[:, 1].any() and not second.get_offsets()[:, 1].any()
 
 
 def test_an_instance_in_several_clusters_is_shown_in_the_nearest():

@@ -1,4 +1,4 @@
-"""Arrays and lists, which need no pandas, give the same groups as pandas."""
+"""Groups from any kind of column: arrays and lists, which need no pandas, give the same as pandas."""
 
 import subprocess
 import sys
@@ -6,8 +6,9 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 
-from clusterlets.estimators import InvalidInput
+from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput
 from clusterlets.estimators.groups import encode
 
 RNG = np.random.default_rng(0)
@@ -39,17 +40,24 @@ def test_an_array_has_the_same_groups_as_in_pandas(name):
     assert values.tolist() == np.asarray(uniques).tolist() and values.dtype == np.asarray(uniques).dtype
 
 
-def test_several_columns_give_their_combinations_in_order():
-    columns = np.column_stack([RNG.integers(0, 3, 40), RNG.integers(0, 2, 40)])
-    codes, values = encode(columns, 40)
-    combinations = sorted({tuple(row) for row in columns.tolist()})
-    assert [tuple(row) for row in values.tolist()] == combinations
-    assert codes.tolist() == [combinations.index(tuple(row)) for row in columns.tolist()]
+SEX = ["f", "m", "f", "f"]
 
 
-def test_fields_of_a_structured_array_are_columns():
-    people = np.array([("f", 1), ("m", 0), ("f", 0), ("m", 0)], dtype=[("sex", "U1"), ("land", int)])
-    assert encode(people, 4)[1].tolist() == [["f", 0], ["f", 1], ["m", 0]]
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(SEX, dtype=object),
+        pd.Series(SEX, index=[7, 8, 9, 3]),
+        pd.Series(SEX, dtype="string"),
+        pd.Categorical(SEX),
+        np.array(SEX)[:, None],
+        pd.DataFrame({"sex": SEX}),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_any_kind_of_column_gives_the_same_groups(column):
+    codes, values = encode(column, 4)
+    assert codes.tolist() == [0, 1, 0, 0] and values.tolist() == ["f", "m"]
 
 
 @pytest.mark.parametrize(
@@ -57,34 +65,59 @@ def test_fields_of_a_structured_array_are_columns():
     [
         ([1, "1", 1, "1"], [1, "1"]),
         (["a", "a\0", "b", "a"], ["a", "a\0", "b"]),
-        ([[1, "x"], [2, "x"], [1, "x"], [10, "y"]], [[1, "x"], [2, "x"], [10, "y"]]),
-        ((("f", 1), ("m", 2), ("f", 1), ("m", 2)), [["f", 1], ["m", 2]]),
+        ([[2, "x"], [1, "x"], [1, "x"], [10, "y"]], [[1, "x"], [2, "x"], [10, "y"]]),
+        (
+            np.array([("f", 1), ("m", 0), ("f", 0), ("m", 0)], dtype=[("sex", "U1"), ("land", int)]),
+            [["f", 0], ["f", 1], ["m", 0]],
+        ),
+        (
+            pd.DataFrame([["a", "x"], ["a", "y"], ["b", "x"], ["b", "y"]], columns=["c", "c"]),
+            [list(pair) for pair in ("ax", "ay", "bx", "by")],
+        ),
         ([True, False, True, False], [False, True]),
-        (range(4), [0, 1, 2, 3]),
+        (pd.Categorical(["m", "s", "l", "s"], categories=["s", "m", "l", "xl"]), ["s", "m", "l"]),
+        (pd.array([7, -2, 7, -2], dtype="Int64"), [-2, 7]),
+        (pd.Series(["b", 1, "a", 2.5], dtype=object), [1, 2.5, "a", "b"]),
+        (pd.Series([b"a", "a", (1, 2), True], dtype=object), [True, b"a", "a", (1, 2)]),
+        (pd.Series([1j, 3j, 2 + 1j, 1j], dtype=object), [2 + 1j, 1j, 3j]),
+        (csr_array(np.array([[0, 2, 5, 0]]).T), [0, 2, 5]),
     ],
     ids=str,
 )
-def test_lists_keep_their_values(rows, values):
+def test_groups_are_the_values_in_a_fixed_order(rows, values):
+    """It does not depend on the order of the rows; values without a common order are sorted by type first."""
     assert encode(rows, 4)[1].tolist() == values
+    if not isinstance(rows, list | csr_array):
+        assert encode(rows[::-1], 4)[1].tolist() == values
 
 
 @pytest.mark.parametrize(
     ("column", "words"),
     [
+        (None, "sensitive_features is missing"),
+        (["a", "b"], "2 rows, and there are 4 instances"),
+        (["a", "a", "a", "a"], "only one group; fairness needs two"),
+        ("sex", "sensitive_features is 'sex', a single value"),
         (["a", None, "b", "b"], "column 0: row 1 (counting from 0) has no value; such rows: 1"),
         ([[1.0, "a"], [1.0, "b"], [float("nan"), "a"], [1.0, None]], "column 0: row 2"),
-        ([["a", 0.5], ["a", 1.0], ["b", 2.0], ["b", 1.0]], "column 1: it holds fractions such as 0.5"),
         (np.array(["2020-01-01", "NaT", "NaT", "2020-01-02"], dtype="datetime64[D]"), "row 1 (counting from 0) has no value"),
         (np.array([1, pd.NA, 2, pd.NaT], dtype=object), "row 1 (counting from 0) has no value; such rows: 2"),
-        (np.array([1.0, 0.5, 2.0, 2.0]), "fractions such as 0.5"),
-        (np.zeros((4, 0)), "has no column"),
+        (pd.array([1, 2, None, 1], dtype="Int64"), "row 2 (counting from 0) has no value"),
+        ([["a", 0.5], ["a", 1.0], ["b", 2.0], ["b", 1.0]], "column 1: it holds fractions such as 0.5"),
+        (pd.DataFrame({"sex": list("abab"), "age": [1.5, 2, 3, 4]}), "column age: it holds fractions such as 1.5"),
+        ([["a"], ["b", "c"], ["a"], ["b"]], "sensitive_features has rows of different lengths"),
+        (np.zeros((4, 1, 1)), "sensitive_features has 3 dimensions"),
+        (np.zeros((4, 0)), "sensitive_features has no column"),
+        (pd.Series([{1}, {2}, {1}, {2}]), "column 0: it holds values such as {1}, which cannot be compared"),
+        (np.ma.array([0, 1, 0, 1], mask=[1, 0, 0, 0]), "sensitive_features has masked values"),
     ],
     ids=str,
 )
-def test_missing_values_and_measurements_are_refused_with_their_position(column, words):
-    with pytest.raises(InvalidInput) as refused:
-        encode(column, 4)
-    assert words in str(refused.value)
+def test_bad_sensitive_features_are_refused_in_plain_words(column, words):
+    for estimator in (ClusterletClustering(2), FRAC(2)):
+        with pytest.raises(InvalidInput) as refused:
+            estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=column)
+        assert words in str(refused.value) and isinstance(refused.value, ValueError)
 
 
 def test_arrays_and_lists_are_clustered_and_reported_without_pandas():

@@ -37,13 +37,6 @@ with SnakemakeApi() as api:
     print(json.dumps({rule.name: rule.conda_env for rule in rules if not rule.norun}))
 """
 
-# Prints the distributions that an environment has, and which of the modules in the arguments it can import.
-HELD = """
-import importlib.metadata, importlib.util, json, sys
-held = {one.name.lower().replace("_", "-"): one.version for one in importlib.metadata.distributions()}
-print(json.dumps([held, [name for name in sys.argv[1:] if importlib.util.find_spec(name)]]))
-"""
-
 
 @pytest.fixture(scope="module")
 def named(tmp_path_factory):
@@ -113,18 +106,6 @@ def deployed(tmp_path_factory, workflow_in):
     copies = {path.read_bytes(): path.with_suffix("") for path in (workflow.folder / ".snakemake" / "conda").glob("*.yaml")}
     folders = {name: copies[file.read_bytes()] for name, file in FILES.items()}
     return workflow, folders, Counter(Path(line).name for line in activated.read_text().splitlines())
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_an_environment_holds_what_its_file_lists_and_not_this_project(deployed, name):
-    _, folders, _ = deployed
-    command = [folders[name] / "bin" / "python", "-I", "-c", HELD, "clusterlets", "snakemake", "pip", "numpy"]
-    process = subprocess.run(command, capture_output=True, text=True, check=True)
-    held, importable = json.loads(process.stdout)
-    assert importable == ["numpy"]
-    pins = stand_in_conda.pins(FILES[name])
-    assert {**held, **pins, "python": ""} == {**held, "python": ""}
-    assert not {"clusterlets-benchmark", "snakemake"} & held.keys()
 
 
 def test_every_rule_runs_in_the_environment_that_it_names(deployed, named):

@@ -182,32 +182,6 @@ def test_every_intermediate_file_records_its_place(finished):
     assert folders == {*loaders, "pieces", "labels", "distances", "partitions"}
 
 
-# For each file, the one that is copied to its place, and what must be missing so that a step reads it.
-MISPLACED = {
-    "prepared/iris.npz": ("prepared/breast_cancer.npz", ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"]),
-    "geometry/breast_cancer.json": ("geometry/iris.json", ["runs/breast_cancer/D/k2_hops2"]),
-    "pieces/iris/clusterlets/k3/seeds0-1.npz": ("pieces/iris/clusterlets/k2/seeds0-1.npz", ["runs/iris/B/k3_hops2"]),
-}
-MISPLACED_CELL = {"runs/iris/C/k2_omega0.5/seeds0-1.csv": ("runs/breast_cancer/C/k2_omega0.5/seeds0-1.csv", ["runs.csv"])}
-
-
-@pytest.mark.parametrize("misplaced", [MISPLACED, MISPLACED_CELL], ids=["intermediate", "cell"])
-def test_a_file_at_the_place_of_another_is_named_and_not_used(finished, workflow, misplaced):
-    finished.copy(workflow.folder)
-    expected, top, targets = finished.results(), workflow.folder / "results" / "tiny", []
-    for path, (other, missing) in misplaced.items():
-        targets += spoil(top, path, lambda _, other=other: expected[other], missing)
-    refused = workflow.run(*targets)
-    assert refused.status != 0 and "Traceback" not in refused.output
-    for path, (other, _) in misplaced.items():
-        assert f"{path} holds what belongs at {other}, so it was not used" in refused.output, refused.output
-        assert (top / path).read_bytes() == expected[other]
-        (top / path).unlink()
-    again = workflow.run(*targets)
-    assert again.status == 0, again.output
-    assert done(workflow) == expected
-
-
 def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(finished, workflow_in, tmp_path):
     with disk(tmp_path / "small", "size=4m") as folder:
         workflow = workflow_in(folder)

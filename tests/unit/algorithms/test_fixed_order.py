@@ -149,49 +149,35 @@ def test_unpromised_modules_exist():
 # Each line holds a source and the operation to find in it.
 PLANTED = """
 np.log(x): np.log
-math.exp(x): math.exp
 from math import log: log
-np.power(x, 3): np.power
 x ** 2: **
 x **= 2: **
-3.0 ** x: **
 10 ** x: **
 np.linalg.norm(x): np.linalg
-np.interp(a, b, c): np.interp
-np.einsum('i,i', x, y): np.einsum
 f(np.matmul): np.matmul
 x @ y: @
 x @= y: @
 x.dot(y): .dot
 grouped['a'].std(ddof=0): .std
-frame.corr(method=m): .corr
 grouped.agg('var'): 'var'
 grouped.agg(s=('a', 'std')): 'std'
 pd.read_csv(path): read_csv
-pd.read_csv(path, dtype=names): read_csv
 pd.to_numeric(x): to_numeric
-from scipy import stats: import scipy
 from scipy.stats import rankdata: import scipy
 import sklearn.cluster: import sklearn
 stream.normal(size=3): .normal
 njit(fastmath=True): fastmath
 """
 EXACT = """
-10**6
 2 ** (n - 1)
-2.0**40
-datasets.describe(name)
 x['std']
 np.sqrt(x * x)
 x.mean()
-grouped.mean()
-np.square(x)
 log(x)
 grouped['a'].agg(std)
 pd.read_csv(path, dtype=str)
 pd.read_csv(path, float_precision='round_trip')
 stream.permutation(5)
-math.fsum(x)
 from math import fsum, isnan
 read_table(path, columns)
 """

@@ -68,18 +68,6 @@ def test_more_rounds_and_more_starts_do_not_cost_more():
     assert costs[6, 5] <= costs[1, 5] * (1 + 1e-3)
 
 
-def test_a_case_by_hand():
-    """Two places with equal counts of both groups: the centres are the places, and a weight of 3 counts as three rows."""
-    X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 1, 0, 1])
-    bounds = share_bounds(groups, 0.0)
-    for seed in range(5):
-        centres, _ = fractional_lloyd(X, np.ones(4), groups, 2, bounds, 0.75, np.random.default_rng(seed))
-        assert sorted(centres[:, 0]) == pytest.approx([0.5, 10.5], abs=0.02)
-        weights = np.array([3.0, 1.0, 1.0, 3.0])
-        centres, _ = fractional_lloyd(X, weights, groups, 2, share_bounds(groups, 0.9), 1.0, np.random.default_rng(seed))
-        assert sorted(centres[:, 0]) == pytest.approx([0.25, 10.75], abs=0.02)
-
-
 def test_fewer_distinct_rows_than_clusters_repeat_centres():
     X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
     centres, _ = fractional_lloyd(X, np.ones(20), groups, 5, share_bounds(groups, 0.0), 0.95, np.random.default_rng(0))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clusterlets.algorithms.limit_counts import feasible_counts, most_clusters
+from clusterlets.algorithms.limit_counts import clusters_at_most, feasible_counts, most_clusters
 from clusterlets.algorithms.limits import (
     deviation_limits,
     exact,
@@ -92,6 +92,7 @@ def test_counts_are_feasible_or_proved_not_to_exist(totals, limit, k, least_size
     number, parts = most_clusters(totals, rows, least_size)
     assert number == most_by_trying_all(totals, allowed)
     assert not number or (np.sum(parts, axis=0) == totals).all()
+    assert number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
     if number >= k:
         counts = feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
         assert (counts >= 0).all() and (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
@@ -100,3 +101,14 @@ def test_counts_are_feasible_or_proved_not_to_exist(totals, limit, k, least_size
         with pytest.raises(NoClusteringError) as error:
             feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
         assert error.value.status == "infeasible" and (str(number) in str(error.value) or number == 0)
+
+
+@pytest.mark.parametrize(
+    ("totals", "limit", "most"), [([10] * 6, "0.08", 10), ([4500, 5500], "0.002", 500), ([60, 300, 2000], "0.01", 60)]
+)
+def test_a_bound_on_the_number_of_clusters_by_hand(totals, limit, most):
+    """A row of each group; 9 of 20 rows, as no smaller cluster is within .002 of .45; one of the 60 rows."""
+    totals = np.array(totals)
+    levels = np.arange(len(totals))[:, None]
+    rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
+    assert clusters_at_most(totals, rows, 1) == most

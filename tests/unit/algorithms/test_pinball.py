@@ -54,11 +54,6 @@ def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
 TWO = [[0, 10], [1, 4, 12]]
 
 
-def test_distance_covers_what_group_0_leaves():
-    # 0@0 -> 2@1, 1@10 -> 4@12; 3@4 is left over and goes to 0@0 (4 away; 1@10 is 6 away).
-    assert clusters(match_distance(build(TWO), 1)) == [{0, 2}, {1, 4}, {0, 3}]
-
-
 def test_distances_that_are_equal_on_paper_tie():
     assert 0.7 - 0.4 < 0.4 - 0.1  # in floats
     clusterlets = build([[0.4], [0.1, 0.7]])
@@ -66,30 +61,10 @@ def test_distances_that_are_equal_on_paper_tie():
     assert clusters(match_greedy_distance(clusterlets, 1, InOrder(0, 1, 2)))[0] == {0, 1}
 
 
-def test_balance_ties_that_floats_would_miss_go_to_the_lower_index():
-    # Halves. 2 with 4 is 1/3, 2 with 1 is 2/3: both 1/6 off, but |2/3 - 1/2| < |1/3 - 1/2| in floats.
-    assert abs(2 / 3 - 0.5) < abs(1 / 3 - 0.5)
-    for scope in ("last", "cluster"):
-        assert clusters(match_balance(by_size([[2, 3], [4, 1]]), 1, scope))[0] == {0, 2}
-        assert clusters(match_balance(by_size([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
-
-
 # ---- by hand: three groups
 
 
 # ---- by hand: the greedies
-
-
-def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
-    # 0@0 (size 1) takes 2@3 (size 3), 3 away. Centroid 9/4, so 1@5 is 2.75 away and joins (unweighted: 3.5, it would
-    # not). Centroid 14/5, 3@8 is 5.2 away: finished. 3 is left alone: no other group is unused.
-    clusterlets = build([[0, 5], [3, 8]], [[1, 1], [3, 1]])
-    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
-    # Equal sizes: 1@5 is 3.5 from the centroid and stays out; so it takes 3@8.
-    clusterlets = build([[0, 5], [3, 8]])
-    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 2}, {1, 3}]
-    # By the last added, 1@5 is 2 from 2@3 and joins; then 3@8 is 3 from it and does not.
-    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
 
 
 def test_divergences_that_are_equal_on_paper_tie():

@@ -59,14 +59,6 @@ def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
     assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding(costs)).all()
 
 
-def test_a_case_by_hand():
-    """All are nearest to the first cluster; the one that loses least moves."""
-    labels, prices = transport(np.array([[0.0, 5.0], [0.0, 2.0], [1.0, 9.0]]), np.array([2, 1]))
-    assert labels.tolist() == [0, 1, 0]
-    # A price of 2 on the first cluster is the lowest that keeps the second instance out.
-    assert prices.tolist() == [2, 0]
-
-
 def test_one_cluster_and_no_instance():
     assert transport(np.random.default_rng(0).random((4, 1)), np.array([4]))[0].tolist() == [0] * 4
     labels, prices = transport(np.empty((0, 2)), np.array([0, 0]))

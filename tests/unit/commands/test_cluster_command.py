@@ -3,7 +3,6 @@
 import re
 import shlex
 import struct
-import subprocess
 import sys
 from xml.sax.saxutils import escape
 
@@ -11,18 +10,16 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.figure import Figure
-from sklearn.decomposition import PCA
 from sklearn.metrics import silhouette_score
 
 from clusterlets import __main__ as command_line
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kmeans import kmeans_labels
-from clusterlets.commands import account, picture
+from clusterlets.commands import account
 from clusterlets.datasets.table import standardise
-from clusterlets.estimators import FRAC, ClusterletClustering, FairnessReport, fairness_report, plots
+from clusterlets.estimators import FRAC, ClusterletClustering, FairnessReport, fairness_report
 from clusterlets.estimators.report import Composition
 from clusterlets.metrics.composition import deviation_per_cluster
-from clusterlets.report.drawing import saving
 
 FEATURES = ["age", "income"]
 NOTE = "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
@@ -57,76 +54,27 @@ def run(capsys):
     return run_command
 
 
-def pairs(path):
-    return list(pd.read_csv(path).itertuples(index=False, name=None))
-
-
-def test_the_file_holds_the_estimators_labels(people, run, tmp_path):
-    options = ("-k", "6", "--hops", "2", "--seed", "5", "-o", "new/labels.csv")
-    status, output, _ = run("people.csv", "--sensitive", "sex", *options)
-    expected = ClusterletClustering(6, hops=2, random_state=5)
-    fitted = expected.fit(people[FEATURES].to_numpy(), sensitive_features=people["sex"])
-    assert status == 0 and "Clusterlets, matcher G-B, k = 6, hops = 2, seed 5" in output
-    assert (tmp_path / "new" / "labels.csv").read_text().startswith("row,cluster\n0,")
-    assert pairs("new/labels.csv") == list(enumerate(fitted.labels_))
-
-
-def test_the_file_holds_all_memberships_where_clusters_overlap(people, run):
-    assert run("people.csv", "--sensitive", "sex", "-k", "6", "--matcher", "D", "-o", "m.csv")[0] == 0
-    fitted = ClusterletClustering(6, matcher="D", random_state=0).fit(
-        people[FEATURES].to_numpy(), sensitive_features=people["sex"]
-    )
-    expected = [
-        (row, int(cluster)) for row, member in enumerate(fitted.memberships_.toarray()) for cluster in np.flatnonzero(member)
-    ]
-    assert pairs("m.csv") == expected and len(expected) > 300
-
-
 @pytest.mark.parametrize(
     ("options", "estimator"),
     [
+        (["-k", "6", "--hops", "2", "--seed", "5"], ClusterletClustering(6, hops=2, random_state=5)),
+        (["--clusters", "4"], ClusterletClustering(n_clusters=4, random_state=0)),
+        (["--matcher", "D", "-k", "6"], ClusterletClustering(6, matcher="D", random_state=0)),
         (["--matcher", "C", "--omega", "0", "-k", "4"], ClusterletClustering(4, matcher="C", omega=0, random_state=0)),
         (["--method", "frac", "-k", "4", "--tau", "0.1"], FRAC(4, tau=0.1, random_state=0)),
         (["--method", "frac", "-k", "4"], FRAC(4, random_state=0)),
-        (["--matcher", "G-D", "-k", "4"], ClusterletClustering(4, matcher="G-D", random_state=0)),
     ],
 )
-def test_options_reach_the_estimator(people, run, options, estimator):
-    common_options = ["people.csv", "--sensitive", "sex", "--scaling", "standard", "--features", "income,age", "-o", "l.csv"]
-    assert run(*common_options, *options)[0] == 0
+@pytest.mark.parametrize("sensitive", [["sex"], ["race", "sex"]])
+def test_the_file_holds_the_estimators_clusters(people, run, tmp_path, options, estimator, sensitive):
+    words = [word for name in sensitive for word in ("--sensitive", name)]
+    common_options = ["people.csv", *words, "--scaling", "standard", "--features", "income,age", "-o", "new/l.csv"]
+    status, output, _ = run(*common_options, *options)
     X = standardise(people[["income", "age"]].to_numpy())
-    expected = estimator.fit(X, sensitive_features=people["sex"]).labels_
-    assert pairs("l.csv") == list(enumerate(expected))
-
-
-@pytest.mark.parametrize("name", ["r", "n", "num", "numeric"])
-def test_a_sensitive_column_may_have_any_name(people, run, name):
-    people.rename(columns={"sex": name}).to_csv("people.csv", index=False)
-    status, output, _ = run("people.csv", "--sensitive", name, "-k", "3", "--hops", "1")
-    assert status == 0 and f"{name}: female" in output
-
-
-def test_several_sensitive_columns_are_combined(people, run):
-    options = ("--sensitive", "race", "--sensitive", "sex", "--matcher", "D", "--hops", "1", "-k", "3", "-o", "l.csv")
-    status, output, _ = run("people.csv", *options)
-    assert status == 0 and "race and sex: asian + female" in output and "sex, job" not in output
-    joint = people["race"] + people["sex"]
-    fitted = ClusterletClustering(3, matcher="D", hops=1, random_state=0).fit(
-        people[FEATURES].to_numpy(), sensitive_features=joint
-    )
-    assert len(pairs("l.csv")) == fitted.memberships_.nnz
-
-
-def test_rows_without_a_sensitive_value_are_dropped_and_the_others_keep_their_numbers(people, run):
-    gaps = people.copy()
-    gaps.loc[[0, 7, 299], "sex"] = ["", " ", ""]
-    gaps.to_csv("gaps.csv", index=False)
-    status, output, _ = run("gaps.csv", "--sensitive", "sex", "-k", "3", "-o", "l.csv")
-    assert status == 0 and "note: 3 of 300 rows have no sensitive value" in output
-    complete = people.drop([0, 7, 299])
-    model = ClusterletClustering(3, random_state=0)
-    expected = model.fit_predict(complete[FEATURES].to_numpy(), sensitive_features=complete["sex"])
-    assert pairs("l.csv") == list(zip(complete.index, expected, strict=True))
+    members, clusters = estimator.fit(X, sensitive_features=people[sensitive]).memberships_.nonzero()
+    written = pd.read_csv(tmp_path / "new" / "l.csv")
+    assert status == 0 and f"{' and '.join(sensitive)}: " in output and list(written) == ["row", "cluster"]
+    assert written.to_numpy().tolist() == [[*pair] for pair in zip(members, clusters)]
 
 
 def test_the_output_agrees_with_the_fairness_report(people, run):
@@ -174,11 +122,8 @@ def groups_off(composition, group_counts, tau):
     ("options", "requested", "off", "bound"),
     [
         (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", shares_off, 0.1),
-        (["--method", "fair-lp"], "delta 0.0", shares_off, 0.0),
-        (["--method", "coreset", "--parameters", "n_init=2,delta=0.3"], "delta 0.3", shares_off, 0.3),
         (["--method", "frac", "--tau", "0.1"], "tau 0.1", groups_off, 0.1),
         (["--method", "FRAC"], "tau 1/4", groups_off, 0.25),
-        (["--method", "frac-oe", "--parameters", "tau=0.125"], "tau 0.125", groups_off, 0.125),
         (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", groups_off, 0.25),
     ],
 )
@@ -220,14 +165,13 @@ def test_no_bound_is_shown_for_methods_without_one(people, run):
         assert "asked for" not in run("people.csv", "--sensitive", "sex", "-k", "4", *options)[1]
 
 
-def test_missing_clusters_are_noted_in_the_output_only(people, run):
+@pytest.mark.parametrize("method", [["scaff-tree"], ["frac", "--tau", "0"]])
+def test_missing_clusters_are_noted_in_the_output_only(people, run, method):
     people["age"] = people["income"] = np.arange(300) % 3
     people.to_csv("people.csv", index=False)
-    for method in ("scaff-tree", "frac"):
-        options = ["--method", method, *(["--tau", "0"] if method == "frac" else [])]
-        status, output, complaint = run("people.csv", "--sensitive", "sex", "-k", "5", *options)
-        assert status == 0 and complaint.replace(NOTE, "") == ""
-        assert "note: 3 clusters in place of the 5 that were asked for\n" in output
+    status, output, complaint = run("people.csv", "--sensitive", "sex", "-k", "5", "--method", *method)
+    assert status == 0 and complaint.replace(NOTE, "") == ""
+    assert "note: 3 clusters in place of the 5 that were asked for\n" in output
 
 
 COMPILING = """
@@ -288,68 +232,32 @@ def test_silhouettes_of_many_rows_are_sampled_and_those_of_one_cluster_undefined
     assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
 
 
-def test_a_group_with_few_rows_is_noted(people, run):
-    people.loc[people.index[:4], "race"] = "other"
-    people.to_csv("people.csv", index=False)
-    output = run("people.csv", "--sensitive", "race", "-k", "9")[1]
-    assert "note: other has only 4 different rows, and so 4 clusterlets" in output
-
-
-def test_counts_of_one_are_singular(people, run):
-    people.loc[people.index[1:], "race"] = "white"
-    people.loc[people.index[0], ["race", "sex"]] = ["other", ""]
-    people.to_csv("people.csv", index=False)
-    output = run("people.csv", "--sensitive", "race", "--features", "age", "-k", "2", "--matcher", "D", "--hops", "1")[1]
-    assert "300 rows, 1 feature; race: " in output
-    assert "note: other has only 1 different row, and so 1 clusterlet\n" in output
-    output = run("people.csv", "--sensitive", "sex", "--method", "frac", "-k", "1")[1]
-    assert "note: 1 of 300 rows has no sensitive value" in output
-    assert "seed 0: 1 cluster\n" in output and "plain k-means with 1 cluster, the least of 50 starts)" in output
-
-
 ERRORS = {
-    "there is no file": ["nobody.csv", "--sensitive", "sex"],
-    "no column 'sxe' (did you mean 'sex'?)": ["people.csv", "--sensitive", "sxe"],
-    "column 'job' holds": ["people.csv", "--sensitive", "sex", "--features", "age,job"],
-    "line 4: column 'age' is empty": ["gap.csv", "--sensitive", "sex"],
-    "line 6: column 'age' holds 'old'": ["word.csv", "--sensitive", "sex"],
-    "every row has the same group": ["women.csv", "--sensitive", "sex"],
-    "-k 301 is more than the 300 rows": ["people.csv", "--sensitive", "sex", "-k", "301"],
-    "(did you mean 'G-B'?)": ["people.csv", "--sensitive", "sex", "--matcher", "GB"],
-    "--tau has no effect with --matcher G-B": ["people.csv", "--sensitive", "sex", "--tau", "0.1"],
-    "--omega has no effect with --matcher D": ["people.csv", "--sensitive", "sex", "--matcher", "D", "--omega", "0.1"],
-    "--hops has no effect with --matcher C": ["people.csv", "--sensitive", "sex", "--matcher", "C", "--hops", "2"],
-    "--matcher and --hops have no effect": [
-        "people.csv",
-        "--sensitive",
-        "sex",
-        "--method",
-        "frac",
-        "--matcher",
-        "D",
-        "--hops",
-        "1",
-    ],
-    "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4, or balanced.": [
-        "people.csv",
-        "--sensitive",
-        "sex",
-        "--method",
-        "frac",
-        "-k",
-        "4",
-        "--tau",
-        "0.3",
-    ],
-    "take 2 or more": ["people.csv", "--sensitive", "sex", "-k", "1"],
-    "cannot be sensitive and a feature": ["people.csv", "--sensitive", "age", "--features", "age,income"],
-    "--sensitive names 'sex' twice": ["people.csv", "--sensitive", "sex", "--sensitive", "sex"],
-    "--features names 'age' twice": ["people.csv", "--sensitive", "sex", "--features", "age,income,age"],
-    "the separator 'ab' cannot separate cells": ["people.csv", "--sensitive", "sex", "--separator", "ab"],
-    "the separator '\"' cannot separate cells": ["people.csv", "--sensitive", "sex", "--separator", '"'],
-    "the separator '\\n' cannot separate cells": ["people.csv", "--sensitive", "sex", "--separator", "\n"],
-    "must end in .png": ["people.csv", "--sensitive", "sex", "--plot", "people.bmp"],
-    "reads CSV and TSV": ["people.parquet", "--sensitive", "sex"],
+    "there is no file": "nobody.csv --sensitive sex",
+    "line 4: column 'age' is empty": "gap.csv --sensitive sex",
+    "line 6: column 'age' holds 'old'": "word.csv --sensitive sex",
+    "every row has the same group": "women.csv --sensitive sex",
+    "reads CSV and TSV": "people.parquet --sensitive sex",
+    "no column 'sxe' (did you mean 'sex'?)": "people.csv --sensitive sxe",
+    "cannot be sensitive and a feature": "people.csv --sensitive age --features age,income",
+    "--sensitive joined: 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
+    **{
+        words: f"people.csv --sensitive sex {options}"
+        for words, options in {
+            "column 'job' holds": "--features age,job",
+            "-k 301 is more than the 300 rows": "-k 301",
+            "(did you mean 'G-B'?)": "--matcher GB",
+            "--tau has no effect with --matcher G-B": "--tau 0.1",
+            "--matcher and --hops have no effect": "--method frac --matcher D --hops 1",
+            "FRAC cannot do this: tau: 0.3; with 4 clusters it must be a number from 0 to 1/4": "--method frac -k 4 --tau 0.3",
+            "take 2 or more": "-k 1",
+            "--sensitive names 'sex' twice": "--sensitive sex",
+            "--features names 'age' twice": "--features age,income,age",
+            "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
+            "the separator 'ab' cannot separate cells": "--separator ab",
+            "must end in .png": "--plot people.bmp",
+        }.items()
+    },
 }
 
 
@@ -360,12 +268,13 @@ def test_errors_are_readable_and_write_nothing(people, run, tmp_path, words):
         broken.loc[row, "age"] = value
         broken.to_csv(f"{name}.csv", index=False)
     people.assign(sex="female").to_csv("women.csv", index=False)
-    status, _, complaint = run(*ERRORS[words], "-o", "labels.csv")
+    people.assign(joined=[f"day {number % 200}" for number in range(300)]).to_csv("dates.csv", index=False)
+    status, _, complaint = run(*ERRORS[words].split(), "-o", "labels.csv")
     assert status == 1 and words in complaint and "Traceback" not in complaint
     assert not (tmp_path / "labels.csv").exists()
 
 
-@pytest.mark.parametrize("names", [("a.png", "a.png"), ("a.png", "./b/../a.png"), ("link.png", "a.png"), ("a.png", "link.png")])
+@pytest.mark.parametrize("names", [("a.png", "./b/../a.png"), ("link.png", "a.png")])
 @pytest.mark.parametrize("is_there", [True, False])
 def test_clusters_and_picture_are_two_files(people, run, tmp_path, names, is_there):
     (tmp_path / "b").mkdir()
@@ -374,47 +283,20 @@ def test_clusters_and_picture_are_two_files(people, run, tmp_path, names, is_the
         (tmp_path / "a.png").write_text("before")
     status, output, complaint = run("people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
     assert (status, output) == (1, "") and "are one file, and one would replace the other" in complaint
-    assert (tmp_path / "a.png").exists() == is_there and (not is_there or (tmp_path / "a.png").read_text() == "before")
+    assert not is_there or (tmp_path / "a.png").read_text() == "before"
 
 
-def test_clusters_written_to_the_standard_output_follow_the_report(people, tmp_path):
-    """Uses a link of its own, because a bug could delete the machine's /dev/stdout when run as root."""
-    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
-    if not (tmp_path / "stdout").exists():
-        pytest.skip("there is no /proc here")
-    command = [sys.executable, "-m", "clusterlets", "cluster", "people.csv", "--sensitive", "sex", "-k", "3", "-o", "stdout"]
-    with open("said.txt", "w") as file:
-        subprocess.run(command, stdout=file, check=True)
-    account, _, clusters = (tmp_path / "said.txt").read_text().partition("row,cluster\n")
-    assert "deviation" in account and clusters.count("\n") == 300 + 2 and "clusters of the rows: stdout" in clusters
-    assert (tmp_path / "stdout").is_symlink()
-
-
-@pytest.mark.parametrize(
-    "option",
-    [
-        ["-k", "0"],
-        ["-k", "²"],
-        ["-k", "1_0"],
-        ["-k", "9" * 20],
-        ["--seed", "-1"],
-        ["--seed", "4294967296"],
-        ["--seed", "1.0"],
-        ["--seed", "9" * 5000],
-    ],
-    ids=lambda option: "".join(option)[:20],
-)
+@pytest.mark.parametrize("option", ["-k 0", "-k 1_0", f"-k {'9' * 20}", "--seed -1", "--seed 4294967296"])
 def test_numbers_are_checked_before_anything_is_read(option, capsys):
     with pytest.raises(SystemExit):
-        command_line.main(["cluster", "nobody.csv", "--sensitive", "sex", *option])
-    assert f"{option[1][:60]!r} is no" in capsys.readouterr().err
+        command_line.main(["cluster", "nobody.csv", "--sensitive", "sex", *option.split()])
+    assert f"{option.split()[1][:60]!r} is no" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--sensitive", "--features", "--separator", "-o", "--plot"])
-def test_an_empty_option_is_refused(option, people, capsys):
+def test_an_empty_option_is_refused(people, capsys):
     with pytest.raises(SystemExit):
-        command_line.main(["cluster", "people.csv", "--sensitive", "sex", option, ""])
-    assert f"argument {option}{'/--output' if option == '-o' else ''}: it is empty" in capsys.readouterr().err
+        command_line.main(["cluster", "people.csv", "--sensitive", "sex", "-o", ""])
+    assert "argument -o/--output: it is empty" in capsys.readouterr().err
 
 
 def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
@@ -431,24 +313,6 @@ def test_without_matplotlib_a_plot_is_refused_before_the_work_starts(people, run
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, output, complaint = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
     assert (status, output) == (1, "") and "needs matplotlib" in complaint and "'.[plots]'" in complaint
-
-
-@pytest.mark.parametrize("suffix", ["pdf", "svg"])
-def test_the_suffix_chooses_the_format(people, run, tmp_path, suffix):
-    assert run("people.csv", "--sensitive", "sex", "--plot", f"p.{suffix}")[0] == 0
-    assert (b"%PDF" if suffix == "pdf" else b"<svg") in (tmp_path / f"p.{suffix}").read_bytes()[:500]
-
-
-def test_bars_show_the_clusters_shares_and_lines_the_tables():
-    axes = Figure().subplots()
-    composition = pd.DataFrame([[1, 1, 2], [3, 0, 1]], columns=list("abc"), index=[4, 9])
-    plots.draw_composition(axes, composition.to_numpy(), composition.index, np.array([0.5, 0.2, 0.3]))
-    bars = np.array([[(bar.get_x(), bar.get_width()) for bar in group] for group in axes.containers])
-    widths = [[0.5, 0.25, 0.75], [0.2, 0.25, 0], [0.3, 0.5, 0.25]]
-    np.testing.assert_allclose(bars[:, :, 1], widths)
-    np.testing.assert_allclose(bars[:, :, 0], np.cumsum(widths, axis=0) - widths)
-    np.testing.assert_allclose([line.get_xdata()[0] for line in axes.lines], [0.5, 0.7])
-    assert [label.get_text() for label in axes.get_yticklabels()] == ["whole table", "4  (n = 4)", "9  (n = 4)"]
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
@@ -478,77 +342,12 @@ def test_groups_too_many_for_the_legend_are_counted(people, run, monkeypatch):
     assert not many.legends and "(19 groups, from left to right" in many.axes[0].get_title()
 
 
-def test_the_map_shows_every_cluster_on_its_principal_components():
-    rng = np.random.default_rng(2)
-    X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
-    positions, explained = plots._principal_components(X)
-    expected = PCA(2).fit(X)
-    np.testing.assert_allclose(explained, expected.explained_variance_ratio_)
-    np.testing.assert_allclose(np.abs(positions), np.abs(expected.transform(X)), atol=1e-9)
-    axes = Figure().subplots()
-    plots.draw_projection(axes, X, labels)
-    markers = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
-    assert len(markers) == 50
-    assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
-
-
-def test_numbers_on_the_map_stay_near_their_clusters_without_overlapping():
-    room = np.array([2.0, 1.0])
-    alone = np.array([[0.0, 0.0], [9.0, 9.0], [0.0, 5.0]])
-    np.testing.assert_array_equal(plots._place_numbers(alone, room), alone)
-    crowded = np.vstack([np.zeros((20, 2)), np.random.default_rng(0).normal(size=(20, 2))])
-    positions = plots._place_numbers(crowded, room)
-    gaps = np.abs(positions[:, None] - positions) / room
-    assert (gaps.max(axis=2)[~np.eye(40, dtype=bool)] > 0.98).all()
-    assert np.abs((positions - crowded) / room).max() < 5
-
-
-def test_the_map_of_a_single_feature_is_a_line():
-    positions, explained = plots._principal_components(np.arange(6.0)[:, None])
-    assert positions.shape == (6, 2) and not positions[:, 1].any() and explained.tolist() == [1, 0]
-
-
-def test_a_large_table_is_thinned_and_the_title_says_so(monkeypatch):
-    monkeypatch.setattr(plots, "_POINTS", 50)
-    axes = Figure().subplots()
-    plots.draw_projection(axes, np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 3)
-    assert sum(len(points.get_offsets()) for points in axes.collections) == 50
-    assert "50 of 200 rows" in axes.get_title()
-
-
-@pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
-def test_the_same_picture_has_the_same_bytes(suffix, tmp_path):
-    composition, labels = Composition(np.array([[2, 1]] * 2), np.arange(2), np.array([4, 2]), ["a", "b"]), np.arange(6) // 3
-    paths = [tmp_path / f"{name}.{suffix}" for name in "ab"]
-    for path in paths:
-        saving.write(picture.draw(np.arange(12.0).reshape(6, 2), labels, composition), str(path))
-    assert paths[0].read_bytes() == paths[1].read_bytes()
-
-
 def test_parameters_may_be_repeated_and_all_count(people, run):
-    fair_flow = ["people.csv", "--sensitive", "sex", "--method", "fair-flow", "-k", "4"]
-    repeated, joined = (
-        run(*fair_flow, *options)
-        for options in (["--parameters", "delta=0.2", "--parameters", "n_init=2"], ["--parameters", "delta=0.2,n_init=2"])
-    )
-    assert repeated == joined and "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in repeated[1]
-    status, _, complaint = run(*fair_flow, "--parameters", "delta=0.2", "--parameters", "delta=0.3")
-    assert status == 1 and "'delta' is given twice" in complaint
-
-
-def test_fewer_clusters_than_requested_are_noted(people, run):
-    people.assign(sex=["male"] + ["female"] * (len(people) - 1)).to_csv("one_man.csv", index=False)
-    status, output, _ = run("one_man.csv", "--sensitive", "sex", "--method", "fairlets", "-k", "5")
-    assert status == 0 and "note: 1 cluster in place of the 5 that were asked for" in output
+    options = ["--method", "fair-flow", "-k", "4", "--parameters", "delta=0.2", "--parameters", "n_init=2"]
+    assert "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in run("people.csv", "--sensitive", "sex", *options)[1]
 
 
 def test_groups_that_differ_only_in_case_are_named(people, run):
     people.assign(sex=np.where(np.arange(300) < 3, "Male", people["sex"])).to_csv("people.csv", index=False)
     status, output, errors = run("people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")
     assert status == 0 and "the groups 'Male' and 'male' differ only in case" in output + errors
-
-
-def test_a_column_with_nearly_as_many_values_as_rows_is_no_sensitive_one(people, run):
-    people.assign(joined=[f"day {number % 200}" for number in range(300)]).to_csv("people.csv", index=False)
-    status, _, errors = run("people.csv", "--sensitive", "joined", "--method", "fair-limit", "-k", "3")
-    assert status == 1 and "--sensitive joined: 300 rows have 200 different values" in errors

@@ -5,14 +5,10 @@ import re
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.grid.artifacts import SeedBlock
-from clusterlets.grid.runs_table import read_cell
 from clusterlets.steps.options import STEPS
-from clusterlets.storage import save_arrays
 
 
 @pytest.mark.parametrize("step", STEPS)
@@ -34,19 +30,6 @@ def test_without_a_command_the_commands_are_listed(capsys):
 def test_an_unknown_step_is_named(capsys):
     assert command_line.main(["mach-pinball"]) == 2
     assert "'mach-pinball'" in capsys.readouterr().err
-
-
-def test_a_missing_input_gives_a_readable_error_and_writes_nothing(tmp_path, capsys):
-    output = tmp_path / "out.json"
-    assert (
-        command_line.main(
-            [*"measure-geometry --dataset x --base-seed 0 --data".split(), str(tmp_path / "x.npz"), "--output", str(output)]
-        )
-        == 1
-    )
-    error = capsys.readouterr().err
-    assert "x.npz does not exist" in error and "Traceback" not in error
-    assert not output.exists()
 
 
 LOCALES = {
@@ -85,42 +68,3 @@ def test_a_system_error_is_one_line(tmp_path, capsys):
     assert command_line.main(["fetch-dataset", *options]) == 1
     error = capsys.readouterr().err
     assert error.startswith(f"clusterlets fetch-dataset: {receipt} cannot be written or read (") and "Traceback" not in error
-
-
-def test_a_block_is_the_same_after_saving_and_loading(tmp_path):
-    path = tmp_path / "block.npz"
-    values = {"FRAC (fair)/3": {"a": np.arange(3), "b": np.eye(2)}, "4": {"a": np.zeros(0)}}
-    SeedBlock(values).save(path)
-    loaded = SeedBlock.load(path)
-    assert loaded.status == "ok" and list(loaded.values) == list(values)
-    assert np.array_equal(loaded.values["FRAC (fair)/3"]["b"], np.eye(2))
-
-
-def test_the_steps_turn_a_dataset_into_a_row(tmp_path, capsys):
-    """Runs the steps of one cell by hand on data with an obvious answer: two blobs, each with both groups."""
-    rng = np.random.default_rng(0)
-    centres = np.repeat([[0.0, 0.0], [100.0, 0.0]], 20, axis=0)
-    X, groups = centres + rng.normal(size=(40, 2)), np.tile([0, 1], 20)
-    save_arrays(tmp_path / "d.npz", {"X": X, "groups": groups, "group_names": np.array(["a", "b"])})
-
-    def step(name, **options):
-        arguments = [part for key, value in options.items() for part in (f"--{key.replace('_', '-')}", str(value))]
-        assert command_line.main([name, *arguments]) == 0, capsys.readouterr().err
-
-    file = {name: tmp_path / name for name in ("d.npz", "geo.json", "g.npz", "l.npz", "s.npz", "row.csv")}
-    common = {"dataset": "blobs", "k": 2, "seeds": "0-1", "base_seed": 0}
-    step("measure-geometry", data=file["d.npz"], dataset="blobs", base_seed=0, output=file["geo.json"])
-    step("extract-clusterlets", data=file["d.npz"], **common, pieces=file["g.npz"], labels=file["l.npz"])
-    step("sum-distances", data=file["d.npz"], dataset="blobs", labels=file["l.npz"], base_seed=0, output=file["s.npz"])
-    step(
-        "score-method",
-        **{"pieces": file["g.npz"], "distances": file["s.npz"], "geometry": file["geo.json"], "method": '{"name": "D"}'},
-        **{"data": file["d.npz"], "labels": file["l.npz"]},
-        **{"parameters": '{"hops": 1}', "settings": '{"scope": "last"}', "limits": '{"seconds": null, "memory_mb": null}'},
-        **{"deviation": "absolute", "output": file["row.csv"]},
-        **common,
-    )
-    row, _ = read_cell(file["row.csv"])
-    assert (row["n_clusters"], row["deviation_max"], row["overlap"]) == ("2", "0.0", "0.0")
-    assert float(row["cohesion"]) > 0.95
-    assert (row["delta_min"], row["additive_violation"]) == ("0.0", "0") and float(row["silhouette"]) > 0.95

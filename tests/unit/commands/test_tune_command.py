@@ -83,19 +83,16 @@ def check_files(configurations, picture):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_columns_are_listed_and_suspicious_ones_warned_of(wine, capsys):
-    arguments = ["tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001", "--seeds", "2"]
-    status, output, complaint = run(capsys, *arguments)
-    assert "features: alcohol," in output and "note: ignored (not numeric): cellar" in output
-    assert "note: left out (--features names columns to keep): bottle_id (an identifier, by its name)" in output
-    ratio = wine["proline"].std() / wine["nonflavanoid_phenols"].std()
-    assert f"warning: proline spreads {ratio:,.0f} times as far as nonflavanoid_phenols" in output
+def test_where_no_time_is_left_nothing_is_recommended(wine, capsys):
+    status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
+    assert "features: alcohol," in output and "note: left out (--features names columns to keep): bottle_id" in output
+    assert "warning: proline spreads " in output
     assert status == 1 and "(not_tried " in complaint and "allow more minutes" in complaint
     assert [path.name for path in Path().iterdir()] == ["wine.csv"]
 
 
 @pytest.mark.parametrize("option", ["-o", "--plot"])
-@pytest.mark.parametrize("file", ["wine.csv/front.png", "folder.png", "x" * 300 + ".png"])
+@pytest.mark.parametrize("file", ["wine.csv/front.png", "folder.png"])
 def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, capsys, monkeypatch, option, file):
     Path("folder.png").mkdir()
     monkeypatch.setattr("clusterlets.tuning.tune", None)
@@ -112,8 +109,7 @@ def foreground():
     signal.signal(signal.SIGINT, former)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("is_ignored", [False, True])
+@pytest.mark.parametrize(("signum", "is_ignored"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch, foreground, signum, is_ignored):
     """Also if the exception is lost, as Python ignores those in a destructor: then before the next fit."""
 
@@ -142,13 +138,12 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
     assert front["runs"].sum() == 6 + is_ignored < (front["note"] == "interrupted").sum() and Path("front.png").exists()
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    ("place", "words"),
+    ("place", "signum", "words"),
     [
-        ("clusterlets.tuning._by_configuration", "only what was finished is compared"),
-        ("clusterlets.commands.tune.write_table", "the files above are complete"),
-        ("clusterlets.tuning.front.draw", "the files above are complete"),
+        ("clusterlets.tuning._by_configuration", signal.SIGINT, "only what was finished is compared"),
+        ("clusterlets.commands.tune.write_table", signal.SIGTERM, "the files above are complete"),
+        ("clusterlets.tuning.front.draw", signal.SIGINT, "the files above are complete"),
     ],
 )
 def test_an_interruption_after_the_fits_loses_nothing(wine, capsys, monkeypatch, foreground, signum, place, words):
@@ -172,8 +167,10 @@ def test_an_interruption_after_the_fits_loses_nothing(wine, capsys, monkeypatch,
     assert Path("page.html").exists() == ("_by_configuration" in place)
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("place", ["clusterlets.tuning.least_plain_cost", "clusterlets.tuning.trials._load"])
+@pytest.mark.parametrize(
+    ("place", "signum"),
+    [("clusterlets.tuning.least_plain_cost", signal.SIGTERM), ("clusterlets.tuning.trials._load", signal.SIGINT)],
+)
 def test_an_interruption_before_the_first_fit_says_so(wine, capsys, monkeypatch, foreground, signum, place):
     def interrupt(*_):
         signal.raise_signal(signum)
@@ -205,27 +202,20 @@ def test_other_requests_have_other_files():
     assert max(map(len, stems)) < 200
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--clusters", "1"], "whole number of at least 2"),
-        (["--max-deviation", "2"], "not a number from 0 to 1"),
-        (["--minutes", "0"], "not a number above 0"),
-    ],
-)
-def test_numbers_out_of_range_are_refused(wine, capsys, options, words):
+@pytest.mark.parametrize("option", ["--clusters 1", "--max-deviation 2", "--minutes 0"])
+def test_numbers_out_of_range_are_refused(wine, capsys, option):
     with pytest.raises(SystemExit):
-        command_line.main(["tune", "wine.csv", "--sensitive", "target", *options])
-    assert words in capsys.readouterr().err
+        command_line.main(["tune", "wine.csv", "--sensitive", "target", *option.split()])
+    assert f"argument {option.split()[0]}: '{option.split()[1]}' is not " in capsys.readouterr().err
 
 
 def test_a_command_survives_the_shell():
     from clusterlets.commands.tune import _parser
+    from clusterlets.tuning.trials import Candidate
 
     arguments = ["my people.csv", "--sensitive=-sex", "--features", "a b,c", "--scaling", "standard", "--separator", ";"]
     options = _parser().parse_args(arguments)
-    recommended = {"method": "C", "parameters": "omega=0.25", "seed": 4}
-    assert command(options, recommended) == [
+    assert command(options, Candidate("C", {"omega": 0.25}), 4) == [
         *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--separator", ";"),
         *("--scaling", "standard", "--matcher", "C", "--omega", "0.25", "--clusters", "5", "--seed", "4"),
     ]

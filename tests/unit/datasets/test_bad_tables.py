@@ -55,18 +55,18 @@ SAME = {
     "a byte order mark": b"\xef\xbb\xbf" + GOOD.encode(),
     "line ends of Windows": GOOD.replace("\n", "\r\n"),
     "line ends of old Macs": GOOD.replace("\n", "\r"),
-    "no line end at the end": GOOD.rstrip(),
     "blank lines": GOOD.replace("\n", "\n\n"),
     "quoted cells": '"age","rich","city"\n"31","true","Rom"\n45.5,FALSE,Bonn\n29,"True","Rom"\n',
     "spaces around cells": "age , rich, city\n 31, true , Rom\n45.5,false,Bonn \n29,true,Rom\n",
     "yes and no": GOOD.replace("true", "yes").replace("false", "No"),
+    "tabs": GOOD.replace(",", "\t"),
     "numbers in other spelling": GOOD.replace("45.5", "4.55e1").replace("31", "+31.0"),
 }
 
 
 @pytest.mark.parametrize("form", SAME)
 def test_other_forms_of_the_same_table_are_the_same_table(form, read):
-    table, remarks = read(SAME[form])
+    table, remarks = read(SAME[form], "people.tsv" if form == "tabs" else "people.csv")
     expected, _ = read(GOOD)
     assert fingerprint(table) == fingerprint(expected) and remarks == []
     assert (table.feature_names, table.group_names) == (expected.feature_names, expected.group_names)
@@ -74,23 +74,18 @@ def test_other_forms_of_the_same_table_are_the_same_table(form, read):
 
 REFUSED = {
     "NaN": (GOOD.replace("45.5", "NaN"), "people.csv, line 3: column 'age' holds 'NaN', which is not a finite number"),
-    "infinite": (GOOD.replace("29", "-inf"), "people.csv, line 4: column 'age' holds '-inf'"),
     "a number whose square overflows": (GOOD.replace("29", "1e200"), "line 4: column 'age' holds '1e200'"),
     "text in a numeric column": (GOOD.replace("29", "old"), "line 4: column 'age' holds 'old'"),
     "a missing number": (GOOD.replace("31,", ","), "line 2: column 'age' is empty"),
-    "text in a boolean column": (GOOD.replace("false", "maybe"), "line 3: column 'rich' holds 'maybe'"),
     "numbers among booleans": (GOOD.replace("false", "3"), "csv: column 'rich' mixes numbers with true and false"),
     "one group": (GOOD.replace("Bonn", "Rom"), "people.csv: every row has the same group, 'Rom'"),
-    "no group at all": (GOOD.replace("Bonn", "").replace("Rom", ""), "every row has the same group"),
     "a group for each row": (GOOD.replace("true,Rom", "true,Pisa", 1), "a group of its own"),
     "no feature that varies": ("age,city\n1,a\n1,b\n1,a\n", "no feature varies"),
     "no numeric feature": ("name,city\nx,a\ny,b\nz,a\n", "no numeric or boolean column"),
     "duplicate columns": (GOOD.replace("rich", "age"), "the column name 'age' occurs twice, as columns 1 and 2"),
-    "duplicate but for a space": (GOOD.replace("rich", "age "), "the column name 'age' occurs twice"),
-    "a column without a name": (GOOD.replace("age", ""), "column 1 has no name; if it is a row number"),
+    "a column without a name": (GOOD.replace("rich", ""), "column 2 has no name; give it one"),
     "a header only": (GOOD.splitlines()[0], "people.csv has a header but no rows"),
     "an empty file": ("", "people.csv is empty"),
-    "blank lines only": ("\n\n", "people.csv is empty"),
     "semicolons": (
         GOOD.replace(",", ";"),
         "only one column, 'age;rich;city'. Is another separator used? Then name it: --separator ';' (in a configuration, "
@@ -99,12 +94,10 @@ REFUSED = {
     "tabs": (GOOD.replace(",", "\t"), r"""name it: --separator $'\t' (in a configuration, separator: "\t")."""),
     "one column": ("city\na\nb\na\n", "people.csv has only one column, 'city'. Correct"),
     "a short line": (GOOD.replace("29,true,Rom", "29,true"), "people.csv, line 4: 2 cells where the header has 3"),
-    "a long line": (GOOD.replace("29,", "29,5,"), "people.csv, line 4: 4 cells where the header has 3"),
     "decimal commas": (GOOD.replace("45.5", "45,5"), "people.csv, line 3: 4 cells where the header has 3"),
     "a quotation mark that stays open": (GOOD.replace("Bonn", '"Bonn'), "line 3: unexpected end of data; is a quot"),
     "text after a quotation mark": (GOOD.replace("Bonn", '"Bo"nn'), "people.csv, line 3: ',' expected after '\"'"),
     "bytes that are not UTF-8": (GOOD.replace("Bonn", "Köln").encode("latin-1"), "line 3: the byte 0xf6 is not UTF-8"),
-    "UTF-16": (GOOD.encode("utf-16"), "line 1: the byte 0xff is not UTF-8"),
     "a bad cell after a quoted line end": ('note,age,city\n"p\nq",1,a\nr,x,b\ns,3,a\n', "csv, line 4: column 'age'"),
     "no sensitive column": (GOOD.replace("city", "town"), "no column 'city'; its columns: age, rich, town"),
 }
@@ -119,21 +112,16 @@ def test_a_bad_table_is_refused_in_plain_words(fault, read):
     assert "people.csv or the options, and run again" in str(caught.value)
 
 
-def test_a_misspelt_column_is_refused_with_the_nearest_name(read):
-    with pytest.raises(ClusterletsError, match=r"no column 'citty' \(did you mean 'city'\?\)"):
-        read(GOOD, sensitive=["citty"])
-    with pytest.raises(ClusterletsError, match=r"no column 'agee' \(did you mean 'age'\?\)"):
-        read(GOOD, features=["rich", "agee"])
-    with pytest.raises(ClusterletsError, match=r"no column 'ric' \(did you mean 'rich'\?\)"):
-        read(GOOD, features=["ric"])
-    with pytest.raises(ClusterletsError, match=r"no column 'hours' \(did you mean 'hours-per-week'\?\)"):
-        read("hours-per-week,city\n40,a\n20,b\n", features=["hours"])
-
-
-def test_the_named_separator_is_used(read):
-    semicolons, _ = read(GOOD.replace(",", ";"), separator=";")
-    tabs, _ = read(GOOD.replace(",", "\t"), "people.tsv")
-    assert fingerprint(semicolons) == fingerprint(tabs) == fingerprint(read(GOOD)[0])
+@pytest.mark.parametrize(
+    ("settings", "near"),
+    [
+        ({"sensitive": ["citty"]}, "'citty' (did you mean 'city'?)"),
+        ({"features": ["rich", "agee"]}, "'agee' (did you mean 'age'?)"),
+    ],
+)
+def test_a_misspelt_column_is_refused_with_the_nearest_name(read, settings, near):
+    with pytest.raises(ClusterletsError, match=re.escape(f"no column {near}")):
+        read(GOOD, **settings)
 
 
 def test_named_features_keep_their_order_and_must_be_numbers(read):
@@ -148,74 +136,48 @@ def test_text_columns_are_ignored_and_mentioned(read):
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, note"]
 
 
-COMMA = "a number with a comma: write decimals with a point"
-DECIMAL_COMMAS = {
-    "all of them": ("3000,5", "2800,25", "-1,0"),
-    "most, and whole numbers": ("3000,5", "2800,25", "12"),
-    "few among numbers": ("3000,5", "2800", "12"),
-    "with points between thousands": ("3.000,5", "2.800,25", "1.000.000,0"),
-    "one unreadable": ("3000,5", "2800,25", "unknown"),
-    "one empty": ("3000,5", "2800,25", ""),
-}
-
-
-@pytest.mark.parametrize("income", DECIMAL_COMMAS.values(), ids=DECIMAL_COMMAS)
-@pytest.mark.parametrize("features", ["numeric", ["income"]])
-def test_numbers_with_a_decimal_comma_are_refused(income, features, read):
-    content = "".join(f"{row};{cell};{'ab'[row % 2]}\n" for row, cell in enumerate(income))
-    complaint = f"people.csv, line 2: column 'income' holds '{income[0]}', {COMMA}"
-    with pytest.raises(ClusterletsError) as caught:
-        read(f"age;income;city\n{content}", separator=";", features=features)
-    assert complaint in str(caught.value)
-
-
-def test_text_with_a_comma_stays_text(read):
-    people = "age;name;chosen;city\n1;Doe, John;1,2,3;a\n2;Roe, Ann;1, 2;b\n3;12,5 Ltd;none;a\n"
-    table, remarks = read(people, separator=";")
-    assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): name, chosen"]
-
-
-def test_a_column_with_decimal_commas_can_be_left_out_by_name(read):
-    table, _ = read("age;income;city\n1;3000,5;a\n2;2800,25;b\n3;12;a\n", separator=";", features=["age"])
-    assert table.feature_names == ("age",)
+def test_row_names_that_pandas_saved_are_left_out_and_mentioned(read, write_parquet):
+    numbered = "\n".join(f"{row - 1 if row else ''},{line}" for row, line in enumerate(GOOD.splitlines()))
+    columns = {"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"], "__index_level_0__": [2, 0, 1]}
+    for table, remarks in (read(numbered), user_table.read(write_parquet(columns), ["city"])[:2]):
+        assert table.feature_names[0] == "age" and table.X[:, 0].tolist() == [31, 45.5, 29]
+        assert remarks == ["left out: a column without a name, in which pandas saves row numbers"]
+    assert read(numbered, features=["age"])[0].feature_names == ("age",)
 
 
 UNUSABLE = {
     "the word NaN": ["7", "NaN", "nan"],
-    "R's mark for missing values": ["NA", "7", "NA"],
-    "a question mark": ["?", "?", "7"],
     "numbers whose square overflows": ["1e307", "7", "-1.5e308"],
     "infinite ones": ["inf", "-Infinity", "7"],
-    "too large for a double": ["1e999", "1e400", "1e999"],
     "marks between thousands": ["1_000", "12_500", "1_000_000"],
-    "spaces between thousands": ["1 000", "2 000", "3\u00a0000"],
     "Swiss ones": ["1'000", "2'000.5", "3'000"],
     "other digits": ["１２", "٣٤", "5"],
     "a minus sign of typesetters": ["−5", "−6", "−7"],
+    "decimal commas": ["3000,5", "2800,25", "-1,0"],
+    "few among numbers": ["3000,5", "7", "12"],
+    "one of them unreadable": ["3000,5", "2800,25", "unknown"],
+    "points between thousands": ["3.000,5", "2.800,25", "1.000.000,0"],
 }
 
 
 @pytest.mark.parametrize("features", ["numeric", ["pay"]])
 @pytest.mark.parametrize("pay", UNUSABLE.values(), ids=UNUSABLE)
 def test_a_column_of_unusable_numbers_is_refused(pay, features, read):
-    lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(pay)]
+    content = "".join(["age;pay;city\n", *(f"{row};{cell};{'ab'[row % 2]}\n" for row, cell in enumerate(pay))])
     first = next(index for index, cell in enumerate(pay) if cell != "7")
-    with pytest.raises(ClusterletsError, match=f"line {first + 2}: column 'pay' holds {re.escape(repr(pay[first]))}, "):
-        read("age,pay,city\n" + "".join(lines), features=features)
+    remedy = "a number with a comma: write decimals with a point" if "," in pay[first] else ""
+    complaint = f"line {first + 2}: column 'pay' holds {pay[first]!r}, {remedy}"
+    with pytest.raises(ClusterletsError, match=re.escape(complaint)):
+        read(content, separator=";", features=features)
 
 
-@pytest.mark.parametrize("ids", [["2021_1", "2021_2", "2021_10"], ["1_0", "7", "2_0"], ["_1", "2_", "3__4"]])
+@pytest.mark.parametrize("ids", [["2021_1", "2021_2", "2021_10"], ["_1", "2_", "3__4"]])
 def test_identifiers_are_not_read_as_numbers(ids, read):
     lines = [f"{row},{cell},{'ab'[row % 2]}\n" for row, cell in enumerate(ids)]
     table, remarks = read("age,id,city\n" + "".join(lines))
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): id"]
     with pytest.raises(ClusterletsError, match="line 2: column 'id' holds '.*', which is not a finite number"):
         read("age,id,city\n" + "".join(lines), features=["id"])
-
-
-def test_one_identifier_among_numbers_is_not_read_as_a_number(read):
-    with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' holds '2021_1', .*cells in the column: 1\)"):
-        read("pay,city\n1,a\n2021_1,b\n3,a\n4,b\n")
 
 
 @given(st.text(alphabet="0123456789_+-.eE infa１٣\u00a0", max_size=7))
@@ -243,11 +205,6 @@ def test_a_column_with_fractions_makes_no_groups(read, mark):
         FRAC(2).fit(np.arange(4.0)[:, None], sensitive_features=[float(age) for age in ages[:4]])
 
 
-def test_versions_and_whole_numbers_can_be_groups(read):
-    table, _ = read("age,release,level\n1,2.0,0.5\n2,2.0,0.5a\n3,3,0.5a\n4,3,0.5a\n", sensitive=["release", "level"])
-    assert table.group_names == ("2.0 + 0.5", "2.0 + 0.5a", "3 + 0.5a")
-
-
 def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
     with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
         read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
@@ -259,11 +216,6 @@ def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
 def test_constant_features_stay_and_are_mentioned(read):
     table, remarks = read("age,one,city\n1,1,a\n2,1,b\n3,1,a\n")
     assert table.feature_names == ("age", "one") and remarks == ["features that never vary: one"]
-
-
-def test_rows_without_a_group_are_left_out_and_counted(read):
-    table, remarks = read("age,city\n1,a\n2,\n3,b\n4, \n5,a\n")
-    assert table.X[:, 0].tolist() == [1, 3, 5] and remarks == ["2 of 5 rows have no sensitive value and were left out"]
 
 
 def test_a_group_that_may_mark_missing_values_is_mentioned(read):
@@ -287,11 +239,6 @@ def test_groups_that_look_like_spreadsheet_formulas_are_mentioned_and_kept(read,
     assert read_lines(tmp_path / "lines.csv")["group"].tolist() == names
 
 
-def test_a_group_with_one_row_is_a_group(read):
-    table, _ = read("age,city\n1,a\n2,a\n3,b\n")
-    assert table.group_counts.tolist() == [2, 1]
-
-
 def test_many_groups_of_odd_characters_keep_their_names(read):
     odd = ["Zürich", "São Paulo", 'say "hi"', "Cork, Ireland", "rate {pct}", "=1+1", "a:b|c", "東京", "50 %", "x" * 300]
     names = [*odd, *(f"town {row:03}" for row in range(290))]
@@ -302,7 +249,7 @@ def test_many_groups_of_odd_characters_keep_their_names(read):
     assert [table.group_names[code] for code in table.groups] == names * 2
 
 
-CONTROLS = ["\0", "\x01", "\x1b", "\n", "\t", "\x7f", "\x85", "\u2028", "\uffff"]
+CONTROLS = ["\0", "\x1b", "\n", "\u2028", "\uffff"]
 
 
 @pytest.mark.parametrize("control", CONTROLS, ids=ascii)
@@ -327,46 +274,44 @@ def test_control_characters_are_refused_in_names_of_columns_and_groups(control, 
         assert read({bad: values} | ages | cities, features=["age"]).feature_names == ("age",)
 
 
-def test_several_sensitive_columns_are_combined(read):
-    table, _ = read("age,city,sex\n1,a,f\n2,a,m\n3,b,f\n4,a,f\n", sensitive=["sex", "city"])
-    assert table.group_names == ("f + a", "f + b", "m + a") and table.feature_names == ("age",)
-
-
-@pytest.mark.parametrize("name, complaint", [("no.csv", "there is no file"), ("people.xlsx", "has an unknown format")])
-def test_a_missing_or_unknown_file_is_refused_unread(name, complaint, tmp_path):
-    (tmp_path / "people.xlsx").touch()
-    with pytest.raises(ClusterletsError, match=complaint):
-        user_table.check_file(tmp_path / name)
-
-
-def test_parquet_without_its_reader_is_refused_with_the_remedy(tmp_path, monkeypatch):
-    (tmp_path / "people.parquet").touch()
+def test_a_file_that_cannot_be_read_is_refused_unopened(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(ClusterletsError, match=r"'\.\[tables\]'` in a checkout of the project"):
-        user_table.check_file(tmp_path / "people.parquet")
+    remedies = {
+        "no.csv": "there is no file",
+        "people.xlsx": "has an unknown format",
+        "people.parquet": "needs the package pyarrow",
+    }
+    for name, complaint in remedies.items():
+        (tmp_path / name).touch() if name != "no.csv" else None
+        with pytest.raises(ClusterletsError, match=complaint):
+            user_table.check_file(tmp_path / name)
 
 
-def test_parquet_is_the_same_table_as_csv(read, tmp_path):
+@pytest.fixture
+def write_parquet(tmp_path):
+    """A function that writes columns as Parquet; the path."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
+
+    def write(columns, **settings):
+        parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet", **settings)
+        return tmp_path / "people.parquet"
+
+    return write
+
+
+def test_parquet_is_the_same_table_as_csv(read, write_parquet):
     columns = {"age": [31, 45.5, 29], "rich": [True, False, True], "city": ["Rom", "Bonn", "Rom"]}
-    parquet.write_table(pyarrow.table(columns), tmp_path / "people.parquet")
-    assert fingerprint(user_table.read(tmp_path / "people.parquet", ["city"])[0]) == fingerprint(read(GOOD)[0])
-    parquet.write_table(pyarrow.table(columns | {"age": [31, None, 29]}), tmp_path / "people.parquet")
+    assert fingerprint(user_table.read(write_parquet(columns), ["city"])[0]) == fingerprint(read(GOOD)[0])
+    path = write_parquet(columns | {"age": [31, None, 29]})
     with pytest.raises(ClusterletsError, match="people.parquet, row 2: column 'age' is empty"):
-        user_table.read(tmp_path / "people.parquet", ["city"])
-    (tmp_path / "people.parquet").write_bytes(b"PAR1 no more")
-    with pytest.raises(ClusterletsError, match="people.parquet is not an intact Parquet file"):
-        user_table.read(tmp_path / "people.parquet", ["city"])
+        user_table.read(path, ["city"])
 
 
-def test_every_flipped_bit_of_a_parquet_file_gives_a_readable_error_or_a_table(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = importlib.import_module("pyarrow.parquet")
-    path = tmp_path / "people.parquet"
+def test_every_flipped_bit_of_a_parquet_file_gives_a_readable_error_or_a_table(write_parquet):
     days = [datetime.date(2020, 1, day) for day in (1, 2, 3)]
-    table = pyarrow.table({"age": [31, 45.5, 29], "city": ["Röm", "Bonn", "Röm"], "day": days})
-    parquet.write_table(table, path, store_schema=False, write_statistics=False)
+    columns = {"age": [31, 45.5, 29], "city": ["Röm", "Bonn", "Röm"], "day": days}
+    path = write_parquet(columns, store_schema=False, write_statistics=False)
     whole = path.read_bytes()
     for place, bit in product(range(len(whole)), range(8)):
         flipped = bytearray(whole)
@@ -378,17 +323,10 @@ def test_every_flipped_bit_of_a_parquet_file_gives_a_readable_error_or_a_table(t
             assert "\n" not in str(error)
 
 
-def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    path = tmp_path / "people.parquet"
-    importlib.import_module("pyarrow.parquet").write_table(
-        pyarrow.table({"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"]}),
-        path,
-        compression="none",
-        use_dictionary=False,
-        write_statistics=False,
-        write_page_checksum=True,
-    )
+def test_checksums_inside_a_parquet_file_are_checked(write_parquet):
+    columns = {"age": [31, 45.5, 29], "city": ["Rom", "Bonn", "Rom"]}
+    plain = {"compression": "none", "use_dictionary": False, "write_statistics": False}
+    path = write_parquet(columns, **plain, write_page_checksum=True)
     whole = bytearray(path.read_bytes())
     whole[whole.index(struct.pack("<d", 45.5)) + 5] ^= 1
     path.write_bytes(whole)
@@ -396,24 +334,12 @@ def test_checksums_inside_a_parquet_file_are_checked(tmp_path):
         user_table.read(path, ["city"])
 
 
-@pytest.mark.parametrize(
-    "kind, far",
-    [
-        ("date32", 2**31 - 1),
-        ("date64", 86_400_000 * 10**8),
-        ("timestamp_s", 2**40),
-        ("timestamp_us", 2**62),
-        ("timestamp_ns", 2**63 - 1),
-    ],
-)
-def test_dates_beyond_pythons_range_are_text(kind, far, tmp_path):
+@pytest.mark.parametrize(("kind", "far"), [("date32", 2**31 - 1), ("timestamp_s", 2**40), ("timestamp_ns", 2**63 - 1)])
+def test_dates_beyond_pythons_range_are_text(kind, far, write_parquet):
     pyarrow = pytest.importorskip("pyarrow")
     name, _, unit = kind.partition("_")
     dates = pyarrow.array([0, far, 0, None], type=getattr(pyarrow, name)(*([unit] if unit else [])))
-    path = tmp_path / "people.parquet"
-    importlib.import_module("pyarrow.parquet").write_table(
-        pyarrow.table({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}), path, version="2.6"
-    )
+    path = write_parquet({"age": [1, 2, 3, 4], "born": dates, "city": ["a", "b", "a", "b"]}, version="2.6")
     table, remarks, _ = user_table.read(path, ["city"])
     assert table.feature_names == ("age",) and remarks == ["ignored (not numeric): born"]
     table, remarks, _ = user_table.read(path, ["born"])
@@ -421,14 +347,13 @@ def test_dates_beyond_pythons_range_are_text(kind, far, tmp_path):
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
 
 
-def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(tmp_path, monkeypatch):
-    pyarrow = pytest.importorskip("pyarrow")
-    parquet = importlib.import_module("pyarrow.parquet")
-    parquet.write_table(pyarrow.table({"age": [1, 2, 3], "city": ["a", "b", "a"]}), tmp_path / "people.parquet")
-    all_batches = parquet.ParquetFile.iter_batches
-    monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
+def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(write_parquet, monkeypatch):
+    path = write_parquet({"age": [1, 2, 3], "city": ["a", "b", "a"]})
+    kind = importlib.import_module("pyarrow.parquet").ParquetFile
+    all_batches = kind.iter_batches
+    monkeypatch.setattr(kind, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
     with pytest.raises(ClusterletsError, match=r"not an intact Parquet file \(it holds 2 of 3 rows\)"):
-        user_table.read(tmp_path / "people.parquet", ["city"])
+        user_table.read(path, ["city"])
 
 
 def test_the_step_writes_groups_by_name(tmp_path):
@@ -441,15 +366,6 @@ def test_the_step_writes_groups_by_name(tmp_path):
     assert description["groups"] == {"Bonn": 1, "Rom": 2} and description["sensitive"] == "city"
     assert (description["rows"], description["features"], description["source"]) == (3, 2, str(table))
     assert description["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
-
-
-def test_a_refused_table_writes_nothing(tmp_path):
-    table = tmp_path / "people.csv"
-    table.write_text(GOOD.replace("29", "old"))
-    settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
-    with pytest.raises(ClusterletsError):
-        prepare_user_table("people", str(table), json.dumps(settings), str(tmp_path / "p.npz"), str(tmp_path / "p.json"))
-    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
 def test_a_table_that_changed_since_the_plan_is_refused(tmp_path):
@@ -481,42 +397,26 @@ def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
     assert after.ru_maxrss < 2_000_000  # kB; 350,000 were measured
 
 
-# ---- raw files of the benchmark's datasets; for damaged ones see tests/faults ----------------------------------------
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda raw: b"\xef\xbb\xbf" + raw,
-        lambda raw: raw.replace(b"\n", b"\r\n"),
-        lambda raw: raw.replace(b",", b" , "),
-        lambda raw: raw.rstrip() + b"\n\n\n",
-    ],
-    ids=["a byte order mark", "line ends of Windows", "spaces around cells", "blank lines at the end"],
-)
-def test_another_form_of_a_raw_file_is_the_same_table(change, mirror, tmp_path):
-    (tmp_path / "pima").mkdir()
-    (tmp_path / "pima" / "diabetes.csv").write_bytes(change((mirror / "pima" / "diabetes.csv").read_bytes()))
-    assert fingerprint(datasets.prepare("pima", tmp_path)) == datasets.describe("pima")["fingerprint"]
+# ---- raw files of the benchmark's datasets; for other damage and forms see tests/faults -------------------------------
 
 
 BANK = '"age";"education";"default";"balance";"housing";"loan";"campaign";"pdays";"previous";"marital";"y"\n'
 BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
-RAW = {
-    "another separator": (BANK.replace(";", ","), "bank-full.csv, line 1: ';' expected"),
-    "a header only": (BANK, "no row is left"),
-    "an empty file": ("", "bank-full.csv has no column age"),
-    "a quotation mark that stays open": (BANK + BANK_ROW.replace('y";', "y;"), "bank-full.csv, line 2"),
-    "bytes that are not UTF-8": ((BANK + BANK_ROW.replace("a", "ä")).encode("latin-1"), "line 2: column education"),
-    "an underscore in a number": (BANK + BANK_ROW.replace(";1;", ";1_0;", 1), "line 2: column balance holds '1_0'"),
-}
 
 
-@pytest.mark.parametrize("fault", RAW)
-def test_a_bad_raw_file_is_refused_in_plain_words(fault, tmp_path):
-    content, complaint = RAW[fault]
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (BANK.replace(";", ","), "bank-full.csv, line 1: ';' expected"),
+        (BANK, "no row is left"),
+        ("", "bank-full.csv has no column age"),
+        (BANK + BANK_ROW.replace("tertiary", "third"), "line 2: column education holds 'third', expected one of"),
+        (BANK + BANK_ROW.replace(";1;", ";1_0;", 1), "line 2: column balance holds '1_0'"),
+    ],
+)
+def test_a_bad_raw_file_is_refused_in_plain_words(content, complaint, tmp_path):
     (tmp_path / "bank").mkdir()
-    (tmp_path / "bank" / "bank-full.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    (tmp_path / "bank" / "bank-full.csv").write_text(content)
     with pytest.raises(ClusterletsError, match=complaint) as caught:
         datasets.prepare("bank", tmp_path)
     assert "Delete bank-full.csv" in str(caught.value)

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterlets import __main__ as command_line
 from clusterlets import datasets
 from clusterlets.datasets.table import Table, without_duplicates
 from clusterlets.errors import ClusterletsError
@@ -125,13 +124,3 @@ def test_an_impossible_choice_is_refused(entry, complaint, tmp_path):
     with pytest.raises(ClusterletsError) as caught:
         configured(tmp_path, entry)
     assert complaint in str(caught.value)
-
-
-def test_rows_that_have_not_been_counted_are_not_listed(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    configured(tmp_path, "breast", {"name": "breast", "duplicates": "keep"})
-    assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
-    listing, _, estimate = capsys.readouterr().out.partition("Estimate")
-    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in listing.splitlines()]
-    assert {cells[0]: cells[2] for cells in lines[2:] if cells} == {"breast": "449", "breast.with_duplicates": ""}
-    assert "their rows have not been counted yet: breast.with_duplicates." in estimate

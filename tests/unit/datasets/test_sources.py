@@ -50,18 +50,12 @@ def test_the_schema_describes_every_key_and_refuses_others():
     [
         (["licnce"], "CC0", "'licnce' was unexpected"),
         (["rows"], "768", "'768' is not of type 'integer'"),
-        (["rows"], None, "None is not of type 'integer'"),
         (["fingerprint"], "abc", "'abc' does not match"),
-        (["title"], "", "'' should be non-empty"),
-        (["strict"], "no", "'no' is not of type 'boolean'"),
         (["duplicates"], "yes", "'yes' is not one of ['keep', 'drop']"),
-        (["sources"], [], "[] should be non-empty"),
         (["sources", 0], "package", "'package' is not valid under any"),
         (["sources", 0], {"url": "http://plain.example/x"}, "is not valid under any"),
-        (["sources", 0], {"url": "https://a.example/x", "member": {}}, "is not valid under any"),
         (["files", 0, "name"], "../pima.csv", "'../pima.csv' does not match"),
         (["files", 0, "git_blob"], ["0" * 40], "is valid under each of"),
-        (["files", 0], {"name": "pima.csv"}, "is not valid under any"),
     ],
 )
 def test_the_schema_refuses_bad_values(path, value, complaint):
@@ -74,11 +68,11 @@ def test_the_schema_refuses_bad_values(path, value, complaint):
     assert [message for message in problems(changed) if complaint in message], problems(changed)
 
 
-@pytest.mark.parametrize("key", ["title", "files", "sources", "licence", "citation", "rows", "features"])
-def test_the_schema_reports_missing_keys(key):
-    changed = copy.deepcopy(SOURCES)
-    del changed["pima"][key]
-    assert problems(changed) == [f"{key!r} is a required property"]
+def test_the_schema_reports_missing_keys():
+    for key in ("title", "files", "sources", "licence", "citation", "rows", "features"):
+        changed = copy.deepcopy(SOURCES)
+        del changed["pima"][key]
+        assert problems(changed) == [f"{key!r} is a required property"]
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -193,3 +193,12 @@ def test_the_kernels_that_libraries_choose_follow_the_environment():
             usual["numpy_simd"].endswith(last)
             and last not in processor_under(NPY_DISABLE_CPU_FEATURES=last)["numpy_simd"].split()
         )
+
+
+def test_the_machine_has_cores_and_memory_and_what_is_not_installed_has_no_kernel(monkeypatch):
+    for name in ("numpy", "llvmlite", "llvmlite.binding", "threadpoolctl"):
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)
+    machine = environment.machine()
+    assert machine["cores"] >= 1 and machine["memory_gb"] > 0.1 and machine["processor"] and machine["system"]
+    assert {machine[name] for name in ("numpy_simd", "numba_cpu", "openblas_kernel")} == {None}

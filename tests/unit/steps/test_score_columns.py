@@ -11,7 +11,7 @@ from clusterlets.estimators import fairness_report
 from clusterlets.grid.artifacts import Prepared, SeedBlock
 from clusterlets.grid.cells import sample_stream
 from clusterlets.grid.fitting import Limits
-from clusterlets.grid.paths import plain_cost_path
+from clusterlets.grid.paths import PLAIN_COST
 from clusterlets.grid.pieces import save_pieces
 from clusterlets.grid.runs_frame import read_runs
 from clusterlets.grid.runs_table import COLUMNS, read_cell, write_cell
@@ -122,7 +122,7 @@ def test_prices_are_over_the_least_cost_of_plain_k_means_and_depend_on_no_other_
     ]
     costs = {("a", 2): 100.0, ("a", 8): 25.0, ("b", 2): 10.0, ("b", 8): 0.0}
     for (dataset, k), cost in costs.items():
-        save_json(plain_cost_path("results", dataset, k), {"cost": cost})
+        save_json(PLAIN_COST.format(base="results", dataset=dataset, k=k), {"cost": cost})
     config = json.dumps({"results": "results", "datasets": ["a", "b"], "k": [2, 8]})
     for rows in (expected, expected[2:]):
         write_cell("cell.csv", [dict(zip(columns, row, strict=True)) for row, _ in rows])
