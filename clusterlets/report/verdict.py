@@ -1,6 +1,7 @@
 """The verdict: an answer to each question, derived from the data, and the glossary needed to read it."""
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from clusterlets.analysis import at_fairness, paired, statistics
 from clusterlets.analysis.leaderboard import METHOD
@@ -12,7 +13,15 @@ from clusterlets.paper.results import Results
 from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
 from clusterlets.text import counted, decimal
 
-Answer = tuple[str, str]
+
+class Answer(NamedTuple):
+    """The answer to a question in one sentence, and its numbers."""
+
+    question: str
+    answer: str
+    numbers: str = ""
+
+
 # What Clusterlets is compared with, and how each was clustered.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
@@ -29,15 +38,15 @@ FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name
 
 
 def answers(results: Results, standings: Standings) -> list[Answer]:
-    """Pairs of question and answer: about the paper if any of its datasets was run, else about the methods."""
+    """Questions with their answers: about the paper if any of its datasets was run, else about the methods."""
     questions = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
-    pairs = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
-    return [*pairs, *_most_reliable(standings)]
+    answered = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
+    return [*answered, *_most_reliable(standings)]
 
 
 def summary(results: Results, answers: Iterable[Answer], report: str) -> str:
     """The answers, and what they rest on: ``results/summary.txt``."""
-    lines = [f"{question}: {answer}" for question, answer in answers]
+    lines = [f"{question}: {answer} {numbers}".rstrip() for question, answer, numbers in answers]
     return "\n".join([*lines, "", f"{basis_sentence(results)} Report: {report}", ""])
 
 
@@ -55,43 +64,44 @@ def _tables(results: Results) -> Answer:
     total = results.counts.iloc[-1]
     n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
     if not n_compared:
-        return "Its tables", "no number can be compared."
+        return Answer("Its tables", "no number can be compared.")
     perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
     groups = paper_verdict.of_several(comparison.counted(results.comparison))
     tables = groups[groups["kind"] == "table"].groupby("verdict", sort=False)["table"]
     wholes = "; ".join(f"{', '.join(name[5] for name in names)} {word}" for word, names in tables)
-    return (
+    return Answer(
         "Its tables",
         f"of {n_compared} numbers {counted(total['reproduced'], 'is', 'are')} reproduced, {total['undecided']} undecided, and "
         f"{counted(total['differs'], 'differs', 'differ')}; of a perfect copy of the paper, {perfect['reproduced']:.0f} are "
-        f"reproduced and {perfect['differs']:.0f} differ. Tables as wholes: {wholes}. Another "
-        f"{total[comparison.NOT_COMPARABLE]} numbers cannot be compared, each for a reason that is given.",
+        f"reproduced and {perfect['differs']:.0f} differ.",
+        f"Tables as wholes: {wholes}. Another {total[comparison.NOT_COMPARABLE]} numbers cannot be compared, each for a reason "
+        "that is given.",
     )
 
 
 def _claims(results: Results) -> Answer:
     sentences = by_sentence(results.claims)
+    ours, stricter, paper = (describe_counts(sentences[side]) for side in ("ours", "stricter", "paper"))
     if (sentences["ours"] == INCONCLUSIVE).all():
-        ours = "all are inconclusive, because these runs lack what the sentences are about"
-    else:
-        stricter = describe_counts(sentences["stricter"])
-        ours = f"{describe_counts(sentences['ours'])}; against FRAC as it is defined, {stricter}"
-    return "Its claims", f"of {len(sentences)} sentences, {ours}. By its own numbers, {describe_counts(sentences['paper'])}."
+        ours, stricter = "all are inconclusive, because these runs lack what the sentences are about", "the same"
+    numbers = f"Against FRAC as it is defined, {stricter}. By the paper's own numbers, {paper}."
+    return Answer("Its claims", f"of {len(sentences)} sentences, {ours}.", numbers)
 
 
 def _fairest_matcher(results: Results) -> Answer:
     ours = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if ours.empty:
-        return "Its fairest matcher", "unknown, as no run of Clusterlets has a result."
+        return Answer("Its fairest matcher", "unknown, as no run of Clusterlets has a result.")
     printed = reported.table("table1_matchers")
     printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
     best = ours.loc[ours["deviation_mean"].idxmin()]
     agreement = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
     datasets = _datasets(len(results.on_paper_data.datasets), results.has_both)
-    return (
+    return Answer(
         "Its fairest matcher",
-        f"{best['matcher']}, {agreement}. Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} "
-        f"here, {decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there.",
+        f"{best['matcher']}, {agreement}.",
+        f"Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} here, "
+        f"{decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there.",
     )
 
 
@@ -101,10 +111,10 @@ def _against_frac(results: Results) -> Answer:
         index="dataset", columns="method", values="deviation_mean"
     )
     if "Clusterlets" not in deviations:
-        return "Fairer than FRAC", "unknown, as no run of Clusterlets has a result."
+        return Answer("Fairer than FRAC", "unknown, as no run of Clusterlets has a result.")
     both = {rival: deviations.reindex(columns=["Clusterlets", rival]).dropna() for rival in _RIVALS}
     if all(rows.empty for rows in both.values()):
-        return "Fairer than FRAC", "unknown, as no dataset has runs of both."
+        return Answer("Fairer than FRAC", "unknown, as no dataset has runs of both.")
     wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in both.items()}
     parts = [
         f"on {wins[rival]} of {_datasets(len(rows), results.has_both)} against {_RIVALS[rival]}, with a mean of "
@@ -112,21 +122,22 @@ def _against_frac(results: Results) -> Answer:
         for rival, rows in both.items()
         if len(rows)
     ]
+    ahead = [2 * wins[rival] > len(rows) for rival, rows in both.items()]
     verdict = {
         (True, True): "yes, both as the paper scored FRAC and as FRAC is defined",
         (True, False): "only as the paper scored FRAC, not as FRAC is defined",
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
-    }[tuple(2 * wins[rival] > len(rows) for rival, rows in both.items())]
-    return "Fairer than FRAC", f"{verdict}. The best run of Clusterlets deviates less {'; and '.join(parts)}."
+    }[ahead[0], ahead[1]]
+    return Answer("Fairer than FRAC", f"{verdict}.", f"The best run of Clusterlets deviates less {'; and '.join(parts)}.")
 
 
 def _fairest(results: Results) -> Answer:
     ranking = _ranking(results, statistics.ALL_METHODS)
     if ranking.mean_ranks.empty:
-        return "Fairest method", "unknown, as no dataset has a result of every method."
+        return Answer("Fairest method", "unknown, as no dataset has a result of every method.")
     first, *_ = ranking.mean_ranks.index
-    return (
+    return Answer(
         "Fairest method",
         f"{first}, by mean rank of the mean deviation: {ranking.mean_ranks.iloc[0]:.1f} of "
         f"{counted(len(ranking.mean_ranks), 'method')} over "
@@ -139,11 +150,11 @@ def _against_chance(results: Results) -> Answer:
     ranking = _ranking(results.on_paper_data, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
-        return "Fairer than a random partition", "unknown, as no random partition is ranked."
+        return Answer("Fairer than a random partition", "unknown, as no random partition is ranked.")
     ahead = list(ranks.index[ranks < ranks["random"]])
     noun = "matcher" if results.has_paper_data else "method"
     basis = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
-    return "Fairer than a random partition", f"{', '.join(ahead)}, {basis}." if ahead else f"no {noun}, {basis}."
+    return Answer("Fairer than a random partition", f"{', '.join(ahead)}, {basis}." if ahead else f"no {noun}, {basis}.")
 
 
 def _significance(results: Results) -> Answer:
@@ -151,11 +162,12 @@ def _significance(results: Results) -> Answer:
     ranking = _ranking(results.on_paper_data, "matchers" if has_paper_data else statistics.ALL_METHODS)
     question = "Do the matchers differ" if has_paper_data else "Do the methods differ"
     if ranking.obstacle:
-        return question, f"not tested. {ranking.obstacle}"
-    return (
+        return Answer(question, f"not tested. {ranking.obstacle}")
+    return Answer(
         question,
-        f"{paired.describe_pairs_apart(ranking)}. Over {_datasets(len(ranking.complete), results.has_both)}, Friedman's p "
-        f"{statistics.format_p(ranking.p_value)}, Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
+        f"{paired.describe_pairs_apart(ranking)}.",
+        f"Over {_datasets(len(ranking.complete), results.has_both)}, Friedman's p {statistics.format_p(ranking.p_value)}, "
+        f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
     )
 
 
@@ -169,10 +181,10 @@ def _most_cohesive(results: Results) -> Answer:
     rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
     question = f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}"
     if rows.empty or not rows["best"].max():
-        return question, "no method keeps the limit on any dataset."
+        return Answer(question, "no method keeps the limit on any dataset.")
     winners = rows[rows["best"] == rows["best"].max()]
     datasets = counted(int(winners["datasets"].max()), "dataset")
-    return question, f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}."
+    return Answer(question, f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}.")
 
 
 def _most_reliable(standings: Standings) -> list[Answer]:
@@ -183,7 +195,7 @@ def _most_reliable(standings: Standings) -> list[Answer]:
     remark = "" if matcher is None else f" Of Clusterlets, {_described(matcher)}."
     question = f"Most reliable {describe_limit(SHOWN_LIMIT)}"
     rank = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
-    return [(question, f"{first['method']}{rank}: {_describe(first)}.{remark}")]
+    return [Answer(question, f"{first['method']}{rank}: {_describe(first)}.{remark}")]
 
 
 def _described(matcher: Mapping) -> str:

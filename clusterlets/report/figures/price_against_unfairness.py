@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
 from clusterlets.analysis import selection
-from clusterlets.analysis.leaderboard import is_on_front
+from clusterlets.analysis.leaderboard import configurations, is_on_front
 from clusterlets.report.drawing.names import cut
 from clusterlets.report.drawing.style import (
     COLORS,
@@ -24,11 +24,11 @@ FIGURES = [
     Declaration(
         name="price_against_unfairness",
         title="What fairness costs: price against the largest deviation",
-        caption="One panel per dataset, at the middle k of the grid; a mark is a configuration, by its medians over the seeds "
-        "that score, if all its runs have k clusters. Price: squared error divided by that of plain k-means. Best "
-        "is bottom left. Line: the front of configurations that none beats in both, with their parameters. The axis of "
-        "the deviation is one of square roots, to give small values room. The title counts configurations too far above the "
-        "front to be shown.",
+        caption="One panel per dataset, at the middle k of the grid; a mark is a configuration, by its median price and "
+        "largest deviation over the seeds that score, if all its runs there have k clusters. Price: squared error divided by "
+        "that of plain k-means. Best is bottom left. Line: the front of configurations that none beats in both, with their "
+        "parameters. The axis of the deviation is one of square roots, to give small values room. The title counts "
+        "configurations too far above the front to be shown.",
         reads=("runs.csv", "leaderboard_points.csv"),
         sections=("leaderboard.html#figures", "report.html#leaderboard"),
         position=10,
@@ -51,14 +51,15 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
     look = method_styles(selection.in_order(selection.names(runs), COLORS))
     k = middle_value(points["k"])
-    shown = _configurations(points[points["k"] == k])
+    shown = configurations(points).query("k == @k and exact")
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
-        configurations = shown[shown["dataset"] == dataset]
-        highest = max(_MIN_TOP, 1.15 * configurations.loc[configurations["on_front"].astype(bool), "price"].max())
-        _draw_points(axes, configurations[configurations["price"] <= highest], look, highest)
-        above = int((configurations["price"] > highest).sum())
+        of_dataset = shown[shown["dataset"] == dataset]
+        of_dataset = of_dataset.assign(on_front=is_on_front(of_dataset[["deviation_max", "price"]]))
+        highest = max(_MIN_TOP, 1.15 * of_dataset.loc[of_dataset["on_front"], "price"].max())
+        _draw_points(axes, of_dataset[of_dataset["price"] <= highest], look, highest)
+        above = int((of_dataset["price"] > highest).sum())
         axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
@@ -73,21 +74,6 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     return figure
 
 
-def _configurations(points: pd.DataFrame) -> pd.DataFrame:
-    """Medians over the scoring seeds of configurations whose runs all have k clusters and a price; which are on the front."""
-    scoring = points[~points["chooses"].astype(bool)]
-    scoring = scoring.assign(
-        parameters=scoring["parameters"].fillna(""), exact=(scoring["n_clusters"] == scoring["k"]) & scoring["price"].notna()
-    )
-    per = ["dataset", "method", "parameters"]
-    medians = scoring.groupby(per, sort=False).agg(
-        deviation_max=("deviation_max", "median"), price=("price", "median"), exact=("exact", "all")
-    )
-    medians = medians[medians["exact"]].reset_index()
-    fronts = [is_on_front(block[["deviation_max", "price"]]) for _, block in medians.groupby("dataset", sort=False)]
-    return medians.assign(on_front=pd.concat(fronts) if fronts else pd.Series(dtype=bool))
-
-
 def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, str]], highest: float) -> None:
     set_root_axis(axes, 1.02, _TICKS)
     axes.set_yscale("log")
@@ -97,7 +83,7 @@ def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, st
         color, marker = look[str(name)]
         style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
         axes.scatter(method_points["deviation_max"], method_points["price"], zorder=3, clip_on=False, **style)
-    front = points[points["on_front"].astype(bool)].sort_values(["deviation_max", "price"])
+    front = points[points["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     _label_front(axes, front[front["parameters"].fillna("") != ""])
 
