@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from clusterlets import methods
 from clusterlets.algorithms.limits import Limit, exact, limit_rows, products
 from clusterlets.estimators.groups import column_names
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.grid.cells import in_words
+from clusterlets.methods.fair_limit import FairLimit
 
 #: The method whose clusters keep the limits by construction.
-LIMITED = "fair-limit"
+LIMITED = FairLimit.name
 #: The multiples of the limits that a run is tested for, strictest first. One that keeps ``NEAR_MISS`` times the limits misses
 #: them by little.
 NEAR_MISS = 1.5
@@ -52,7 +52,7 @@ class Requirement:
 
     def limits(self, multiple: float = 1.0) -> tuple[list[Limit], np.ndarray]:
         """The limits at this multiple, and the levels (K, S) of the groups in the sensitive columns."""
-        method = methods.get(LIMITED)()
+        method = FairLimit()
         method.sensitive_columns = self.columns
         return method.limits(self.totals, range(len(self.totals)), **self.times(multiple))
 
@@ -134,9 +134,9 @@ def requirement(sensitive_features, classes: np.ndarray, groups: np.ndarray, bou
     given = {name: value for name, value in bounds.items() if value is not None} or {"max_deviation": 0.02}
     largest = given.get("max_deviation", 0)
     for value in largest.values() if isinstance(largest, Mapping) else [largest]:
-        if not isinstance(value, Real) or not 0 <= value <= 1:
+        if not isinstance(value, Real) or not 0 <= float(value) <= 1:
             raise InvalidInput(f"max_deviation={value!r} is not a number from 0 to 1.")
-    faults = methods.get(LIMITED)().faults(2, **given)
+    faults = FairLimit().faults(2, **given)
     if faults:
         raise InvalidInput(f"{faults[0]}.")
     columns = dict(zip(column_names(sensitive_features), np.atleast_2d(classes.T).tolist(), strict=True))
