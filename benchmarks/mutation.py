@@ -5,8 +5,8 @@
 
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
-tiles of fewer lanes. Tests that need scikit-learn or start a process are left out: the first are slow to start, the
-second would not see the mutant. A mutant that no test detects is printed; ``benchmarks/survivors.csv``
+tiles of fewer lanes. Tests that take longer than ten seconds so, or start a process, are left out: the second would not
+see the mutant. A mutant that no test detects is printed; ``benchmarks/survivors.csv``
 says why each of these is harmless, and the run fails if one is missing there.
 
 Not mutated: imports, annotations, decorators, docstrings and what is said in an error.
@@ -18,6 +18,8 @@ import csv
 import importlib
 import os
 import resource
+import signal
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -55,6 +57,8 @@ TESTS = {
     "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
 MEMORY = 4 * 2**30
+#: The CPU time of a test, as plain Python, that is not worth its wait.
+SECONDS = 10
 #: The lanes of a tile in plain Python: the fewer, the quicker, and as many edges are met.
 LANES = ("LANES = 128", "LANES = 8")
 
@@ -235,15 +239,15 @@ class MutationRun:
         return True
 
     def _measure(self, items: list[pytest.Item]) -> dict[pytest.Item, float]:
-        """CPU time of each test that passes without scikit-learn and without further processes."""
-        sys.modules["sklearn"] = None
-        import subprocess
-
+        """CPU time of each test that passes within :data:`SECONDS` and without further processes."""
         subprocess.Popen = None
+        signal.signal(signal.SIGVTALRM, _too_long)
         seconds = {}
         for item in items:
             self.failed, start = False, time.process_time()
+            signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
             item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
             if not self.failed:
                 seconds[item] = time.process_time() - start
         left_out = len(items) - len(seconds)
@@ -278,6 +282,10 @@ class MutationRun:
         if status == 0:
             self.survivors.append(mutant)
             print(f"survived  {mutant.module}:{mutant.line}  {mutant.text}", flush=True)
+
+
+def _too_long(*_):
+    pytest.fail(f"takes longer than {SECONDS} s")
 
 
 def report(run: MutationRun) -> int:

@@ -39,7 +39,7 @@ FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name
 
 def answers(results: Results, standings: Standings) -> list[Answer]:
     """Questions with their answers: about the paper if any of its datasets was run, else about the methods."""
-    questions = (_tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
+    questions = (_holds, _tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
     answered = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
     return [*answered, *_most_reliable(standings)]
 
@@ -60,22 +60,34 @@ def basis_sentence(results: Results) -> str:
     )
 
 
+def _holds(results: Results) -> Answer:
+    """The verdict on each table as a whole."""
+    question = "Does the paper hold"
+    groups = paper_verdict.of_several(comparison.counted(results.comparison))
+    tables = groups[groups["kind"] == "table"]
+    if tables.empty:
+        return Answer(question, "unknown, as no number can be compared.")
+    numbers = {word: [name[5] for name in tables.loc[tables["verdict"] == word, "table"]] for word in paper_verdict.VERDICTS}
+    lead = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
+    lead = next((answer for word, answer in lead.items() if len(numbers[word]) == len(tables)), "in part")
+    reproduced, undecided, different = (", ".join(numbers[word]) or "none" for word in ("reproduced", "undecided", "differs"))
+    return Answer(
+        question, f"{lead}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}."
+    )
+
+
 def _tables(results: Results) -> Answer:
     total = results.counts.iloc[-1]
     n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
     if not n_compared:
-        return Answer("Its tables", "no number can be compared.")
+        return Answer("Its numbers", "no number can be compared.")
     perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
-    groups = paper_verdict.of_several(comparison.counted(results.comparison))
-    tables = groups[groups["kind"] == "table"].groupby("verdict", sort=False)["table"]
-    wholes = "; ".join(f"{', '.join(name[5] for name in names)} {word}" for word, names in tables)
     return Answer(
-        "Its tables",
+        "Its numbers",
         f"of {n_compared} numbers {counted(total['reproduced'], 'is', 'are')} reproduced, {total['undecided']} undecided, and "
         f"{counted(total['differs'], 'differs', 'differ')}; of a perfect copy of the paper, {perfect['reproduced']:.0f} are "
         f"reproduced and {perfect['differs']:.0f} differ.",
-        f"Tables as wholes: {wholes}. Another {total[comparison.NOT_COMPARABLE]} numbers cannot be compared, each for a reason "
-        "that is given.",
+        f"Another {total[comparison.NOT_COMPARABLE]} numbers cannot be compared, each for a reason that is given.",
     )
 
 

@@ -1,5 +1,6 @@
 """Runs of the real workflow in a folder of their own."""
 
+import csv
 import fcntl
 import os
 import shutil
@@ -78,6 +79,20 @@ class Workflow:
             start_new_session=own_group,
             preexec_fn=hear_ctrl_c,
         )
+
+    def command(self, *arguments: str) -> Run:
+        """Run a command of clusterlets in the working directory."""
+        command = [sys.executable, "-P", "-m", "clusterlets", *arguments]
+        environment = {**os.environ, "PYTHONPATH": str(self.root)}
+        process = subprocess.run(
+            command, cwd=self.folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        return Run(process.returncode, process.stdout)
+
+    def rows(self, table: str) -> list[dict[str, str]]:
+        """The rows of a table of the results."""
+        with open(self.folder / "results" / "tiny" / table, newline="", encoding="utf-8") as file:
+            return list(csv.DictReader(file))
 
     def results(self) -> dict[str, bytes]:
         """Every result, without the logs and accounts, which hold times, by its name below the results folder."""

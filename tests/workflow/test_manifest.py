@@ -1,11 +1,7 @@
 """A finished run's manifest and accounts: what was promised is checked, and what a run cost is counted in full."""
 
-import csv
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,23 +21,10 @@ def copied(finished, tmp_path):
     return finished.copy(tmp_path)
 
 
-def clusterlets(workflow, *arguments):
-    process = subprocess.run(
-        [sys.executable, "-m", "clusterlets", *arguments],
-        check=False,
-        cwd=workflow.folder,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    return process.returncode, process.stdout
-
-
 def test_a_finished_run_passes_and_equals_itself(finished):
-    status, output = clusterlets(finished, "verify", "--results", "results/tiny")
-    assert status == 0, output
-    assert clusterlets(finished, "compare", "results/tiny", "results/tiny")[0] == 0
+    verified = finished.command("verify", "--results", "results/tiny")
+    assert verified.status == 0, verified.output
+    assert finished.command("compare", "results/tiny", "results/tiny").status == 0
 
 
 def test_the_manifest_promises_every_result_but_what_carries_its_own_hash(finished):
@@ -60,23 +43,23 @@ def test_flipped_bits_a_changed_page_and_a_missing_list_are_named_and_the_advice
     cell.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
     page.write_bytes(page.read_bytes().replace(b"</h1>", b" It does.</h1>"))
     (copied.folder / "results/tiny/datasets.csv").unlink()
-    status, output = clusterlets(copied, "verify", "--results", "results/tiny")
-    assert status == 1 and output.count(CELL) == 2  # named, and in the command
-    assert "missing\n  results/tiny/datasets.csv\n" in output
-    removed = re.search(r"^  rm (.*)$", output, re.MULTILINE)[1].split()
+    verified = copied.command("verify", "--results", "results/tiny")
+    assert verified.status == 1 and verified.output.count(CELL) == 2  # named, and in the command
+    assert "missing\n  results/tiny/datasets.csv\n" in verified.output
+    removed = re.search(r"^  rm (.*)$", verified.output, re.MULTILINE)[1].split()
     assert sorted(removed) == sorted([CELL, "results/tiny/report.html", "results/tiny/runs.csv"])
     for name in removed:
         (copied.folder / name).unlink()
     assert copied.run().status == 0
     assert cell.read_bytes() == content
-    assert clusterlets(copied, "verify", "--results", "results/tiny")[0] == 0
+    assert copied.command("verify", "--results", "results/tiny").status == 0
 
 
 def test_every_log_of_the_run_is_counted(finished):
     top = finished.folder / "results" / "tiny"
     logs = [path for path in (top / "logs").rglob("*.log") if path.name not in LATER]
     provenance = json.loads((top / "accounts" / "provenance.json").read_text())
-    rows = list(csv.DictReader((top / "accounts" / "steps.csv").read_text().splitlines()))
+    rows = finished.rows("accounts/steps.csv")
     assert sum(int(row["jobs"]) for row in rows) == provenance["jobs"]["counted"] == len(logs)
     assert set(provenance["jobs"]["logs_left_out"].values()) == {0}
     assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8

@@ -1,11 +1,7 @@
 """A user's own method: one file and one entry in the configuration; whatever it does, the grid goes on."""
 
-import csv
 import hashlib
-import io
 import re
-import subprocess
-import sys
 from collections import Counter
 from pathlib import Path
 
@@ -103,7 +99,7 @@ class Story:
             *({"path": f"{name}.py"} for name in WRONG),
         ]
         self.output = self.run(self.methods)
-        self.rows = list(csv.DictReader(io.StringIO((self.top / "runs.csv").read_text(encoding="utf-8"))))
+        self.rows = workflow.rows("runs.csv")
 
     def run(self, methods, *arguments):
         run = self.workflow.run(*arguments, config={**GRID, "methods": methods})
@@ -111,15 +107,9 @@ class Story:
         return run.output
 
     def command(self, *arguments):
-        process = subprocess.run(
-            [sys.executable, "-P", "-m", "clusterlets", *arguments],
-            cwd=self.workflow.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert process.returncode == 0, process.stderr
-        return process.stdout
+        run = self.workflow.command(*arguments)
+        assert run.status == 0, run.output
+        return run.output
 
     def kept(self):
         """Content and time of everything but the summaries, and of the logs of the jobs that made it."""

@@ -1,19 +1,12 @@
 """From raw file to table, on a tiny grid of bundled datasets; and what a user sees when something is wrong."""
 
-import csv
-import io
-
 import pytest
 
 METHODS = {"Clusterlets", "FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
 
 
-def runs_of(workflow):
-    return list(csv.DictReader(io.StringIO(workflow.results()["runs.csv"].decode())))
-
-
 def test_every_run_of_the_grid_is_there_once(finished):
-    rows = runs_of(finished)
+    rows = finished.rows("runs.csv")
     keys = {(row["dataset"], row["method"], row["matcher"], row["k"], row["hops"], row["omega"], row["seed"]) for row in rows}
     assert len(keys) == len(rows) == 2 * 2 * 2 * (5 + 4)
     assert {row["method"] for row in rows} == METHODS
@@ -21,7 +14,7 @@ def test_every_run_of_the_grid_is_there_once(finished):
 
 
 def test_rows_hold_what_the_methods_promise(finished):
-    for row in runs_of(finished):
+    for row in finished.rows("runs.csv"):
         assert 0 <= float(row["deviation_mean"]) <= float(row["deviation_max"]) <= 1
         assert 0 <= float(row["cohesion"]) <= 1
         if row["matcher"] in ("C", "G-B", "G-D") or row["method"] != "Clusterlets":
@@ -40,8 +33,7 @@ def test_tables_figures_and_report_are_there(finished):
     assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 28
     for name in [name for name in results if name.startswith("figures/")]:
         assert results[name].startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[name.rsplit(".", 1)[1]])
-    lines = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode())))
-    assert {line["dataset"] for line in lines} == {"iris", "breast_cancer"}
+    assert {line["dataset"] for line in finished.rows("clusterings/composition.csv")} == {"iris", "breast_cancer"}
     assert results["clusterings/projection.csv"].count(b"iris,Clusterlets,") >= 5 * 150
     assert all(b"<html" in results[page] for page in ("report.html", "leaderboard.html", "fronts.html"))
     *verdict, empty, basis = results["summary.txt"].decode().splitlines()
@@ -58,7 +50,7 @@ def test_a_second_run_does_nothing(finished):
 def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
     run = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
     assert run.status == 0, run.output
-    rows = [row for row in runs_of(workflow) if row["k"] == "151"]
+    rows = [row for row in workflow.rows("runs.csv") if row["k"] == "151"]
     assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)
     assert all(row["cohesion"] == "" for row in rows)
     assert b"left out for their status: 12 infeasible" in workflow.results()["report.html"]

@@ -1,15 +1,11 @@
 """The paper's numbers against ours, one panel per quantity, with the names of the largest misses."""
 
-from textwrap import fill
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
-from matplotlib.text import Text
 from matplotlib.ticker import NullLocator
-from matplotlib.transforms import Bbox
 
 from clusterlets.analysis import selection
 from clusterlets.paper.comparison import counted
@@ -23,8 +19,8 @@ FIGURES = [
         title="The paper's numbers against ours",
         caption="On the diagonal they are equal; in the grey band around it readers would call them close. A number can be "
         "close and differ, because other seeds of ours would hardly give it. In each panel the three numbers that differ most "
-        "are named, with their table. Deviations and sizes are on logarithmic axes. Numbers that are only shown (structural "
-        "zeros, rows that repeat another table's) are left out.",
+        "are numbered, and named below it with their table. Deviations and sizes are on logarithmic axes. Numbers that are "
+        "only shown (structural zeros, rows that repeat another table's) are left out.",
         reads=("comparison.csv",),
         sections=("report.html#figures",),
         position=90,
@@ -47,7 +43,7 @@ _PANELS = {
     "size": ("size (clusters)", (0, 2, 5, 10, 20, 50)),
     "correlation": ("correlation", ()),
 }
-_NAMED = 3  # misses that are named in each panel
+_BESIDE = ((6, 4), (6, -5), (0, 8))  # where the numbers of the named misses stand, in points: apart, as misses may coincide
 
 
 def draw(comparison: pd.DataFrame) -> Figure:
@@ -57,7 +53,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
     shown = selection.in_order(set(cells["panel"]) & set(_PANELS), _PANELS)
     if not shown:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
-    figure, all_axes = panels(len(shown), height=1.75)
+    figure, all_axes = panels(len(shown), height=2.1)
     for axes, quantity in zip(all_axes, shown, strict=True):
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
         title, ticks = _PANELS[quantity]
@@ -68,13 +64,9 @@ def draw(comparison: pd.DataFrame) -> Figure:
             points = numbers[numbers["verdict"] == verdict]
             look = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **look)
-    key = "grey: close; named: the furthest out (T2: table 2)"
+        _name_misses(axes, largest_misses(numbers))
+    key = "grey: close; numbered: the furthest out, named below the panel (T2: table 2)"
     add_method_legend(figure, _VERDICT_LOOK, "in the paper", "ours", key)
-    figure.draw_without_rendering()  # positions are final now, so that free places for the names can be computed
-    figure.set_layout_engine("none")
-    for axes, quantity in zip(all_axes, shown, strict=True):
-        numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
-        _name_misses(axes, largest_misses(numbers), numbers[["reported", "reproduced"]].to_numpy())
     return figure
 
 
@@ -83,7 +75,7 @@ def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
     missed = numbers[numbers["verdict"] == "differs"]
     widths = [close(cell["quantity"], cell["reported"]) for cell in missed.to_dict("records")]
     order = (missed["difference"].abs() / widths).sort_values(ascending=False, kind="stable").index
-    return missed.loc[order[:_NAMED]]
+    return missed.loc[order[: len(_BESIDE)]]
 
 
 def _draw_band(axes: Axes, quantity: str) -> None:
@@ -116,46 +108,13 @@ def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> Non
     axes.set_aspect("equal")
 
 
-def _name_misses(axes: Axes, misses: pd.DataFrame, points: np.ndarray) -> None:
-    """Write each number's name beside it, where it covers neither a point nor another name."""
-    panel, half_mark = axes.get_window_extent(), 2.5 * axes.figure.dpi / 72
-    # What is occupied, in pixels: the centre of each box, and half of its width and height.
-    centres = axes.transData.transform(points)
-    halves = np.full_like(centres, half_mark)
-    for number, cell in enumerate(misses.to_dict("records")):
+def _name_misses(axes: Axes, misses: pd.DataFrame) -> None:
+    """Number the misses in the panel, and name them with their tables below it."""
+    cells = misses.to_dict("records")
+    halo = [withStroke(linewidth=1.5, foreground="white")]
+    for number, cell in enumerate(cells, 1):
         place = (cell["reported"], cell["reproduced"])
-        text = axes.annotate(
-            fill(f"{cell['row']}, T{cell['table'][5]}", 18),
-            place,
-            place,
-            textcoords="data",
-            fontsize=6.5,
-            ha="center",
-            va="center",
-            linespacing=0.95,
-            zorder=6 - number,
-            path_effects=[withStroke(linewidth=1.5, foreground="white")],
-            arrowprops={"arrowstyle": "-", "lw": 0.4, "color": "0.4", "shrinkA": 0, "shrinkB": 2},
-        )
-        point, half = axes.transData.transform(place), Text.get_window_extent(text).size / 2
-        best = _free_place(point, half, centres, halves, panel)
-        text.set_position(axes.transData.inverted().transform(best))
-        line = _on_the_way(point, best[None])[0]
-        centres = np.vstack([centres, best, line])
-        halves = np.vstack([halves, half, np.full_like(line, 1.0)])
-
-
-def _free_place(point: np.ndarray, half: np.ndarray, centres: np.ndarray, halves: np.ndarray, panel: Bbox) -> np.ndarray:
-    """Where to center a name in the panel: first to cover least, then to be near its point with a line that crosses little."""
-    across, up = (np.linspace(low + h, high - h, 40) for low, high, h in zip(panel.p0, panel.p1, half + 2, strict=True))
-    candidates = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    covered = (np.abs(candidates[:, None] - centres) < halves + half).all(axis=-1).sum(axis=1)
-    line = _on_the_way(point, candidates)[:, :, None]
-    crossed = (np.abs(line - centres) < halves).all(axis=-1).any(axis=1).sum(axis=1)
-    distance = np.hypot(*((candidates - point) / (half + half.min())).T)
-    return candidates[np.lexsort((distance + crossed, covered))[0]]
-
-
-def _on_the_way(point: np.ndarray, names: np.ndarray) -> np.ndarray:
-    """Dots (m, 8, 2) on the lines from a point to the centers of names (m, 2)."""
-    return point + (names - point)[:, None] * np.linspace(0.25, 0.8, 8)[:, None]
+        style = {"ha": "center", "va": "center", "fontsize": 6.5, "zorder": 6, "path_effects": halo}
+        axes.annotate(f"{number}", place, _BESIDE[number - 1], textcoords="offset points", **style)
+    names = [f"{number} {cell['row']}, T{cell['table'][5]}" for number, cell in enumerate(cells, 1)]
+    axes.set_xlabel("\n".join(names), fontsize=6.5, loc="left")

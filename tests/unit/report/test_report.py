@@ -295,7 +295,11 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_sentences(built):
     verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
     numbers = r"of (\d+) numbers (\d+) (?:is|are) reproduced, (\d+) undecided, and (\d+) differs?; of a perfect copy"
     counts = [len(verdicts), *((verdicts == word).sum() for word in ("reproduced", "undecided", "differs"))]
-    assert [int(number) for number in re.match(numbers, answers["Its tables"]).groups()] == counts
+    assert [int(number) for number in re.match(numbers, answers["Its numbers"]).groups()] == counts
+    assert re.fullmatch(
+        r"(yes|no|in part|it cannot be decided)\. Tables reproduced as a whole: (.+); undecided: (.+); different: (.+)\.",
+        answers["Does the paper hold"],
+    )
     assert (
         "Its claims: of 4 sentences, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive. Against FRAC as it is "
         "defined, 1 holds, 1 holds in part, 1 does not hold, 1 is inconclusive. By the paper's own numbers, 2 hold, 1 holds in "
@@ -306,6 +310,21 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_sentences(built):
     assert re.match(
         r"\d of 10 pairs differs? significantly: .* Over 3 datasets, Friedman's p", answers["Do the matchers differ"]
     )
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "answer"),
+    [
+        ({"1": "reproduced", "2": "reproduced"}, "yes. Tables reproduced as a whole: 1, 2; undecided: none; different: none."),
+        ({"1": "differs", "4": "differs"}, "no. Tables reproduced as a whole: none; undecided: none; different: 1, 4."),
+        ({"1": "undecided"}, "it cannot be decided. Tables reproduced as a whole: none; undecided: 1; different: none."),
+        ({"1": "reproduced", "2": "differs"}, "in part. Tables reproduced as a whole: 1; undecided: none; different: 2."),
+    ],
+)
+def test_whether_the_paper_holds_follows_from_its_tables(monkeypatch, verdicts, answer):
+    groups = pd.DataFrame({"kind": "table", "table": [f"table{n}" for n in verdicts], "verdict": list(verdicts.values())})
+    monkeypatch.setattr(verdict.paper_verdict, "of_several", lambda _: groups)
+    assert answers_of(Results.from_runs(small(), SETTINGS))["Does the paper hold"] == answer
 
 
 def test_only_the_papers_datasets_are_compared_with_the_paper():
