@@ -191,12 +191,19 @@ def install(mutant: Mutant, tree: ast.Module) -> None:
 
 def _exchange(new: object, old: object) -> bool:
     """Give ``old`` the code and the defaults of ``new``, if they are functions of the module."""
-    new, old = (getattr(it, "fget", getattr(it, "__func__", it)) for it in (new, old))  # of a property, a class method
+    new, old = map(_function_of, (new, old))
     if not isinstance(new, FunctionType) or not isinstance(old, FunctionType):
         return False
     if new.__code__.co_filename == old.__code__.co_filename and not new.__closure__:
         old.__code__, old.__defaults__, old.__kwdefaults__ = new.__code__, new.__defaults__, new.__kwdefaults__
     return True
+
+
+def _function_of(member: object) -> object:
+    """The function of a property, a cached one or a class method; anything else as it is."""
+    for attribute in ("fget", "__func__", "func"):
+        member = getattr(member, attribute, member)
+    return member
 
 
 def _rebind(attribute: str, old: object, new: object) -> None:

@@ -183,6 +183,14 @@ def test_front_against_scoring_every_sample(group_sizes, seed, monkeypatch):
         assert tuple(best_partition(front, omega)) == naive_best(scored, omega)
 
 
+def test_all_centroids_equal():
+    clusterlets = build((4, 5), np.zeros(9), [1, 2, 3, 4, 5, 1, 2, 3, 4])
+    partitions = samples_of(clusterlets, 400, 3)
+    front = sample_partitions(clusterlets, 400, np.random.default_rng(3))
+    assert front.silhouette.tolist() == [0.0]
+    assert_front(front, naive_front(score_all(clusterlets, partitions)))
+
+
 def process_probabilities(n):
     """Exact probability of each partition (a frozenset of blocks) under the sampling process."""
     from itertools import combinations
@@ -222,6 +230,41 @@ def test_samples_follow_the_process(group_sizes):
     assert result.pvalue > 1e-3
 
 
+def test_block_sizes_fill_the_partition_and_leave_no_single_clusterlet():
+    by_n_blocks = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
+    assert [len(sizes) for sizes in by_n_blocks] == [2, 3, 4]
+    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in by_n_blocks)
+    # Chance that r clusterlets leave no single one: a drawn size of 2..8 below r leaves that of the rest; else it takes all.
+    chance = {0: 1, 1: 0}
+    for r in range(2, 10):
+        chance[r] = sum(chance[max(r - size, 0)] for size in range(2, 9)) / 7
+    assert sum(sizes.shape[1] for sizes in by_n_blocks) == pytest.approx(2000 * chance[9], abs=60)  # 3 standard deviations
+
+
+class AllButTwo:
+    """A generator by which every sample's first block leaves two clusterlets; all else is random."""
+
+    def __init__(self):
+        self.random = np.random.default_rng(0)
+        self.permuted = self.random.permuted
+
+    def integers(self, low, high=None, **options):
+        if high is None:
+            return self.random.integers(low, **options)
+        return np.full(options["size"], high - 2, dtype=options["dtype"])
+
+
+def test_batches_hold_as_many_samples_as_requested(monkeypatch):
+    monkeypatch.setattr(centroid, "_DRAWN", 64)
+    monkeypatch.setattr(centroid, "_DEALT", 16)
+    group_sizes = np.array([4, 5])
+    batches = list(centroid._construct(group_sizes, 150, AllButTwo()))
+    assert max(batch.shape[1] for batch in batches) == 16
+    assert sum(batch.shape[1] for batch in batches) == 150
+    monkeypatch.setattr(centroid, "_deal", lambda sizes, group_sizes, random_state: sizes)
+    assert sum(batch.shape[1] for batch in centroid._sample(group_sizes, 150, AllButTwo())) == 150
+
+
 def test_construction_begins_below_the_share_of_valid_samples(monkeypatch):
     clusterlets = on_a_grid((6, 6), 0)
     n_valid = sample_partitions(clusterlets, 600, np.random.default_rng(0)).n_valid
@@ -237,6 +280,12 @@ def test_units_do_not_matter_even_beyond_single_precision(exponent):
     fronts = [sample_partitions(c, 3000, np.random.default_rng(0)) for c in (clusterlets, rescaled)]
     assert fronts[0].labels.tobytes() == fronts[1].labels.tobytes()
     assert fronts[0].silhouette.tobytes() == fronts[1].silhouette.tobytes()
+
+
+def test_blocks_are_numbered_as_they_appear():
+    labels = np.random.default_rng(0).permuted(np.repeat([[0, 0, 1, 2, 3, 3]], 200, axis=0), axis=1).T
+    expected = [canonical(column) for column in labels.T.tolist()]
+    assert [tuple(column) for column in centroid._canonical(labels).T.tolist()] == expected
 
 
 def test_many_clusterlets_need_wider_integers():
@@ -260,6 +309,21 @@ def test_many_groups_are_drawn_by_construction():
     ]
     assert all(is_valid(clusterlets, labels) for labels in everything)
     assert_front(front, naive_front(score_all(clusterlets, everything)))
+
+
+def test_construction_deals_every_group_to_every_block():
+    group_sizes = np.array([3, 5, 4, 6, 3, 3])
+    clusterlets = anywhere(group_sizes, 1)
+    partitions = [
+        tuple(column)
+        for batch in centroid._construct(group_sizes, 3000, np.random.default_rng(0))
+        for column in batch.T.tolist()
+    ]
+    assert all(is_valid(clusterlets, labels) for labels in set(partitions))
+    assert {max(labels) + 1 for labels in partitions} == {2, 3}
+    # The first group's 3 clusterlets over two blocks: all 6 ways are equally likely.
+    heads = Counter(labels[:3] for labels in partitions if max(labels) == 1)
+    assert len(heads) == 6 and chisquare(list(heads.values())).pvalue > 1e-3
 
 
 # ---- bulk scores and what they may not change
@@ -309,6 +373,20 @@ def test_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_batches(see
     assert plain.deviation.tobytes() == perturbed.deviation.tobytes()
 
 
+def test_only_truly_beaten_partitions_are_dropped():
+    search = centroid._Search.from_clusterlets(anywhere((5, 5), 0))
+    rng = np.random.default_rng(0)
+    truth, deviation = rng.integers(0, 40, 600) * search.slack / 4, rng.integers(0, 30, 600) / 30
+    silhouettes = np.array([2.0, 8.0]) * search.slack
+    front = ParetoFront(np.zeros((2, 10), dtype=int), silhouettes, np.array([0.2, 0.5]), "sampled", 2)
+    bulk = truth + rng.uniform(-1, 1, 600) * search.slack
+    beaten = search._certainly_beaten(front, bulk, deviation)
+    s = np.append(truth, front.silhouette)
+    beaters = (np.append(deviation, front.deviation) <= deviation[:, None]) & (s > truth[:, None])
+    assert beaters.any(axis=1)[beaten].all()
+    assert beaten.sum() > 300  # most of them
+
+
 def test_single_precision_only_where_it_is_exact_enough():
     ordinary = anywhere((5, 5), 0)
     assert centroid._Search.from_clusterlets(ordinary).bulk is np.float32
@@ -338,6 +416,15 @@ def test_silhouette_matches_scikit_learn(seed):
     assert silhouette == pytest.approx(silhouette_score(centroids, labels), abs=1e-12)
 
 
+def test_silhouette_by_hand():
+    distances = np.abs(np.subtract.outer([0.0, 1, 4, 6], [0.0, 1, 4, 6]))
+    # Within 1, 1, 2, 2; nearest 5, 4, 7/2, 11/2.
+    expected = (4 / 5 + 3 / 4 + 3 / 7 + 7 / 11) / 4
+    assert centroid_silhouette(distances, [0, 0, 1, 1]) == pytest.approx(expected, abs=1e-15)
+    assert centroid_silhouette(distances, [0, 0, 0, 1]) == pytest.approx((1 - 2.5 / 6 + 1 - 2 / 5 + 2 / 3.5 - 1) / 4)
+    assert centroid_silhouette(np.zeros((4, 4)), [0, 0, 1, 1]) == 0
+
+
 # ---- choosing
 
 
@@ -365,6 +452,12 @@ def test_the_printed_equation_does_not_weigh():
     assert best_partition(front, 0.75).tolist() == second
     # As printed, it is s - delta at every omega > 0; only the corrected equation weighs.
     assert best_partition(front, 0.75, "printed").tolist() == first
+
+
+def test_membership_of_the_best():
+    membership = match_centroid(front_of((0.25, 0.0), (0.4, 0.25)), 1.0)
+    assert membership.dtype == bool
+    assert membership.tolist() == [[True, False, False, True], [False, True, True, False]]
 
 
 def test_memory_of_a_large_pass():

@@ -1,5 +1,10 @@
 """FRAC against a direct simulation of its definition, hand-computed cases, and its guarantees."""
 
+import hashlib
+import inspect
+import os
+import subprocess
+import sys
 from fractions import Fraction
 from itertools import pairwise
 from math import floor
@@ -44,13 +49,49 @@ def column(*values):
 
 
 class TestFairAssignmentByHand:
+    def test_centres_take_turns(self):
+        labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 3))
+        assert labels.tolist() == [0, 0, 1, 1]
+
+    def test_a_turn_counts_even_where_another_centre_is_nearer(self):
+        labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 100))
+        assert labels.tolist() == [0, 0, 1, 1]
+        labels = fair_assignment(column(0, 1, 2, 90), np.zeros(4, int), column(0, -1))
+        assert labels.tolist() == [0, 1, 0, 1]
+
     def test_the_turn_is_not_reset_between_groups(self):
         X, groups = column(0, 1, 10, 0, 1, 10), np.array([0, 0, 0, 1, 1, 1])
         # group 0: centre 0, 1, 0; group 1 begins with centre 1, which takes 10, and ends with it, which takes 1
         assert fair_assignment(X, groups, column(0, 10)).tolist() == [0, 0, 1, 0, 1, 1]
 
+    def test_ties_go_by_input_order(self):
+        assert fair_assignment(column(5, 5, 5, 5, 5), np.zeros(5, int), column(5, 5)).tolist() == [0, 1, 0, 1, 0]
+        assert fair_assignment(column(1, -1, 1, -1), np.zeros(4, int), column(0, 0)).tolist() == [0, 1, 0, 1]
+
+    def test_below_the_quota_the_rest_goes_to_the_nearest_centre(self):
+        X = column(0, 1, 2, 3, 4, 100)
+        # one turn each: centre 0 takes 0, centre 1 takes 100; the other four are nearest to centre 0
+        assert fair_assignment(X, np.zeros(6, int), column(0, 100), tau=Fraction(1, 6)).tolist() == [0, 0, 0, 0, 0, 1]
+
+    def test_the_rest_goes_to_the_lower_of_equally_near_centres(self):
+        assert fair_assignment(column(0, 2, -2), np.zeros(3, int), column(1, -1), tau=0).tolist() == [0, 0, 1]
+
+    def test_a_group_with_a_quota_leaves_the_turn_where_it_was(self):
+        X, groups = column(0, 0, 0, 1, 2, 1), np.array([0, 0, 0, 1, 1, 1])
+        # group 0 ends with centre 0; group 1 gives one turn each, centre 1 first, and its rest goes to centre 0
+        labels = fair_assignment(X, groups, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
+        assert labels.tolist() == [0, 1, 0, 1, 0, 0]
+
+    def test_a_group_smaller_than_k(self):
+        X, groups = column(0, 1, 2, 0, 1, 2, 3), np.array([0, 0, 1, 1, 1, 1, 1])
+        # group 0 reaches centres 0 and 1 only; group 1 begins with centre 2
+        assert fair_assignment(X, groups, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
+
     def test_small_distances_are_distinguished(self):
         assert fair_assignment(column(2e-9, 1e-9), np.zeros(2, int), column(0, 5)).tolist() == [1, 0]
+
+    def test_more_centres_than_points(self):
+        assert fair_assignment(column(3, 4), np.zeros(2, int), column(4, 4, 4)).tolist() == [1, 0]
 
 
 class TestTau:
@@ -77,6 +118,15 @@ class TestTau:
         assert frac_module._as_fraction(0.9 * (1 / 30)) == Fraction(3, 100)
         assert frac_module._as_fraction(np.float32(0.25)) == Fraction(1, 4)
         assert frac_module._as_fraction(0.0) == 0
+
+    def test_the_simplest_fraction_of_an_interval(self):
+        ends = sorted({Fraction(a, b) for b in range(1, 8) for a in range(1, 3 * b)})
+        for low in ends:
+            for high in (end for end in ends if end >= low):
+                # Any interval between two of these holds a fraction with a denominator of at most 7: an end.
+                denominator = next(b for b in range(1, 8) if -(-low * b // 1) <= high * b // 1)
+                simplest = frac_module._simplest_between(low, high)
+                assert low <= simplest <= high and simplest.denominator == denominator
 
     @pytest.mark.parametrize("tau", [-0.1, 0.34, [0.1, 0.34], [0.1], [0.1, 0.1, 0.1], float("nan"), float("inf"), -1])
     def test_unusable_values_are_refused(self, tau):
@@ -125,22 +175,6 @@ def test_equals_the_simulation(seed):
     assert (as_floats == fair_assignment(X, groups, centres, per_group)).all()
 
 
-@pytest.mark.parametrize("kind", ["even", "quota", "none"])
-@pytest.mark.parametrize("seed", range(30))
-def test_a_result_is_consistent(seed, kind):
-    X, groups, centres = random_input(np.random.default_rng(seed))
-    n_clusters = min(len(centres), len(X))
-    tau = {"even": None, "quota": Fraction(1, 2 * n_clusters), "none": 0}[kind]
-    result = frac(X, groups, n_clusters, np.random.default_rng(seed), tau, max_iter=10)
-    for labels in (result.labels_fair, result.labels_nearest):
-        assert (np.unique(labels) == np.arange(labels.max() + 1)).all()
-    means = np.array([X[result.labels_fair == index].mean(axis=0) for index in range(result.labels_fair.max() + 1)])
-    assert np.isclose(result.cost, ((X - means[result.labels_fair]) ** 2).sum())
-    nearest = ((X[:, None] - result.centres) ** 2).sum(axis=2).argmin(axis=1)  # three features: the same order of sums
-    assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
-    assert kind != "even" or len(means) == n_clusters
-
-
 @pytest.mark.parametrize("values", [3, 40, None])
 def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
     rng = np.random.default_rng(7)
@@ -159,6 +193,18 @@ def test_sorting_by_digits_is_a_stable_sort(n):
         before = unsorted.copy()
         assert np.array_equal(frac_module._ascending(unsorted), np.argsort(unsorted, kind="stable"))
         assert np.array_equal(unsorted, before)
+
+
+def test_memory_layout_and_type_of_the_input_do_not_matter():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 9, size=(60, 3))
+    groups = rng.integers(0, 2, size=60)
+    expected = fair_assignment(X.astype(float), groups, X[:5].astype(float))
+    frozen = X.astype(float)
+    frozen.flags.writeable = False
+    for variant in (X, X.tolist(), np.asfortranarray(X), frozen, frozen[::-1][::-1]):
+        centres = np.asarray(variant)[:5]
+        assert (fair_assignment(variant, groups.astype(np.int8), centres) == expected).all()
 
 
 class TestFrac:
@@ -188,6 +234,11 @@ class TestFrac:
         nearest = [min(range(4), key=lambda index: squared_distance(x, result.centres[index])) for x in X]
         assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
 
+    def test_some_runs_are_not_monotone(self):
+        X, groups = self.data(1)
+        costs = [cost for _, cost, _ in self.iterates(X, groups, X[:4], 30)]
+        assert min(costs) < costs[-1], "this data should show why the best round is kept"
+
     def test_ends_when_the_cost_settles(self):
         X, groups = self.data()
         first = X[np.random.default_rng(5).permutation(len(X))[:4]]
@@ -199,6 +250,23 @@ class TestFrac:
         X, groups = column(0, 1, 10, 11), np.array([0, 1, 0, 1])
         assert frac(X, groups, 2, np.random.default_rng(0), tol=0).n_iter < 10
 
+    def test_defaults_are_those_of_the_paper(self):
+        defaults = {name: parameter.default for name, parameter in inspect.signature(frac).parameters.items()}
+        assert (defaults["tau"], defaults["init"], defaults["max_iter"], defaults["tol"]) == (None, "random", 100, 1e-4)
+
+    @pytest.mark.parametrize("max_iter", [1, 2, 5])
+    def test_honours_max_iter(self, max_iter):
+        X, groups = self.data()
+        assert frac(X, groups, 4, np.random.default_rng(0), max_iter=max_iter, tol=-1).n_iter == max_iter
+
+    @pytest.mark.parametrize("init", ["random", "k-means++"])
+    def test_one_seed_one_result(self, init):
+        X, groups = self.data()
+        runs = [frac(X, groups, 5, np.random.default_rng(seed), init=init) for seed in (1, 1, 2)]
+        assert runs[0].centres.tobytes() == runs[1].centres.tobytes()
+        assert runs[0].labels_fair.tobytes() == runs[1].labels_fair.tobytes()
+        assert runs[0].centres.tobytes() != runs[2].centres.tobytes()
+
     def test_first_centres_are_rows_with_distinct_values_while_there_are_any(self):
         X = np.repeat([[0.0], [1.0], [-0.0], [2.0]], [40, 1, 40, 1], axis=0)
         for seed in range(20):
@@ -207,10 +275,34 @@ class TestFrac:
             five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
             assert sorted(five.ravel().tolist()) == [0, 0, 0, 1, 2]
 
+    @pytest.mark.parametrize("cluster", [frac, frac_oe, lambda *args: frac(*args, init="k-means++")])
+    def test_fewer_distinct_rows_than_clusters(self, cluster):
+        X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
+        result = cluster(X, groups, 4, np.random.default_rng(0))
+        counts = counts_of(result.labels_fair, groups, 4).T
+        assert np.ptp(counts, axis=0).max() <= 1 and result.centres.shape == (4, 1)
+        assert result.labels_nearest.max() < 4
+
+    def test_empty_clusters_keep_their_centre_and_lose_their_number(self):
+        X, groups = np.zeros((6, 1)), np.zeros(6, int)
+        result = frac(X, groups, 3, np.random.default_rng(0), tau=0)
+        assert result.labels_fair.tolist() == result.labels_nearest.tolist() == [0] * 6
+        assert result.centres.tolist() == [[0.0]] * 3 and result.cost == 0
+
     def test_an_empty_cluster_among_others_keeps_its_centre(self):
         X, groups = column(0, 9), np.zeros(2, int)
         labels, centres, cost = frac_module._run_round(X, groups, column(1, 1, 8), turns=[0])
         assert labels.tolist() == [0, 2] and centres.ravel().tolist() == [0, 1, 9] and cost == 0
+
+    def test_as_many_clusters_as_instances(self):
+        X, groups = self.data(n=12)
+        result = frac(X, groups, 12, np.random.default_rng(0))
+        assert sorted(result.labels_fair) == list(range(12)) and result.cost == pytest.approx(0)
+
+    def test_one_cluster(self):
+        X, groups = self.data()
+        for result in (frac(X, groups, 1, np.random.default_rng(0)), frac_oe(X, groups, 1, np.random.default_rng(0))):
+            assert not result.labels_fair.any() and not result.labels_nearest.any()
 
     def test_frac_oe_assigns_fairly_only_at_the_end(self):
         X, groups = self.data()
@@ -223,6 +315,13 @@ class TestFrac:
         assert result.cost == pytest.approx(((X - fair_means[result.labels_fair]) ** 2).sum())
         assert result.n_iter == 1
 
+    def test_the_centres_of_plain_k_means_are_repeated_if_they_are_too_few(self, monkeypatch):
+        X, groups = column(0, 1, 2, 10, 11, 12), np.array([0, 1] * 3)
+        monkeypatch.setattr(frac_module, "kmeans_labels", lambda X, k, random_state: np.array([0, 0, 0, 1, 1, 1]))
+        result = frac_oe(X, groups, 4, np.random.default_rng(0))
+        assert (result.labels_fair == fair_assignment(X, groups, column(1, 11, 1, 11))).all()
+        assert result.n_iter == 1
+
     def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_if_they_are_too_few(self):
         X = column(0, 0, 0, 5, 5, 9)
         for seed in range(20):
@@ -231,10 +330,41 @@ class TestFrac:
             five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "k-means++")
             assert (five == np.vstack([three, three[:2]])).all()
 
-    @pytest.mark.parametrize("cluster", [frac, frac_oe, lambda *args: frac(*args, init="k-means++")])
-    def test_fewer_distinct_rows_than_clusters(self, cluster):
-        X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
-        result = cluster(X, groups, 4, np.random.default_rng(0))
-        counts = counts_of(result.labels_fair, groups, 4).T
-        assert np.ptp(counts, axis=0).max() <= 1 and result.centres.shape == (4, 1)
-        assert result.labels_nearest.max() < 4
+    def test_quotas_hold_in_the_result(self):
+        X, groups = self.data()
+        result = frac(X, groups, 4, np.random.default_rng(0), tau=[0.2, 0.1])
+        floors = [floor(Fraction(1, 5) * (groups == 0).sum()), floor(Fraction(1, 10) * (groups == 1).sum())]
+        assert (floors <= counts_of(result.labels_fair, groups, 4).T).all()
+
+    @pytest.mark.parametrize("cluster", [frac, frac_oe])
+    def test_too_many_clusters_are_refused(self, cluster):
+        with pytest.raises(ClusterletsError, match="7 clusters of 6 instances"):
+            cluster(np.zeros((6, 1)), np.zeros(6, int), 7, np.random.default_rng(0))
+
+
+FINGERPRINT = """
+import hashlib, numpy as np
+from clusterlets.algorithms.frac import frac, frac_oe
+rng = np.random.default_rng(0)
+X, groups = rng.normal(size=(3000, 5)), rng.integers(0, 2, size=3000)
+runs = [frac(X, groups, 8, np.random.default_rng(0), max_iter=5, init=init) for init in ("random", "k-means++")]
+runs.append(frac_oe(X, groups, 8, np.random.default_rng(0)))
+parts = [part.tobytes() for run in runs for part in (run.labels_fair, run.labels_nearest, run.centres)]
+print(hashlib.sha256(b"".join(parts)).hexdigest())
+"""
+
+
+@pytest.mark.slow
+def test_two_processes_compile_at_once_and_the_number_of_threads_changes_no_byte(tmp_path):
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", FINGERPRINT],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "OMP_NUM_THREADS": n, "OPENBLAS_NUM_THREADS": n},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for n in ("1", "2")
+    ]
+    outputs = [process.communicate(timeout=600)[0] for process in processes]  # includes compiling, perhaps on a busy machine
+    assert [process.returncode for process in processes] == [0, 0]
+    assert outputs[0] == outputs[1] and len(outputs[0].strip()) == hashlib.sha256().digest_size * 2

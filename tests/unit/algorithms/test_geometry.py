@@ -1,5 +1,7 @@
 """Distances against SciPy's full matrix, on sizes around the edges of the tiles."""
 
+from math import sqrt
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -23,6 +25,21 @@ def test_sums_equal_the_full_matrix(n):
     assert np.allclose(within_sums(X, labels, 5), np.diag(expected), rtol=1e-10, atol=1e-9)
 
 
+def test_sums_are_symmetric_and_an_empty_group_has_none():
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(300, 3)), rng.choice([0, 2, 3], size=300)
+    sums = distance_sums(X, labels, 4)
+    assert np.array_equal(sums, sums.T)
+    assert not sums[1].any()
+
+
+def test_a_large_offset_loses_no_significant_digits():
+    rng = np.random.default_rng(1)
+    X, labels = rng.normal(size=(400, 3)) + 1e6, rng.integers(3, size=400)
+    expected = brute_sums(X - 1e6, labels, 3)
+    assert np.allclose(distance_sums(X, labels, 3), expected, rtol=1e-8)
+
+
 @pytest.mark.parametrize("outlier", [1e9, 1e12, 1e15])
 def test_an_outlier_costs_the_other_pairs_no_digits(outlier):
     rng = np.random.default_rng(2)
@@ -31,6 +48,24 @@ def test_an_outlier_costs_the_other_pairs_no_digits(outlier):
     labels[299] = 3
     expected = brute_sums(X, labels, 4)
     assert np.allclose(distance_sums(X, labels, 4), expected, rtol=1e-12)
+
+
+def test_every_sum_is_added_in_its_documented_order():
+    """In plain Python: for each row, sum the distances to a group's earlier rows in order; then add these sums in order."""
+    rng = np.random.default_rng(3)
+    X, labels = rng.normal(size=(290, 3)), rng.integers(4, size=290)
+    rows, groups = X.tolist(), labels
+    expected = np.zeros((4, 4))
+    for j in range(290):
+        for group in range(4):
+            total = 0.0
+            for i in np.flatnonzero(groups[:j] == group):
+                square = 0.0
+                for a, b in zip(rows[i], rows[j]):
+                    square += (a - b) * (a - b)
+                total += sqrt(square)
+            expected[group, groups[j]] += total
+    assert np.array_equal(distance_sums(X, labels, 4), expected + expected.T)
 
 
 @pytest.mark.parametrize("n_groups", [2, 7])
@@ -50,6 +85,14 @@ def test_several_groupings_at_once_give_the_same_sums_as_one_by_one(n_groups):
 def test_labels_out_of_range_are_refused(labels):
     with pytest.raises(ValueError, match=r"0\.\.1"):
         distance_sums(np.zeros((3, 2)), labels, 2)
+
+
+def test_equal_rows_of_integers_are_at_distance_zero():
+    X = np.repeat(np.array([[3.0, 7.0], [900000.0, 1.0]]), 200, axis=0)
+    labels = np.repeat([0, 1], 200)
+    sums = distance_sums(X, labels, 2)
+    assert np.array_equal(np.diag(sums), [0.0, 0.0])
+    assert sums[0, 1] == pytest.approx(200 * 200 * np.hypot(899997.0, 6.0), rel=1e-12)
 
 
 def grouped(n, shares, seed=0):

@@ -35,6 +35,15 @@ def squares(x, y):
     return total
 
 
+@pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
+def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
+    X = np.random.default_rng(0).normal(size=(n, d))
+    tiles = tiles_of(X)
+    assert tiles.shape == (-(-n // LANES), d, LANES) and tiles.flags.c_contiguous
+    flat = tiles.transpose(0, 2, 1).reshape(-1, d)
+    assert np.array_equal(flat[:n], X) and not flat[n:].any()
+
+
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("n_labellings", [1, 2, 3])
 def test_distances_are_added_in_the_documented_order(n, n_labellings):

@@ -13,6 +13,7 @@ from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.pinball import (
     _first_lowest_divergence,
+    _route,
     match_balance,
     match_distance,
     match_greedy_balance,
@@ -54,6 +55,24 @@ def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
 TWO = [[0, 10], [1, 4, 12]]
 
 
+def test_distance_covers_what_group_0_leaves():
+    # 0@0 -> 2@1, 1@10 -> 4@12; 3@4 is left over and goes to 0@0 (4 away; 1@10 is 6 away).
+    assert clusters(match_distance(build(TWO), 1)) == [{0, 2}, {1, 4}, {0, 3}]
+
+
+def test_distance_hops_back_to_a_clusterlet_that_stays_and_is_last_again():
+    # 3@4 -> 0@0 -> 2@1 -> 0@0 again -> 2@1 again.
+    for hops in (2, 3, 4):
+        assert clusters(match_distance(build(TWO), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
+
+
+def test_distance_to_the_whole_cluster_sums():
+    # From 0@0 to 2@4. Then by "last", 4 to 1@7 is 3, to 0@0 is 4: 1 joins. By the sum, 0@0: 0 + 4, 1@7: 7 + 3.
+    clusterlets = build([[0, 7], [4, 100]])
+    assert clusters(match_distance(clusterlets, 2, "last"))[0] == {0, 1, 2}
+    assert clusters(match_distance(clusterlets, 2, "cluster"))[0] == {0, 2}
+
+
 def test_distances_that_are_equal_on_paper_tie():
     assert 0.7 - 0.4 < 0.4 - 0.1  # in floats
     clusterlets = build([[0.4], [0.1, 0.7]])
@@ -61,16 +80,113 @@ def test_distances_that_are_equal_on_paper_tie():
     assert clusters(match_greedy_distance(clusterlets, 1, InOrder(0, 1, 2)))[0] == {0, 1}
 
 
+def test_equal_clusters_are_kept_once_in_order_of_first_appearance():
+    clusterlets = build([[0, 1, 10], [2, 8]])
+    # 0@0 -> 3@2 -> 1@1; 1@1 -> 3@2 -> 1@1; 2@10 -> 4@8 -> 2@10.
+    assert clusters(match_distance(clusterlets, 2)) == [{0, 1, 3}, {1, 3}, {2, 4}]
+    clusterlets = build([[0, 0], [2]])
+    assert clusters(match_distance(clusterlets, 2)) == [{0, 2}, {0, 1, 2}]
+    assert clusters(match_distance(clusterlets, 2, "cluster")) == [{0, 2}, {0, 1, 2}]
+    assert clusters(match_balance(by_size([[2, 2], [3]]), 2, "last")) == [{0, 2}, {0, 1, 2}]
+    # Whole cluster, dataset 4 : 3. From either start: 2 : 3, then both, 4 : 3. The same cluster twice.
+    assert clusters(match_balance(by_size([[2, 2], [3]]), 2, "cluster")) == [{0, 1, 2}]
+
+
+def test_balance_by_hand():
+    # Group 0 is 3/7 of the dataset. From 4: 4/5, 4/7, 4/8, the last is nearest. From 2: 2/3, 2/5, 2/6: the second.
+    # Left over: 1, with 4: 4/5, with 2: 2/3.
+    assert clusters(match_balance(by_size([[4, 2], [1, 3, 4]]), 1)) == [{0, 4}, {1, 3}, {1, 2}]
+
+
+def test_balance_ties_that_floats_would_miss_go_to_the_lower_index():
+    # Halves. 2 with 4 is 1/3, 2 with 1 is 2/3: both 1/6 off, but |2/3 - 1/2| < |1/3 - 1/2| in floats.
+    assert abs(2 / 3 - 0.5) < abs(1 / 3 - 0.5)
+    for scope in ("last", "cluster"):
+        assert clusters(match_balance(by_size([[2, 3], [4, 1]]), 1, scope))[0] == {0, 2}
+        assert clusters(match_balance(by_size([[2, 3], [1, 4]]), 1, scope))[0] == {0, 2}
+
+
 # ---- by hand: three groups
 
 
+def test_distance_with_three_groups():
+    # 0@0, 1@20 | 2@5, 3@-6 | 4@-1, 5@12, one sweep.
+    # 0@0 -> 2@5 -> 4@-1 (6 against 7); 1@20 -> 2@5 -> 4@-1. Left over: 3@-6 -> group 0: 0@0 -> group 2: 4@-1;
+    # 5@12 -> group 1: 2@5 -> group 0: 0@0 (from 5: 5 against 15; straight from 12 it would be 1@20).
+    clusterlets = build([[0, 20], [5, -6], [-1, 12]])
+    assert clusters(match_distance(clusterlets, 1)) == [{0, 2, 4}, {1, 2, 4}, {0, 3, 4}, {0, 2, 5}]
+
+
+@pytest.mark.parametrize(
+    ("start", "n_groups", "hops", "expected"),
+    [
+        (0, 2, 3, [1, 0, 1]),
+        (1, 2, 3, [0, 1, 0]),
+        (0, 3, 3, [1, 2, 1, 0, 1, 2]),
+        (1, 3, 2, [0, 2, 0, 1]),
+        (2, 3, 3, [1, 0, 1, 2, 1, 0]),
+        (0, 4, 2, [1, 2, 3, 2, 1, 0]),
+        (2, 4, 2, [1, 0, 3, 0, 1, 2]),
+        (1, 4, 2, [0, 3, 2, 3, 0, 1]),
+    ],
+)
+def test_order_of_the_groups(start, n_groups, hops, expected):
+    assert _route(start, n_groups, hops) == expected
+
+
 # ---- by hand: the greedies
+
+
+def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
+    # 0@0 (size 1) takes 2@3 (size 3), 3 away. Centroid 9/4, so 1@5 is 2.75 away and joins (unweighted: 3.5, it would
+    # not). Centroid 14/5, 3@8 is 5.2 away: finished. 3 is left alone: no other group is unused.
+    clusterlets = build([[0, 5], [3, 8]], [[1, 1], [3, 1]])
+    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
+    # Equal sizes: 1@5 is 3.5 from the centroid and stays out; so it takes 3@8.
+    clusterlets = build([[0, 5], [3, 8]])
+    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 2}, {1, 3}]
+    # By the last added, 1@5 is 2 from 2@3 and joins; then 3@8 is 3 from it and does not.
+    assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
+
+
+def test_greedy_distance_joins_at_equal_distance():
+    clusterlets = build([[0, 2], [1, 3]])
+    assert clusters(match_greedy_distance(clusterlets, 3, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2, 3}]
+    assert clusters(match_greedy_distance(clusterlets, 2, InOrder(0, 1, 2, 3), "last")) == [{0, 1, 2}, {3}]
+
+
+def test_greedy_balance_breaks_ties_by_divergence_and_stops_when_deviation_rises():
+    # A quarter is group 0. 2 with 18 is 1/10, 2 with 3 is 4/10: both .15 off, KL .0725 against .0541. Then 1 makes
+    # 7/10 and 2 makes 2/23, both further off. 1 takes the rest.
+    clusterlets = by_size([[2, 5], [18, 3]])
+    assert clusters(match_greedy_balance(clusterlets, 4, InOrder(0, 1, 2, 3))) == [{0, 3}, {1, 2}]
+    # B ignores divergence, so the lower index wins.
+    assert clusters(match_balance(clusterlets, 1))[0] == {0, 2}
+
+
+def test_greedy_balance_ties_of_divergence_go_to_the_lower_index():
+    for sizes in ([[2, 3], [4, 1]], [[2, 3], [1, 4]]):
+        assert clusters(match_greedy_balance(by_size(sizes), 1, InOrder(0, 1, 2, 3)))[0] == {0, 2}
 
 
 def test_divergences_that_are_equal_on_paper_tie():
     # The same shares in another order of the groups: equal, but for the last bit of the sum.
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
+
+
+def test_greedy_balance_joins_when_deviation_stays():
+    # Halves. 2 takes 4: 1/3, 1/6 off. 6 more make 8 : 4, 2/3, 1/6 off again: it joins.
+    clusterlets = by_size([[2, 6], [4, 4]])
+    assert clusters(match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
+
+
+def test_greedy_balance_by_the_last_added_still_compares_the_whole_cluster():
+    # Halves. 2 takes 3 (2/5). To that 3, 40 of group 0 is best, but 42 : 3 is further off than 2 : 3: finished.
+    # 40 takes 38; to that 38 the 1 left is all there is, and 40 : 39 is nearer than 40 : 38.
+    clusterlets = by_size([[2, 40], [1, 3, 38]])
+    membership = match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3, 4), "last")
+    assert clusters(membership) == [{0, 3}, {1, 2, 4}]
 
 
 # ---- against section 3, naively
@@ -133,7 +249,7 @@ def naive_greedy(clusterlets, hops, order, choose, level):
             continue
         unused -= {start}
         cluster = [start]
-        for _ in range(min(hops, len(clusterlets))):
+        for _ in range(hops):
             candidate = choose(cluster, sorted(unused))
             if candidate is None or level([*cluster, candidate]) > level(cluster):
                 break
@@ -162,7 +278,21 @@ def test_pinball_matchers_against_the_naive_ones(n_groups, scope, seed):
     grid = seed % 3 > 0
     clusterlets = random_clusterlets(rng, n_groups, dimensions=1 if grid else 3, grid=grid)
     hops = int(rng.integers(1, 5))
-    endless = 3 * len(clusterlets)  # by then no cluster grows any more
+
+    def summed(cluster, last, j):
+        return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
+
+    def deviation(cluster, last, j):
+        return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
+
+    assert clusters(match_distance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, summed)
+    assert clusters(match_balance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, deviation)
+
+
+@pytest.mark.parametrize("scope", ["last", "cluster"])
+@pytest.mark.parametrize("seed", range(12))
+def test_unlimited_hops_end_when_no_cluster_grows(scope, seed):
+    clusterlets = random_clusterlets(np.random.default_rng(seed), 2 + seed % 2)
 
     def summed(cluster, last, j):
         return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
@@ -171,16 +301,18 @@ def test_pinball_matchers_against_the_naive_ones(n_groups, scope, seed):
         return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
 
     for match, cost in ((match_distance, summed), (match_balance, deviation)):
-        assert clusters(match(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, cost)
-        if seed < 6:
-            assert clusters(match(clusterlets, 10**18, scope)) == naive_pinball(clusterlets, endless, cost)
+        expected = naive_pinball(clusterlets, 3 * len(clusterlets), cost)
+        assert clusters(match(clusterlets, 10**18, scope)) == expected
+    for match in (match_greedy_distance, match_greedy_balance):
+        memberships = (match(clusterlets, hops, np.random.default_rng(seed)) for hops in (len(clusterlets), 10**18))
+        assert np.array_equal(*memberships)
 
 
 @pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
 def test_greedy_matchers_against_the_naive_ones(n_groups, scope, seed):
     rng = np.random.default_rng([seed, n_groups])
     clusterlets = random_clusterlets(rng, n_groups, dimensions=1 + seed % 2)
-    hops = int(rng.integers(1, 6)) if seed % 5 else 10**18
+    hops = int(rng.integers(1, 6))
     order = np.random.default_rng(seed).permutation(len(clusterlets)).tolist()
 
     def reference(cluster):

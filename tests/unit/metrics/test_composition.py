@@ -34,6 +34,11 @@ def test_kl_is_finite_for_a_missing_group_and_zero_for_the_dataset_itself():
     assert deviation == pytest.approx([np.log(4), 0.0])
 
 
+def test_three_groups_take_the_largest_difference():
+    deviation = metrics.deviation_per_cluster(np.array([[2, 1, 1]]), np.array([1, 1, 2]))
+    assert deviation == pytest.approx([0.25])
+
+
 def test_a_cluster_of_one_group_scores_the_same_whichever_group_it_holds():
     counts, composition = np.array([3, 7]), np.array([[5, 0], [0, 5], [2, 2]])
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx([0.7, 0.3, 0.2])
@@ -54,6 +59,27 @@ def test_balance_is_the_smallest_ratio():
     assert metrics.balance(np.array([[3, 4, 12]])) == 0.25
 
 
+def test_scores_of_bounded_representation_by_hand():
+    """Half of the rows of each group; a cluster of three to one, and one of one to three."""
+    composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
+    assert metrics.delta_min(composition, counts) == 0.5  # 1/4 against 1/2
+    assert metrics.additive_violation(composition, counts) == 1
+    assert SHARES.missed_rows(0.2, composition, counts) == 1  # 3 > 2 / .8 = 2.5, and 1 < 2 * .8
+    assert SHARES.missed_rows(0.5, composition, counts) == 0
+    assert metrics.weighted_deviation(composition, counts) == 0.25
+    assert metrics.vfc_error(composition, counts) == pytest.approx(2 * (0.5 * np.log(2) + 0.5 * np.log(0.5 / 0.75)))
+
+
+def test_scores_of_clusters_that_differ_in_size_by_hand():
+    composition, counts = np.array([[5, 0, 1], [3, 4, 11]]), np.array([8, 4, 12])
+    assert metrics.delta_min(composition, counts) == 1
+    assert metrics.additive_violation(composition, counts) == 3  # 5 where 2 are due
+    assert SHARES.missed_rows(0.5, composition, counts) == 1  # 5 > 2 / .5
+    first, second = (3 / 6 + 1 / 6 + 2 / 6) / 3, (3 / 18 + 1 / 18 + 2 / 18) / 3
+    assert metrics.weighted_deviation(composition, counts) == pytest.approx((6 * first + 18 * second) / 24)
+    assert metrics.vfc_error(composition, counts) == np.inf
+
+
 def test_the_upper_bound_ends_at_the_whole_cluster():
     assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1  # 0 where .4 are due
     assert SHARES.missed_rows(0.95, np.array([[10, 0], [0, 1]]), np.array([10, 1])) == 1
@@ -67,6 +93,12 @@ def compositions(draw):
     composition = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), size=(n_clusters, n_groups))
     composition[np.arange(n_clusters), rng.integers(n_groups, size=n_clusters)] += 1
     return composition, composition.sum(axis=0)
+
+
+COUNT_SCORES = (
+    *(metrics.delta_min, metrics.additive_violation),
+    *(metrics.weighted_deviation, metrics.vfc_error),
+)
 
 
 @settings(max_examples=200)
@@ -95,6 +127,35 @@ def test_delta_min_is_the_smallest_delta_without_a_violation(case, delta):
         assert SHARES.missed_rows(delta, composition, counts) == 0
     elif delta < delta_min - 1e-6:
         assert SHARES.missed_rows(delta, composition, counts) > 0
+
+
+@settings(max_examples=100)
+@given(compositions(), st.randoms(use_true_random=False))
+def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, random):
+    composition, counts = case
+    clusters, groups = (random.sample(range(length), length) for length in composition.shape)
+    for score in COUNT_SCORES:
+        reordered = score(composition[np.ix_(clusters, groups)], counts[groups])
+        assert reordered == pytest.approx(score(composition, counts), rel=1e-12, abs=1e-12)
+
+
+@settings(max_examples=100)
+@given(compositions())
+def test_doubled_rows_and_empty_groups_change_no_share(case):
+    composition, counts = case
+    with_empty_group = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
+    for score in COUNT_SCORES:
+        assert score(*with_empty_group) == score(composition, counts)
+        if score is not metrics.additive_violation:
+            assert score(2 * composition, 2 * counts) == score(composition, counts)
+
+
+def test_clusters_with_the_datasets_shares_are_perfect():
+    composition = np.array([[1, 2, 3], [10, 20, 30]])
+    for score in COUNT_SCORES:
+        assert score(composition, composition.sum(axis=0)) == 0
+    single = np.array([[7, 3]])  # a single cluster
+    assert [score(single, single[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]
 
 
 def test_each_of_several_columns_counts_by_itself():

@@ -13,6 +13,16 @@ from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
 
+def score(*arrays):
+    """Every score of pieces."""
+    return evaluate(SCORES, Pieces(*arrays))
+
+
+def test_overlap_counts_instances_not_clusterlets():
+    membership = np.array([[1, 1, 0], [0, 1, 1]], dtype=bool)
+    assert overlap(membership, np.array([5, 3, 2])) == 0.3
+
+
 @st.composite
 def clustered(draw):
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -48,12 +58,28 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     assert overlap(membership, clusterlets.sizes) == pytest.approx(repeated.mean())
 
 
-def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
-    membership, sizes = np.array([[True]]), np.array([2])
-    estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1 over a largest one of 2
-    assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
-    exact, error = cohesion_with_error(membership, sizes, estimates[0], 2.0)
-    assert exact == 0.75 and np.isnan(error)
+def test_score_of_a_small_clustering_by_hand():
+    X = np.array([[0.0], [2.0], [10.0], [12.0]])
+    clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
+    membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
+    scores = score(
+        membership,
+        clusterlets.counts,
+        clusterlets.centroids,
+        clusterlets.inertia,
+        distance_sums(X, clusterlets.labels, 3),
+        12.0,
+    )
+    first = 2 * (10 + 12 + 2) / 9
+    second = 2 * (8 + 10 + 2) / 9
+    assert scores["n_clusters"] == 2
+    assert scores["deviation_mean"] == pytest.approx(2 / 3 - 1 / 2)
+    assert scores["deviation_std"] == pytest.approx(0.0)
+    assert scores["balance"] == scores["balance_ratio"] == 0.5
+    assert scores["cohesion"] == pytest.approx(1 - (first + second) / 2 / 12)
+    assert scores["overlap"] == 0.5
+    assert (scores["smallest"], scores["largest"]) == (3, 3)
+    assert np.isnan(scores["kmeans_cost"])
 
 
 def test_score_of_a_crisp_clustering_by_hand():
@@ -61,7 +87,7 @@ def test_score_of_a_crisp_clustering_by_hand():
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
     membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
     values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
-    scores = evaluate(SCORES, Pieces(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0))
+    scores = score(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)
     assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
     deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
     assert scores["deviation_mean"] == pytest.approx(np.mean(deviations))
@@ -71,3 +97,11 @@ def test_score_of_a_crisp_clustering_by_hand():
     assert scores["balance_ratio"] == pytest.approx((1 / 2) / (2 / 3))
     assert scores["cohesion"] == pytest.approx(1 - (2 * (2 + 10 + 8) / 9 + 2 * 8 / 4) / 2 / 12)
     assert scores["kmeans_cost"] == pytest.approx((16 + 4 + 36) + (16 + 16))
+
+
+def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
+    membership, sizes = np.array([[True]]), np.array([2])
+    estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1 over a largest one of 2
+    assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
+    exact, error = cohesion_with_error(membership, sizes, estimates[0], 2.0)
+    assert exact == 0.75 and np.isnan(error)
