@@ -248,9 +248,9 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     ----------
     n_clusters : int, default=8
         Number of clusters, at most n.
-    tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
-        number from 0 to 1 or balanced.
+    tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
+        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands;
+        0.95x is .95 times that. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced.
     init : {"random", "k-means++"}, default="random"
         First centres.
     max_iter : int, default=100
@@ -303,7 +303,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
         self,
         n_clusters: int = 8,
         *,
-        tau: float | Fraction | Sequence[float | Fraction] | Literal["balanced"] = "balanced",
+        tau: float | Fraction | str | Sequence[float | Fraction] | Literal["balanced"] = "balanced",
         init: Literal["random", "k-means++"] = "random",
         max_iter: int = 100,
         tol: float = 0.0001,
@@ -318,9 +318,9 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     ----------
     n_clusters : int, default=8
         Number of clusters, at most n.
-    tau : float or Fraction or Sequence[float or Fraction] or {"balanced"}, default="balanced"
-        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands. A
-        number from 0 to 1 or balanced.
+    tau : float or Fraction or str or Sequence[float or Fraction] or {"balanced"}, default="balanced"
+        Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced stands;
+        0.95x is .95 times that. A number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced.
     output : {"fair", "nearest"}, default="fair"
         Which of its clusterings to keep.
     random_state : int or Generator or RandomState or None, default=None
@@ -366,7 +366,7 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
         self,
         n_clusters: int = 8,
         *,
-        tau: float | Fraction | Sequence[float | Fraction] | Literal["balanced"] = "balanced",
+        tau: float | Fraction | str | Sequence[float | Fraction] | Literal["balanced"] = "balanced",
         output: Literal["fair", "nearest"] = "fair",
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
@@ -586,7 +586,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     n_init : int, default=4
         Starts; each brings a few trials of other centres. A whole number from 1 to 10,000.
     shares : Mapping[str, object] or None, default=None
-        In place of max_deviation: least and largest share of groups in every cluster, such as {"f": (0.3, 0.6)}; with
+        In place of max_deviation: least and largest share of groups in every cluster, such as {"f": [0.3, 0.6]}; with
         several sensitive columns a mapping of columns to these. A mapping of groups to pairs of a least and a largest
         share from 0 to 1 or null.
     min_ratio : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None

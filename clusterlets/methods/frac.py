@@ -1,6 +1,7 @@
 """FRAC: k-means whose centres take turns in picking points, so that each gets its part of every group."""
 
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,13 +11,19 @@ from clusterlets.methods import COMPILED, PARTS, Choice, Integer, Method, Real
 
 @dataclass(frozen=True)
 class Part(Real):
-    """A number, a Fraction, or a sequence with one of them for each group, which the algorithm itself checks."""
+    """A number, a Fraction, a multiple of 1 / n_clusters ("0.95x"), or a sequence of numbers and Fractions, one for each group,
+    which the algorithm itself checks."""
 
     def _type(self):
-        return "float | Fraction | Sequence[float | Fraction]"
+        return "float | Fraction | str | Sequence[float | Fraction]"
+
+    def _range(self):
+        return f"{super()._range()}, a multiple of 1/n_clusters such as 0.95x"
 
     def _accepts(self, value):
-        if isinstance(value, Iterable) and not isinstance(value, str):
+        if isinstance(value, str):
+            return re.fullmatch(r"(0?\.\d{1,9}|[01])x", value) is not None
+        if isinstance(value, Iterable):
             return True
         return super()._accepts(float(value) if isinstance(value, Fraction) else value)
 
@@ -41,10 +48,10 @@ class FRAC(Method):
             0,
             1,
             also=["balanced"],
-            ladder=[0.01, 0.02, 0.04, "balanced"],
+            ladder=["0.9x", "0.95x", "0.98x", "balanced"],
             bound=PARTS,
             meaning="Part of each group that every cluster must hold at least; at most 1 / n_clusters, for which balanced "
-            "stands.",
+            "stands; 0.95x is .95 times that.",
         ),
         "init": Choice(("random", "k-means++"), meaning="First centres."),
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
@@ -56,7 +63,7 @@ class FRAC(Method):
     def fit(self, X, groups, n_clusters, random_state, tau="balanced", init="random", max_iter=100, tol=1e-4):
         from clusterlets.algorithms.frac import frac
 
-        return self._outputs(frac(X, groups, n_clusters, random_state, _decode_tau(tau), init, max_iter, tol))
+        return self._outputs(frac(X, groups, n_clusters, random_state, _decode_tau(tau, n_clusters), init, max_iter, tol))
 
     def _outputs(self, result):
         self.n_iter_ = result.n_iter
@@ -66,7 +73,7 @@ class FRAC(Method):
     def assignment_rows(self, composition, new_totals, tau="balanced", **_):
         from clusterlets.algorithms.frac import rows_for_new
 
-        return rows_for_new(composition, new_totals, _decode_tau(tau))
+        return rows_for_new(composition, new_totals, _decode_tau(tau, composition.shape[1]))
 
     def faults(self, n_clusters, **parameters):
         faults, tau = super().faults(n_clusters, **parameters), parameters.get("tau", "balanced")
@@ -92,5 +99,5 @@ class FRAC(Method):
         n_iter_: int
 
 
-def _decode_tau(tau):
-    return None if isinstance(tau, str) else tau
+def _decode_tau(tau, n_clusters):
+    return None if isinstance(tau, str) and tau == "balanced" else PARTS.value_of(tau, n_clusters)

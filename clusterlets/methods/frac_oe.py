@@ -15,7 +15,7 @@ class FRACOE(FRAC):
     def fit(self, X, groups, n_clusters, random_state, tau="balanced"):
         from clusterlets.algorithms.frac import frac_oe
 
-        return self._outputs(frac_oe(X, groups, n_clusters, random_state, _decode_tau(tau)))
+        return self._outputs(frac_oe(X, groups, n_clusters, random_state, _decode_tau(tau, n_clusters)))
 
     def seconds(self, rows, features, n_clusters):
         return rows * (7e-7 + 7e-8 * n_clusters)

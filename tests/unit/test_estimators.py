@@ -380,8 +380,10 @@ def test_bad_parameters_are_refused_at_fit_and_named(estimator, words):
     [
         (0.3, "tau: 0.3; with 5 clusters it must be a number from 0 to 1/5, or balanced"),
         (True, "tau: True; it must be"),
-        (None, "tau: None; it must be a number from 0 to 1 or balanced"),
+        (None, "tau: None; it must be a number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced"),
         (Fraction(1, 4), "tau: 1/4; with 5 clusters it must be"),
+        ("1.5x", "tau: '1.5x'; it must be"),
+        ("nearly", "tau: 'nearly'; it must be"),
         ([0.1], "1 values of tau for 2 groups"),
         ([0.1, np.nan], "tau = nan: it must be a finite number"),
         ([0.1, "a"], "tau = a: it must"),
@@ -396,7 +398,7 @@ def test_a_bad_tau_is_explained(people, estimator, tau, words):
 
 
 @pytest.mark.parametrize(
-    "tau", [Fraction(1, 10), [0.1, Fraction(1, 10)], (0.1, 0.1), np.array([0.1, 0.1]), pd.Series([0.1, 0.1])]
+    "tau", ["0.5x", Fraction(1, 10), [0.1, Fraction(1, 10)], (0.1, 0.1), np.array([0.1, 0.1]), pd.Series([0.1, 0.1])]
 )
 def test_tau_may_be_a_fraction_or_given_for_each_group(people, tau):
     X, sex, _ = people

@@ -64,10 +64,10 @@ def test_a_value_out_of_range_is_refused_in_the_same_words_everywhere(name, para
 
 
 @pytest.mark.parametrize(("name", "parameter"), DECLARED)
-def test_defaults_and_grids_are_allowed_and_special_values_too(name, parameter):
+def test_defaults_grids_and_ladders_are_allowed_and_special_values_too(name, parameter):
     method, declared = methods.get(name), methods.get(name).parameters[parameter]
     assert type(declared) is not Parameter, "a method of the package declares its parameters"
-    for value in (declared.default, *declared.grid, *declared.also):
+    for value in (declared.default, *declared.grid, *declared.ladder, *declared.also):
         assert declared.fault(parameter, value) == "" and method().faults(4, **{parameter: value}) == []
     if isinstance(declared, Real) and not declared.above and parameter != "tau":  # which is at most 1/4
         assert declared.fault(parameter, declared.least) == declared.fault(parameter, declared.most) == ""
@@ -94,7 +94,10 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
         (["--hops", "1.5"], "hops: 1.5; it must be a whole number"),
         (["--matcher", "C", "--omega", "1.5"], "omega: 1.5; it must be a number from 0 to 1"),
         (["--matcher", "C", "--omega", "0.2_5"], "0.2_5 can be misread; write numbers in digits"),
-        (["--method", "FRAC", "--tau", "a tenth"], "tau: 'a tenth'; it must be a number from 0 to 1 or balanced"),
+        (
+            ["--method", "FRAC", "--tau", "a tenth"],
+            "tau: 'a tenth'; it must be a number from 0 to 1, a multiple of 1/n_clusters such as 0.95x or balanced",
+        ),
         (["--method", "FRAC", "--tau", "nan"], "tau: 'nan'; it must be"),
         (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both set delta"),
     ],
@@ -122,6 +125,9 @@ def test_bounds_by_hand():
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert [SHARES.missed_rows(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]
     assert [PARTS.missed_rows(tau, composition, counts) for tau in (0.25, 0.5, 1.0, [0.25, 0.5])] == [0, 1, 3, 1]
+    assert [PARTS.value_of(tau, 4) for tau in (0.1, "balanced", "0.9x", "1x")] == [
+        0.1, Fraction(1, 4), Fraction(9, 40), Fraction(1, 4)
+    ]  # fmt: skip
     assert [RATIO.missed_rows(balance, composition, counts) for balance in (1 / 3, 1.0)] == [0, 1]
     assert PARTS.value_of("balanced", 4) == Fraction(1, 4) and PARTS.value_of(0.1, 4) == 0.1
 
