@@ -68,8 +68,8 @@ def _holds(results: Results) -> Answer:
     if tables.empty:
         return Answer(question, "unknown, as no number can be compared.")
     numbers = {word: [name[5] for name in tables.loc[tables["verdict"] == word, "table"]] for word in paper_verdict.VERDICTS}
-    lead = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
-    lead = next((answer for word, answer in lead.items() if len(numbers[word]) == len(tables)), "in part")
+    leads = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
+    lead = next((answer for word, answer in leads.items() if len(numbers[word]) == len(tables)), "in part")
     reproduced, undecided, different = (", ".join(numbers[word]) or "none" for word in ("reproduced", "undecided", "differs"))
     return Answer(
         question, f"{lead}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}."
