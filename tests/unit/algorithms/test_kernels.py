@@ -14,6 +14,7 @@ from clusterlets.algorithms.kernels import (
     candidate_distances,
     inertia_by_label,
     largest_squared_distance,
+    squared_distances,
     sums_by_label,
     tiles_of,
 )
@@ -151,3 +152,11 @@ def test_sums_sizes_and_inertia_of_groups_by_hand():
     assert sums.tolist() == [[10, 20], [0, 0], [4, 6]] and sizes.tolist() == [1, 0, 2]
     inertia_by_label(rows, labels, np.array([[10.0, 19.0], [0.0, 0.0], [2.0, 3.0]]), inertia)
     assert inertia.tolist() == [1, 0, 4]
+
+
+@pytest.mark.parametrize(("n", "d"), list(product([1, ROWS, 2 * LANES + 3], FEATURES)))
+def test_squared_distances_are_summed_in_the_order_of_the_features(n, d):
+    rows, centres = np.random.default_rng(0).normal(size=(n, d)), np.random.default_rng(1).normal(size=(3, d))
+    costs = np.full((n, 3), np.nan)
+    squared_distances(rows, centres, costs)
+    assert np.array_equal(costs, squares(rows, centres))

@@ -8,7 +8,15 @@ from scipy.spatial.distance import cdist
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels
 from clusterlets.algorithms.geometry import distance_sums
-from clusterlets.metrics.pieces import Pieces, cohesion, cohesion_with_error, kmeans_cost, overlap
+from clusterlets.metrics.pieces import (
+    JoinedClusterlets,
+    Pieces,
+    centroid_silhouette,
+    cohesion,
+    cohesion_with_error,
+    kmeans_cost,
+    overlap,
+)
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
@@ -105,3 +113,16 @@ def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
     assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
     exact, error = cohesion_with_error(membership, sizes, estimates[0], 2.0)
     assert exact == 0.75 and np.isnan(error)
+
+
+def test_silhouette_of_joined_clusterlets_is_over_centroids_and_only_for_two_or_more_disjoint_clusters():
+    centroids = np.array([[0.0], [1.0], [4.0]])
+
+    def silhouette(*membership):
+        return centroid_silhouette(JoinedClusterlets(np.array(membership, dtype=bool), centroids))
+
+    # 0 and 1 together: (4 - 1) / 4 and (3 - 1) / 3; a cluster of one centroid counts 0.
+    assert silhouette([1, 1, 0], [0, 0, 1]) == silhouette([0, 0, 1], [1, 1, 0]) == pytest.approx((3 / 4 + 2 / 3) / 3)
+    assert np.isnan(silhouette([1, 1, 1]))
+    assert np.isnan(silhouette([1, 1, 0], [0, 1, 1]))
+    assert np.isnan(silhouette([1, 0, 0], [0, 1, 0]))
