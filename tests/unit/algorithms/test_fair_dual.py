@@ -81,21 +81,15 @@ def test_the_bound_is_within_a_thousandth_of_the_linear_program(kind, n_groups, 
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_weights_count_like_instances(n_groups):
     costs, groups = problem(1, 200, 4, n_groups)
-    repetitions = np.random.default_rng(0).integers(1, 6, size=200)
-    low, high = share_bounds(np.repeat(groups, repetitions), 0.1)
+    times = np.random.default_rng(0).integers(1, 6, size=200)
+    repeated_costs, repeated_groups = np.repeat(costs, times, axis=0), np.repeat(groups, times)
+    low, high = share_bounds(repeated_groups, 0.1)
     constraints = share_rows(low, high)
-    weighted = solve_dual(costs, repetitions.astype(float), groups, n_groups, constraints, 1.0)
-    repeated = solve_dual(
-        np.repeat(costs, repetitions, axis=0),
-        np.ones(repetitions.sum()),
-        np.repeat(groups, repetitions),
-        n_groups,
-        constraints,
-        1.0,
-    )
+    weighted = solve_dual(costs, times.astype(float), groups, n_groups, constraints, 1.0)
+    repeated = solve_dual(repeated_costs, np.ones(times.sum()), repeated_groups, n_groups, constraints, 1.0)
     assert weighted.bound == pytest.approx(repeated.bound, rel=1e-6)
     assert weighted.counts == pytest.approx(repeated.counts, abs=0.5)
-    optimum = linear_program(costs, repetitions.astype(float), groups, n_groups, low, high, 1.0)
+    optimum = linear_program(costs, times.astype(float), groups, n_groups, low, high, 1.0)
     assert optimum * (1 - 1e-3) <= weighted.bound <= optimum * (1 + 1e-9)
 
 
