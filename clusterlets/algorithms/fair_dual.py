@@ -346,7 +346,7 @@ def _fractions(costs, groups, prices, temperature, fractions):
 
 @inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Sum of each row's least cost plus price, and what smoothing subtracts; fills in counts and curvature."""
+    """Sum of each instance's least cost plus price, and what smoothing subtracts; fills in counts and curvature."""
     k = costs.shape[1]
     parts, near = np.empty(k), np.empty(k, dtype=np.int64)
     counts[:] = 0.0
@@ -360,7 +360,7 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         for cluster in range(1, k):
             least = min(least, parts[cluster])
         least_sum += weight * least
-        # Most rows have few clusters that count: beyond 40 temperatures, a part is below 1e-17.
+        # Most instances have few clusters that count: beyond 40 temperatures, a part is below 1e-17.
         n_near = 0
         for cluster in range(k):
             if parts[cluster] - least < 40 * temperature:
