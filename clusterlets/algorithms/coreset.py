@@ -16,7 +16,8 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
-_RINGS = 11  # each twice as wide as the one within: from 2^-10 of a cluster's mean squared distance to all beyond it
+# Rings end at these powers of 2, times the group's mean squared distance from its nearest centres; the last ring has no end.
+_RING_EXPONENTS = np.arange(-9, 30)
 
 
 def coreset_clustering(
@@ -64,7 +65,7 @@ def sample_coreset(
     n_clusters : int
         Centres of each group, by k-means++.
     size : int
-        Rows wanted in all; of each group its share, and at least two for each centre. There are fewer where rings hold few.
+        Rows wanted in all: from each group its share, and at least two for each centre. There are fewer where rings hold few.
     random_state : numpy.random.Generator
 
     Returns
@@ -82,7 +83,7 @@ def sample_coreset(
         costs = distances_to_centres(group_rows, centres, len(centres))
         nearest = costs.argmin(axis=1)
         distances = costs[np.arange(group_size), nearest]
-        ring = np.searchsorted((distances.mean() or 1.0) * 2.0 ** np.arange(-_RINGS + 2, 30), distances, side="right")
+        ring = np.searchsorted((distances.mean() or 1.0) * 2.0**_RING_EXPONENTS, distances, side="right")
         cells = np.unique(nearest * 64 + ring, return_inverse=True)[1]
         by_cell = np.argsort(cells, kind="stable")
         starts = np.flatnonzero(np.r_[True, np.diff(cells[by_cell]) > 0, True])

@@ -1,4 +1,4 @@
-"""Cheaper whole counts of groups in clusters, by moves of one instance, or of one of each of two groups.
+"""Cheaper whole counts of groups in clusters, by moves of one instance, or of two instances of different groups.
 
 If the labels of a group are the cheapest for its counts, they stay so when one more instance leaves a cluster for another along
 the cheapest path: through other clusters, each of which passes one on. The cost of such a move is exact. So is that of moving
@@ -19,7 +19,7 @@ def move_counts(
     labels: np.ndarray,
     low: np.ndarray,
     high: np.ndarray,
-    most_moves: int,
+    max_moves: int,
     strict: np.ndarray | bool = False,
     min_cluster_size: int = 1,
 ) -> np.ndarray:
@@ -33,7 +33,7 @@ def move_counts(
         The labels are within the bounds, without an empty cluster, and of each group the cheapest with its counts.
     low, high : float arrays (K,)
         Least and largest share of a group in a cluster.
-    most_moves : int
+    max_moves : int
     strict : bool array (k,) or bool
         Whether the counts of a cluster keep the bounds to the last instance; otherwise up to whole instances.
     min_cluster_size : int
@@ -55,7 +55,7 @@ def move_counts(
     np.add.at(counts, (groups, improved), 1)
     is_strict = np.broadcast_to(np.asarray(strict, dtype=np.bool_), k).copy()
     codes = np.ascontiguousarray(groups, dtype=np.int64)
-    _search(whole_costs, codes, units, low, high, improved, counts, most_moves, is_strict, min_cluster_size)
+    _search(whole_costs, codes, units, low, high, improved, counts, max_moves, is_strict, min_cluster_size)
     return improved
 
 
@@ -63,16 +63,16 @@ def move_counts(
     "int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean[::1],"
     "int64)"
 )
-def _search(costs, groups, units, low, high, labels, counts, most_moves, strict, least_size):
+def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, least_size):
     """Change labels and counts; returns the number of moves."""
     n_groups, k = counts.shape
-    least, who = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
+    least, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
     paths, hops = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
     stale = np.ones((n_groups, k), dtype=np.bool_)
     faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
-    for n_moves in range(most_moves):
-        _refresh(costs, groups, labels, stale, least, who)
+    for n_moves in range(max_moves):
+        _refresh(costs, groups, labels, stale, least, movers)
         for group in range(n_groups):
             if stale[group].any():
                 _shortest_paths(least[group], units[group], paths[group], hops[group])
@@ -82,8 +82,8 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict,
         stale[:] = False
         if not _best_move(paths, faults, totals, move):
             return n_moves
-        for part in range(2):
-            group, source, target = move[part]
+        for index in range(2):
+            group, source, target = move[index]
             if group < 0:
                 continue
             counts[group, source] -= 1
@@ -91,14 +91,14 @@ def _search(costs, groups, units, low, high, labels, counts, most_moves, strict,
             stale[group, target] = True
             while source != target:
                 next_cluster = hops[group, source, target]
-                labels[who[group, source, next_cluster]] = next_cluster
+                labels[movers[group, source, next_cluster]] = next_cluster
                 stale[group, source] = True
                 source = next_cluster
-    return most_moves
+    return max_moves
 
 
 @inner
-def _refresh(costs, groups, labels, stale, least, who):
+def _refresh(costs, groups, labels, stale, least, movers):
     """The cheapest single moves of a group out of each cluster that has changed, and which instances they move."""
     k = costs.shape[1]
     for group in range(stale.shape[0]):
@@ -112,7 +112,7 @@ def _refresh(costs, groups, labels, stale, least, who):
                 change = costs[row, target] - costs[row, source]
                 if change < least[group, source, target]:
                     least[group, source, target] = change
-                    who[group, source, target] = row
+                    movers[group, source, target] = row
 
 
 @inner
@@ -144,19 +144,22 @@ def _shortest_paths(least, unit, paths, hops):
 
 @inner
 def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals):
-    """Counts out of bounds if a cluster's size changes by -2..2 (5, ...) and a group's by -1..1 (K, 3), and their totals."""
+    """Fill in which counts break a bound if a cluster's size changes by -2..2 (5, ...) and a group's count by -1..1 (K, 3).
+
+    ``totals`` (5,) are the broken bounds of unchanged counts, and one more if the cluster is too small.
+    """
     size = counts[:, cluster].sum()
-    for place in range(5):
-        new_size = size + place - 2
-        totals[place] = 0 if new_size >= least_size else 1
+    for index in range(5):
+        new_size = size + index - 2
+        totals[index] = 0 if new_size >= least_size else 1
         for group in range(len(low)):
             least, most = low[group] * new_size, high[group] * new_size
             least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)
             most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
             for change in range(3):
                 count = counts[group, cluster] + change - 1
-                faults[place, group, change] = new_size > 0 and (count < least or count > most)
-            totals[place] += faults[place, group, 1]
+                faults[index, group, change] = new_size > 0 and (count < least or count > most)
+            totals[index] += faults[index, group, 1]
 
 
 @inner
@@ -166,45 +169,47 @@ def _best_move(paths, faults, totals, move):
     best = 0.0
     cheapest = np.full((n_groups, k, 2), np.inf)  # out of a cluster, and into it
     for group in range(n_groups):
-        for here in range(k):
+        for source in range(k):
             for target in range(k):
-                cost = paths[group, here, target]
-                cheapest[group, here, 0] = min(cheapest[group, here, 0], cost)
+                cost = paths[group, source, target]
+                cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
-                if cost < best and _is_fair(faults, totals, group, here, target, -1, here, target):
+                if cost < best and _is_fair(faults, totals, group, source, target, -1, source, target):
                     best = cost
-                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, here, target, -1
+                    move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, source, target, -1
     if best < 0:
         return True
     for group in range(n_groups):
         for other in range(group):
-            for here in range(k):
+            for source in range(k):
                 for target in range(k):
-                    cost = paths[group, here, target]
+                    cost = paths[group, source, target]
                     for side in range(4):
-                        near, into = (here if side < 2 else target), side % 2
-                        if not cost + cheapest[other, near, into] < best:
+                        shared, into = (source if side < 2 else target), side % 2
+                        if not cost + cheapest[other, shared, into] < best:
                             continue
                         for far in range(k):
-                            source, end = (far, near) if into else (near, far)
-                            pair_cost = cost + paths[other, source, end]
-                            if pair_cost < best and _is_fair(faults, totals, group, here, target, other, source, end):
+                            other_source, other_target = (far, shared) if into else (shared, far)
+                            pair_cost = cost + paths[other, other_source, other_target]
+                            if pair_cost < best and _is_fair(
+                                faults, totals, group, source, target, other, other_source, other_target
+                            ):
                                 best = pair_cost
-                                move[0, 0], move[0, 1], move[0, 2] = group, here, target
-                                move[1, 0], move[1, 1], move[1, 2] = other, source, end
+                                move[0, 0], move[0, 1], move[0, 2] = group, source, target
+                                move[1, 0], move[1, 1], move[1, 2] = other, other_source, other_target
     return best < 0
 
 
 @inner
-def _is_fair(faults, totals, one, here, target, two, source, end):
-    """Whether the clusters of one or two moves keep the bounds after them; ``two`` is -1 if there is one."""
-    for cluster in (here, target, source, end):
-        first = (cluster == target) - (cluster == here)
-        second = (cluster == end) - (cluster == source) if two >= 0 else 0
-        place = first + second + 2
-        remaining = totals[cluster, place] - faults[cluster, place, one, 1] + faults[cluster, place, one, first + 1]
-        if two >= 0:
-            remaining += faults[cluster, place, two, second + 1] - faults[cluster, place, two, 1]
+def _is_fair(faults, totals, group, source, target, other, other_source, other_target):
+    """Whether the clusters of one or two moves keep the bounds after them; ``other`` is the second group, or -1."""
+    for cluster in (source, target, other_source, other_target):
+        change = (cluster == target) - (cluster == source)
+        other_change = (cluster == other_target) - (cluster == other_source) if other >= 0 else 0
+        index = change + other_change + 2
+        remaining = totals[cluster, index] - faults[cluster, index, group, 1] + faults[cluster, index, group, change + 1]
+        if other >= 0:
+            remaining += faults[cluster, index, other, other_change + 1] - faults[cluster, index, other, 1]
         if remaining:
             return False
     return True

@@ -5,7 +5,7 @@ r (1 - delta) <= p <= r / (1 - delta), up to whole instances: a cluster of m ins
 ceil(m r / (1 - delta)) of the group (Bera et al. 2019; Bercea et al. 2019).
 
 How many instances of each group a cluster takes is found by the dual of the linear program
-(:mod:`clusterlets.algorithms.fair_dual`) and made whole; then each group is a transportation problem, which
+(:mod:`clusterlets.algorithms.fair_dual`) and rounded to whole numbers; then each group is a transportation problem, which
 :mod:`clusterlets.algorithms.transport` solves exactly, and :mod:`clusterlets.algorithms.count_moves` looks for better counts
 from there. The dual is a lower bound on the cost of all assignments that keep the bounds, so the result comes with its
 distance from the optimum.
@@ -21,13 +21,13 @@ from clusterlets.algorithms.fair_dual import share_rows, solve_dual
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
-_MOVES = 10  # at most, per cluster: large tables have few left after these, and small ones never need so many
-_MOST_GAP = 0.01  # above it, multipliers of nearby centres were no good start
+_MAX_MOVES = 10  # per cluster: large tables have few left after these, and small ones never need so many
+_MAX_GAP = 0.01  # above it, the search is repeated without the given multipliers
 
 
 @dataclass(frozen=True)
 class FairAssignment:
-    """An assignment (n,), its cost, a lower bound on that of all within the bounds, and the dual's multipliers (R, k)."""
+    """An assignment (n,) and its cost, a lower bound on the cost of all within the bounds, and the multipliers (R, k)."""
 
     labels: np.ndarray
     cost: float
@@ -36,7 +36,7 @@ class FairAssignment:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be from the least one, as a part of it; 0 where the cost is 0."""
+        """How far the cost may be above the least one, as a fraction of that; 0 where the bound is not positive."""
         return self.cost / self.bound - 1 if self.bound > 0 else 0.0
 
 
@@ -57,9 +57,9 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
     counts = np.bincount(groups)
     if len(counts) != 2:
         raise ClusterletsError(f"A bound on the balance needs two groups, not {len(counts)}: give delta instead.")
-    most = counts.min() / counts.max()
-    if not 0 <= balance <= most:
-        raise ClusterletsError(f"balance must be from 0 to the table's own, {most:.6g}, not {balance!r}.")
+    table_balance = counts.min() / counts.max()
+    if not 0 <= balance <= table_balance:
+        raise ClusterletsError(f"balance must be from 0 to the table's own, {table_balance:.6g}, not {balance!r}.")
     least = balance / (1 + balance)
     return np.full(2, least), np.full(2, 1 - least)
 
@@ -72,16 +72,16 @@ def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarr
     return np.maximum(0.0, shares - max_deviation), np.minimum(1.0, shares + max_deviation)
 
 
-def whole_slack(n: int, delta: float) -> float:
-    """Most instances by which whole counts miss their bounds: below one; where the bounds are the table's shares, 1 - 1 / n."""
-    return 1.0 if delta else 1 - 1 / n
+def whole_slack(n: int, looseness: float) -> float:
+    """Instances by which whole counts may miss a bound: 1; or 1 - 1 / n where the bounds are the table's own shares."""
+    return 1.0 if looseness else 1 - 1 / n
 
 
 def bounds_of(
     groups: np.ndarray, delta: float, balance: float | None = None, max_deviation: float | None = None
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """The bounds on shares by ``balance`` or ``max_deviation``, or else by ``delta``, and the instances by which they may be
-    missed.
+    """The bounds on shares by ``balance`` or ``max_deviation``, or else by ``delta``, and the instances by which counts may
+    miss them.
     """
     if balance is not None:
         return balance_bounds(groups, balance), 0.0
@@ -110,8 +110,8 @@ def fair_assignment(
     multipliers : float array (R, k), optional
         Those of an earlier assignment at nearby centres: they save most of the time.
     delta, balance, min_cluster_size, max_deviation
-        As :class:`clusterlets.FairFlow` declares them. From a least size of 1 / limit on, ``delta`` = 0 keeps every share
-        within the limit of the table's, as counts are less than one instance off.
+        As :class:`clusterlets.FairFlow` declares them. With ``delta`` = 0 and ``min_cluster_size`` of at least 1 / limit, every
+        share is within the limit of the table's, because counts are off by less than one instance.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def fair_assignment(
 
     Notes
     -----
-    O(n k) time a step of the dual, and that of the transports and moves.
+    O(n k) time per step of the dual, and that of the transports and moves.
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:
@@ -147,9 +147,9 @@ def fair_assignment(
         dual = solve_dual(costs, np.ones(n), groups, len(low), share_rows(low, high), slack, start)
         counts, strict = whole_counts(dual.counts, low, high, totals, balance is not None, min_cluster_size)
         labels = transport_groups(costs, groups, counts, dual.prices)
-        if float(costs[np.arange(n), labels].sum()) <= (1 + _MOST_GAP) * dual.bound:
+        if float(costs[np.arange(n), labels].sum()) <= (1 + _MAX_GAP) * dual.bound:
             break
-    labels = move_counts(costs, groups, labels, low, high, _MOVES * k, strict, min_cluster_size)
+    labels = move_counts(costs, groups, labels, low, high, _MAX_MOVES * k, strict, min_cluster_size)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
 
@@ -164,9 +164,9 @@ def whole_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Whole counts (K, k) near given ones, with the totals of the groups, and which clusters keep the bounds strictly.
 
-    The others keep them up to whole instances: all as requested, or those whose sizes allow nothing else. The sizes
-    of clusters are the given ones, rounded by largest remainders and at least the least size; within sizes there always are
-    such counts, as the shares of the table themselves lie within the bounds.
+    With ``strict`` as many clusters as possible keep them strictly; the others, and without it all, keep them up to whole
+    instances. The sizes of clusters are the given ones, rounded by largest remainders and at least the least size; such counts
+    always exist, as the table's own shares lie within the bounds.
     """
     target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
     n, k = int(totals.sum()), counts.shape[1]
@@ -176,62 +176,62 @@ def whole_counts(
     sizes = min_cluster_size + np.floor(above + 1e-9).astype(np.int64)
     order = np.argsort(-(above - (sizes - min_cluster_size)).round(9), kind="stable")
     sizes[order[: n - int(sizes.sum())]] += 1
-    inner_least, inner_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
-    outer_least, outer_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
-    can_be_strict = (inner_least <= inner_most).all(axis=0)
-    can_be_strict &= (inner_least.sum(axis=0) <= sizes) & (sizes <= inner_most.sum(axis=0))
+    strict_least, strict_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
+    loose_least, loose_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
+    can_be_strict = (strict_least <= strict_most).all(axis=0)
+    can_be_strict &= (strict_least.sum(axis=0) <= sizes) & (sizes <= strict_most.sum(axis=0))
     # Where the totals allow no more, the smallest clusters give strictness up first.
-    strictest = np.flatnonzero(can_be_strict & strict)[np.argsort(-sizes[can_be_strict & strict], kind="stable")]
-    for n_strict in range(len(strictest), -1, -1):
+    strict_candidates = np.flatnonzero(can_be_strict & strict)[np.argsort(-sizes[can_be_strict & strict], kind="stable")]
+    for n_strict in range(len(strict_candidates), -1, -1):
         is_strict = np.zeros(k, dtype=np.bool_)
-        is_strict[strictest[:n_strict]] = True
-        least = np.where(is_strict, inner_least, outer_least).astype(np.int64)
-        most = np.where(is_strict, inner_most, outer_most).astype(np.int64)
+        is_strict[strict_candidates[:n_strict]] = True
+        least = np.where(is_strict, strict_least, loose_least).astype(np.int64)
+        most = np.where(is_strict, strict_most, loose_most).astype(np.int64)
         rounded = np.clip(np.rint(counts).astype(np.int64), least, most)
-        if _balance(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+        if _match_totals(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
             return rounded, is_strict
     raise ClusterletsError("No whole counts keep the bounds.")  # impossible: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def _balance(rounded, wanted, least, most, totals, sizes):
+def _match_totals(rounded, wanted, least, most, totals, sizes):
     """Change counts, unit by unit along cheapest paths, until groups and clusters have their sums; False if they cannot."""
     n_groups, k = rounded.shape
-    nodes = n_groups + k
-    missing = np.empty(nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
-    distance, before = np.empty(nodes), np.empty(nodes, dtype=np.int64)
+    n_nodes = n_groups + k
+    surplus = np.empty(n_nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
+    distance, predecessor = np.empty(n_nodes), np.empty(n_nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):
-            missing[group] = totals[group] - rounded[group].sum()
+            surplus[group] = totals[group] - rounded[group].sum()
         for cluster in range(k):
-            missing[n_groups + cluster] = rounded[:, cluster].sum() - sizes[cluster]
-        if not missing.any():
+            surplus[n_groups + cluster] = rounded[:, cluster].sum() - sizes[cluster]
+        if not surplus.any():
             return True
         # A unit goes from a surplus to a shortage; from a group to a cluster it raises a count.
-        for node in range(nodes):
-            distance[node], before[node] = (0.0 if missing[node] > 0 else np.inf), -1
-        for _ in range(nodes):
+        for node in range(n_nodes):
+            distance[node], predecessor[node] = (0.0 if surplus[node] > 0 else np.inf), -1
+        for _ in range(n_nodes):
             changed = False
             for group in range(n_groups):
                 for cluster in range(k):
                     count, target_count, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
                     up = abs(count + 1 - target_count) - abs(count - target_count)
                     if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
-                        distance[node], before[node], changed = distance[group] + up, group, True
+                        distance[node], predecessor[node], changed = distance[group] + up, group, True
                     down = abs(count - 1 - target_count) - abs(count - target_count)
                     if count > least[group, cluster] and distance[node] + down < distance[group] - 1e-12:
-                        distance[group], before[group], changed = distance[node] + down, node, True
+                        distance[group], predecessor[group], changed = distance[node] + down, node, True
             if not changed:
                 break
         target = -1
-        for node in range(nodes):
-            if missing[node] < 0 and distance[node] < np.inf and (target < 0 or distance[node] < distance[target]):
+        for node in range(n_nodes):
+            if surplus[node] < 0 and distance[node] < np.inf and (target < 0 or distance[node] < distance[target]):
                 target = node
         if target < 0:
             return False
         steps = 0
-        while before[target] >= 0 and steps <= nodes:
-            source = before[target]
+        while predecessor[target] >= 0 and steps <= n_nodes:
+            source = predecessor[target]
             if source < n_groups:
                 rounded[source, target - n_groups] += 1
             else:

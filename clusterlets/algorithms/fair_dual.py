@@ -1,18 +1,18 @@
-"""Prices that lead every instance to a cluster, so that the shares of the groups keep their bounds.
+"""Prices that lead every instance to a cluster such that the shares of the groups keep their bounds.
 
 The linear program of fair assignment at given centres: each instance goes to one cluster or is split over several, and in
-every cluster the counts m of the groups meet ``rows @ m <= slack``. Its dual has a multiplier of at least 0 for each row and
-cluster. Multipliers make prices of a group in a cluster; with these, each instance takes the cluster where cost plus price
-is least. The value of the dual is then a lower bound on the cost of every assignment that meets the rows.
+every cluster the counts m of the groups meet ``constraints @ m <= slack``. Its dual has a multiplier of at least 0 for each
+constraint and cluster. The multipliers give every group a price in every cluster, and each instance takes the cluster where
+cost plus price is least. The value of the dual is then a lower bound on the cost of every assignment that meets them.
 
 The minimum over clusters is smoothed at falling temperatures, and at each of them Newton steps within a trust region raise
 the dual. All of it is sums, products and roots in a fixed order: every processor gives the same bytes.
 
-:func:`solve_dual` looks at every cluster for each row. :func:`solve_sparse_dual` looks at the few that matter: at a low
-temperature nearly every row belongs to one cluster, whatever the multipliers do within a search. So the rows are sorted
-first: those with a single near cluster only count, and of the others just the near clusters are looked at. A cluster is near
-if its cost plus price is within some temperatures of the row's least; when prices have moved too far, rows are sorted again.
-The bound stays exact. Both are in one file because Numba notices changes of a kernel in its own file only.
+:func:`solve_dual` looks at every cluster for each instance. :func:`solve_sparse_dual` looks at the few that matter: at a low
+temperature nearly every instance belongs to one cluster, whatever the multipliers do within a search. So the instances are
+split first: one with a single near cluster only adds to the counts, and for the others only the near clusters are evaluated. A
+cluster is near if its cost plus price is within some temperatures of the least; once prices have moved too far, the instances
+are split again. The bound stays exact. Both are in one file because Numba notices changes of a kernel in its own file only.
 """
 
 from collections.abc import Sequence
@@ -24,23 +24,23 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled, inner
 
-#: Temperatures, as parts of the mean cost of a nearest cluster: from where all clusters count to where nearly only one does.
+#: Temperatures, as multiples of a nearest cluster's mean cost: from where all clusters count to where nearly only one does.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-_MOST_STEPS = 30  # at each temperature; further ones hardly raise the bound
-_TOLERANCE = 0.5  # instances by which a row may be missed, ...
-_PART_MISSED = 2e-4  # ... and the same as a part of all instances, which matters in small tables
-# Instances by which a row may be missed after a search that did not start from nothing, and the same as a part of all.
-_MOST_MISSED, _MOST_PART_MISSED = 2.0, 1e-3
-_ROUNDING = 1e-20  # as a part of the mean cost: less is rounding of a distance of 0
-_MOST_DAMPING = 1e12
+_MAX_STEPS = 30  # at each temperature; further ones hardly raise the bound
+_TOLERANCE = 0.5  # instances by which a constraint may be missed, ...
+_TOLERANCE_FRACTION = 2e-4  # ... or this fraction of all instances if that is less, as in small tables
+_MAX_MISSED = 2.0  # instances by which a constraint may be missed after a search from given multipliers, ...
+_MAX_MISSED_FRACTION = 1e-3  # ... or this fraction of all instances if that is more
+_ROUNDING = 1e-20  # as a fraction of the mean cost: less is rounding of a distance of 0
+_MAX_DAMPING = 1e12
 _LN2 = 0.6931471805599453
-_REACH = 18.0  # temperatures: a cluster beyond has less than 2e-8 of the row
-_MARGIN = 6.0  # temperatures by which prices may move before rows are sorted again
+_REACH = 18.0  # temperatures: a cluster beyond has less than 2e-8 of the instance
+_MARGIN = 6.0  # temperatures by which prices may move before the instances are split again
 
 
 @dataclass(frozen=True)
 class FairDual:
-    """A solution of the dual: no assignment that meets the rows costs less than ``bound`` at these centres.
+    """A solution of the dual: no assignment that meets the constraints costs less than ``bound`` at these centres.
 
     ``multipliers`` (R, k); ``prices`` (K, k), what a group pays in a cluster on top of the cost; ``counts`` (K, k), instances
     of each group in each cluster at the last ``temperature``, which is in units of the costs.
@@ -54,9 +54,9 @@ class FairDual:
 
 
 def share_rows(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Rows (R, K) that say: the share of group h is at least ``low[h]`` and at most ``high[h]``, (K,) each.
+    """Constraints (R, K): the share of group h is at least ``low[h]`` and at most ``high[h]``, (K,) each.
 
-    Of two groups one is enough: the other has the rest, and redundant rows slow the steps down.
+    Of two groups one is enough: the other has the rest, and redundant constraints slow the steps down.
     """
     eye = np.eye(len(low))
     if len(low) == 2:
@@ -69,12 +69,12 @@ def solve_dual(
     weights: np.ndarray,
     groups: np.ndarray,
     n_groups: int,
-    rows: np.ndarray,
+    constraints: np.ndarray,
     slack: float,
     multipliers: np.ndarray | None = None,
-    last: float = TEMPERATURES[-1],
+    last_temperature: float = TEMPERATURES[-1],
 ) -> FairDual:
-    """Raise the dual until its assignment meets ``rows @ counts <= slack``, or until it hardly rises.
+    """Raise the dual until its assignment meets ``constraints @ counts <= slack``, or until it hardly rises.
 
     Parameters
     ----------
@@ -86,31 +86,32 @@ def solve_dual(
         0..K-1.
     n_groups : int
         K.
-    rows : float array (R, K)
+    constraints : float array (R, K)
     slack : float
     multipliers : float array (R, k), optional
         Start of the search: those of nearby centres need only the last temperature. Where they are not near enough, the
         search starts from nothing.
-    last : float
+    last_temperature : float
         The last of ``TEMPERATURES`` to use.
 
     Notes
     -----
-    O(n k + (R k)^3) time a step.
+    O(n k + (R k)^3) time per step.
     """
     k = costs.shape[1]
-    solution = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
+    solution = np.zeros((len(constraints), k)) if multipliers is None else multipliers.copy()
     counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     unit = _unit(costs, weights)
-    tolerance = min(_TOLERANCE, _PART_MISSED * float(weights.sum()))
+    tolerance = min(_TOLERANCE, _TOLERANCE_FRACTION * float(weights.sum()))
     bound = -np.inf
-    for temperature in [last] if multipliers is not None else TEMPERATURES[: TEMPERATURES.index(last) + 1]:
-        exact_value = _ascend(costs, weights, groups, rows, slack, temperature * unit, tolerance, solution, prices, counts)
-        bound = max(bound, exact_value)
-    missed = float((rows[:, :, None] * counts).sum(axis=1).max()) - slack
-    if multipliers is not None and missed > max(_MOST_MISSED, _MOST_PART_MISSED * float(weights.sum())):
-        return solve_dual(costs, weights, groups, n_groups, rows, slack, None, last)
-    return FairDual(bound, solution, prices, counts, last * unit)
+    temperatures = TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
+    for temperature in temperatures if multipliers is None else temperatures[-1:]:
+        value = _ascend(costs, weights, groups, constraints, slack, temperature * unit, tolerance, solution, prices, counts)
+        bound = max(bound, value)
+    missed = float((constraints[:, :, None] * counts).sum(axis=1).max()) - slack
+    if multipliers is not None and missed > max(_MAX_MISSED, _MAX_MISSED_FRACTION * float(weights.sum())):
+        return solve_dual(costs, weights, groups, n_groups, constraints, slack, None, last_temperature)
+    return FairDual(bound, solution, prices, counts, last_temperature * unit)
 
 
 def solve_sparse_dual(
@@ -118,42 +119,42 @@ def solve_sparse_dual(
     weights: np.ndarray,
     groups: np.ndarray,
     n_groups: int,
-    rows: np.ndarray,
+    constraints: np.ndarray,
     slack: np.ndarray,
     multipliers: np.ndarray | None,
     temperatures: Sequence[float],
     tolerance: float,
 ) -> FairDual:
-    """As :func:`solve_dual`, with a slack (R, k), falling temperatures, and the instances by which a row may be missed."""
+    """As :func:`solve_dual`, with a slack (R, k), temperatures, and the instances by which a constraint may be missed."""
     k = costs.shape[1]
-    solution = np.zeros((len(rows), k)) if multipliers is None else multipliers.copy()
+    solution = np.zeros((len(constraints), k)) if multipliers is None else multipliers.copy()
     counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     unit = _unit(costs, weights)
     bound = -np.inf
-    # A row and its opposite are one equality, whose multiplier has any sign: apart, both multipliers would chase each other.
-    opposites = _opposites(rows, slack)
-    kept = np.setdiff1d(np.arange(len(rows)), [other for _, other in opposites])
-    ones, others = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
-    least = np.where(np.isin(kept, ones), -np.inf, 0.0)
-    solution[ones] -= solution[others]
-    rows, slack, signed = np.ascontiguousarray(rows[kept]), np.ascontiguousarray(slack[kept]), solution[kept]
+    # A constraint and its opposite are an equality. It gets one multiplier of either sign: two would chase each other.
+    opposites = _opposites(constraints, slack)
+    kept = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
+    firsts, seconds = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
+    lowest = np.where(np.isin(kept, firsts), -np.inf, 0.0)
+    solution[firsts] -= solution[seconds]
+    constraints, slack, signed = np.ascontiguousarray(constraints[kept]), np.ascontiguousarray(slack[kept]), solution[kept]
     for temperature in temperatures:
         value = _ascend_sparse(
-            costs, weights, groups, rows, slack, least, temperature * unit, tolerance, signed, prices, counts
+            costs, weights, groups, constraints, slack, lowest, temperature * unit, tolerance, signed, prices, counts
         )
         bound = max(bound, value)
     solution[kept] = signed
-    solution[others] = np.maximum(0.0, -solution[ones])
+    solution[seconds] = np.maximum(0.0, -solution[firsts])
     return FairDual(bound, np.maximum(0.0, solution), prices, counts, temperatures[-1] * unit)
 
 
-def _opposites(rows: np.ndarray, slack: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of rows that say, together, that a sum has one value in every cluster; a row is in one pair at most."""
-    is_opposite = (rows[:, None] == -rows).all(axis=2) & (slack[:, None] == -slack).all(axis=2)
+def _opposites(constraints: np.ndarray, slack: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs of constraints that together fix a sum in every cluster; a constraint is in one pair at most."""
+    is_opposite = (constraints[:, None] == -constraints).all(axis=2) & (slack[:, None] == -slack).all(axis=2)
     pairs: list[tuple[int, int]] = []
-    for one, other in np.argwhere(np.triu(is_opposite, 1)).tolist():
-        if not any({one, other} & set(pair) for pair in pairs):
-            pairs.append((one, other))
+    for first, second in np.argwhere(np.triu(is_opposite, 1)).tolist():
+        if not any({first, second} & set(pair) for pair in pairs):
+            pairs.append((first, second))
     return pairs
 
 
@@ -164,16 +165,19 @@ def _unit(costs: np.ndarray, weights: np.ndarray) -> float:
 
 
 def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual) -> np.ndarray:
-    """Parts (n, k) of each instance in the clusters, at the last temperature of the dual; they add up to 1."""
-    parts = np.empty(costs.shape)
-    _parts(costs, groups, dual.prices, dual.temperature, parts)
-    return parts
+    """Fractions (n, k) of each instance in the clusters, at the last temperature of the dual; they add up to 1."""
+    fractions = np.empty(costs.shape)
+    _fractions(costs, groups, dual.prices, dual.temperature, fractions)
+    return fractions
 
 
 def fractional_means(
     X: np.ndarray, costs: np.ndarray, weights: np.ndarray, groups: np.ndarray, dual: FairDual, centres: np.ndarray
 ) -> np.ndarray:
-    """Means (k, d) of the rows by their parts in each cluster, at the dual's last temperature; without any, ``centres``."""
+    """Means (k, d) of the rows by their fractions in each cluster, at the dual's last temperature.
+
+    A cluster without any keeps its row of ``centres``, or takes the first if these are fewer.
+    """
     means = np.empty((costs.shape[1], X.shape[1]))
     means[: len(centres)], means[len(centres) :] = centres, centres[0]
     _means(X, costs, weights, groups, dual.prices, dual.temperature, means)
@@ -185,7 +189,10 @@ def fractional_means(
 
 @njit
 def _solve(matrix, right, size):
-    """Solve the first ``size`` rows of a positive definite system by Cholesky, in its lower half; False if it is none."""
+    """Solve the first ``size`` rows of a system by Cholesky, in place: ``right`` becomes the solution.
+
+    False if the matrix is not positive definite.
+    """
     for i in range(size):
         for j in range(i + 1):
             value = matrix[i, j]
@@ -209,40 +216,40 @@ def _solve(matrix, right, size):
 
 
 @inner
-def _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right):
-    """The damped system of the free multipliers: its lower half and its right side."""
+def _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right):
+    """Fill in the damped Newton system of the free multipliers: the lower half of the matrix, and the right side."""
     k = curvature.shape[1]
     diagonal = 0.0
     for i in range(n_free):
-        row_i, cluster_i = free[i] // k, free[i] % k
-        right[i] = gradient[row_i, cluster_i]
+        constraint_i, cluster_i = free[i] // k, free[i] % k
+        right[i] = gradient[constraint_i, cluster_i]
         for j in range(i + 1):
-            row_j, cluster_j = free[j] // k, free[j] % k
+            constraint_j, cluster_j = free[j] // k, free[j] % k
             high, low = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
             total = 0.0
-            for group in range(rows.shape[1]):
-                total += rows[row_i, group] * rows[row_j, group] * curvature[group, high, low]
+            for group in range(constraints.shape[1]):
+                total += constraints[constraint_i, group] * constraints[constraint_j, group] * curvature[group, high, low]
             matrix[i, j] = total / temperature
         diagonal = max(diagonal, matrix[i, i])
-    # Where the dual is flat, only a part of its largest curvature limits a step.
+    # Where the dual is flat, a thousandth of its largest curvature keeps steps finite.
     floor = 1e-3 * diagonal if diagonal > 0 else 1.0
     for i in range(n_free):
         matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
 
 
 @inner
-def _free_multipliers(rows, counts, slack, least, multipliers, gradient, free):
-    """Fill in the gradient and the places of multipliers that may move; returns their number and the most instances missed."""
+def _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free):
+    """Fill in the gradient and the indices of multipliers that may move; returns their number and the largest miss."""
     k = multipliers.shape[1]
     n_free, missed = 0, 0.0
-    for row in range(rows.shape[0]):
+    for constraint in range(constraints.shape[0]):
         for cluster in range(k):
-            total = -slack[row, cluster]
-            for group in range(rows.shape[1]):
-                total += rows[row, group] * counts[group, cluster]
-            gradient[row, cluster] = total
-            if total > 0 or multipliers[row, cluster] > least[row]:
-                free[n_free] = row * k + cluster
+            total = -slack[constraint, cluster]
+            for group in range(constraints.shape[1]):
+                total += constraints[constraint, group] * counts[group, cluster]
+            gradient[constraint, cluster] = total
+            if total > 0 or multipliers[constraint, cluster] > lowest[constraint]:
+                free[n_free] = constraint * k + cluster
                 n_free += 1
                 missed = max(missed, abs(total))
     return n_free, missed
@@ -257,17 +264,20 @@ def _copy(source, target):
 
 
 @inner
-def _step(rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
-    """Fill in trial multipliers by a Newton step, if any damping is enough; returns it, and the gain to first order."""
+def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
+    """Fill in trial multipliers by a Newton step; returns its damping and the first-order gain.
+
+    The damping is ``_MAX_DAMPING`` or more if none was enough.
+    """
     k, gain = multipliers.shape[1], 0.0
-    while damping < _MOST_DAMPING:
-        _newton_system(rows, curvature, temperature, free, n_free, gradient, damping, matrix, right)
+    while damping < _MAX_DAMPING:
+        _newton_system(constraints, curvature, temperature, free, n_free, gradient, damping, matrix, right)
         if _solve(matrix, right, n_free):
             _copy(multipliers, trial)
             for i in range(n_free):
-                row, cluster = free[i] // k, free[i] % k
-                trial[row, cluster] = max(least[row], trial[row, cluster] + right[i])
-                gain += gradient[row, cluster] * (trial[row, cluster] - multipliers[row, cluster])
+                constraint, cluster = free[i] // k, free[i] % k
+                trial[constraint, cluster] = max(lowest[constraint], trial[constraint, cluster] + right[i])
+                gain += gradient[constraint, cluster] * (trial[constraint, cluster] - multipliers[constraint, cluster])
             break
         damping *= 10
     return damping, gain
@@ -283,14 +293,17 @@ def _judge(trial_value, value, gain, steps, damping):
     return True, max(0.2 * damping, 1e-9) if trial_value >= value + 0.4 * gain else damping
 
 
-# ---- all clusters of each row ------------------------------------------------------------------------------------------
+# ---- all clusters of each instance -------------------------------------------------------------------------------------
 
 
-@njit
+@njit  # a test calls it from Python
 def _exponentials(values, least, temperature):
-    """Replace each value by exp((least - value) / temperature), to 1e-13; beyond 40 temperatures all is alike."""
-    for place in range(len(values)):
-        x = min((values[place] - least) / temperature, 40.0) * 0.015625
+    """Replace each value by exp((least - value) / temperature), to 1e-13; values beyond 40 temperatures are clipped to 40.
+
+    One term more than :func:`_exponential`: kept, because another last bit would change results.
+    """
+    for index in range(len(values)):
+        x = min((values[index] - least) / temperature, 40.0) * 0.015625
         total = 1.0 - x / 11.0
         for power in (10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0):
             total = 1.0 - x / power * total
@@ -299,10 +312,10 @@ def _exponentials(values, least, temperature):
         total *= total
         total *= total
         total *= total
-        values[place] = total * total
+        values[index] = total * total
 
 
-@njit
+@njit  # a test calls it from Python
 def _log(x):
     """log(x) of a positive number, in operations that every processor rounds alike."""
     mantissa, exponent = frexp(x)
@@ -316,24 +329,24 @@ def _log(x):
 
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
-def _parts(costs, groups, prices, temperature, parts):
+def _fractions(costs, groups, prices, temperature, fractions):
     k = costs.shape[1]
     for row in range(len(costs)):
         least = np.inf
         for cluster in range(k):
-            parts[row, cluster] = costs[row, cluster] + prices[groups[row], cluster]
-            least = min(least, parts[row, cluster])
-        _exponentials(parts[row], least, temperature)
+            fractions[row, cluster] = costs[row, cluster] + prices[groups[row], cluster]
+            least = min(least, fractions[row, cluster])
+        _exponentials(fractions[row], least, temperature)
         total = 0.0
         for cluster in range(k):
-            total += parts[row, cluster]
+            total += fractions[row, cluster]
         for cluster in range(k):
-            parts[row, cluster] /= total
+            fractions[row, cluster] /= total
 
 
 @inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Sum of each row's least cost plus price, and what smoothing subtracts; fills in counts and curvature."""
+    """Sum of each instance's least cost plus price, and what smoothing subtracts; fills in counts and curvature."""
     k = costs.shape[1]
     parts, near = np.empty(k), np.empty(k, dtype=np.int64)
     counts[:] = 0.0
@@ -347,7 +360,7 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         for cluster in range(1, k):
             least = min(least, parts[cluster])
         least_sum += weight * least
-        # Most rows have few clusters that count: beyond 40 temperatures, a part is below 1e-17.
+        # Most instances have few clusters that count: beyond 40 temperatures, a part is below 1e-17.
         n_near = 0
         for cluster in range(k):
             if parts[cluster] - least < 40 * temperature:
@@ -378,15 +391,15 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
 
 
 @inner
-def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices, counts, curvature):
+def _value(costs, weights, groups, constraints, slack, multipliers, temperature, prices, counts, curvature):
     """The smoothed dual, and the exact one."""
     prices[:] = 0.0
     multiplier_sum = 0.0
-    for row in range(rows.shape[0]):
+    for constraint in range(constraints.shape[0]):
         for cluster in range(multipliers.shape[1]):
-            multiplier_sum += multipliers[row, cluster]
-            for group in range(rows.shape[1]):
-                prices[group, cluster] += multipliers[row, cluster] * rows[row, group]
+            multiplier_sum += multipliers[constraint, cluster]
+            for group in range(constraints.shape[1]):
+                prices[group, cluster] += multipliers[constraint, cluster] * constraints[constraint, group]
     least_sum, smoothing = _evaluate(costs, weights, groups, prices, temperature, counts, curvature)
     exact = least_sum - slack * multiplier_sum
     return exact - smoothing, exact
@@ -396,18 +409,19 @@ def _value(costs, weights, groups, rows, slack, multipliers, temperature, prices
     "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64, float64,"
     "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
-def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipliers, prices, counts):
+def _ascend(costs, weights, groups, constraints, slack, temperature, tolerance, multipliers, prices, counts):
     """Maximise the smoothed dual over multipliers >= 0, in place, with prices and counts; returns the best exact value."""
-    n_rows, k = multipliers.shape
-    n_groups, size = rows.shape[1], n_rows * k
+    n_constraints, k = multipliers.shape
+    n_groups, size = constraints.shape[1], n_constraints * k
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
     trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
-    gradient, trial, slacks, least = np.empty((n_rows, k)), multipliers.copy(), np.full((n_rows, k), slack), np.zeros(n_rows)
+    gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
+    slacks, lowest = np.full((n_constraints, k), slack), np.zeros(n_constraints)
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
     damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
     while True:
         trial_value, exact = _value(
-            costs, weights, groups, rows, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
+            costs, weights, groups, constraints, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
         )
         best = max(best, exact)
         is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
@@ -417,18 +431,18 @@ def _ascend(costs, weights, groups, rows, slack, temperature, tolerance, multipl
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, missed = _free_multipliers(rows, counts, slacks, least, multipliers, gradient, free)
-            if missed <= tolerance or steps == _MOST_STEPS:
+            n_free, missed = _free_multipliers(constraints, counts, slacks, lowest, multipliers, gradient, free)
+            if missed <= tolerance or steps == _MAX_STEPS:
                 return best
             steps += 1
         damping, gain = _step(
-            rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+            constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
         )
-        if damping >= _MOST_DAMPING:
+        if damping >= _MAX_DAMPING:
             return best
 
 
-# ---- the near clusters of each row -------------------------------------------------------------------------------------
+# ---- the near clusters of each instance --------------------------------------------------------------------------------
 
 
 @inner
@@ -456,7 +470,7 @@ def _exponential(x):
 
 @inner
 def _short_log(x):
-    """log(x) of a positive number, in operations that every processor rounds alike."""
+    """As :func:`_log`, unrolled and with ten terms of thirteen, which leaves less than 1e-16."""
     mantissa, exponent = frexp(x)
     if mantissa < 0.7071067811865476:
         mantissa, exponent = 2 * mantissa, exponent - 1
@@ -476,8 +490,8 @@ def _short_log(x):
 
 
 @inner
-def _least(costs, prices, row, group):
-    """The least cost plus price of a row, and its cluster."""
+def _cheapest(costs, prices, row, group):
+    """The least cost plus price of an instance, and its cluster."""
     least, nearest = costs[row, 0] + prices[group, 0], 0
     for cluster in range(1, costs.shape[1]):
         value = costs[row, cluster] + prices[group, cluster]
@@ -487,8 +501,10 @@ def _least(costs, prices, row, group):
 
 
 @inner
-def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
-    """Rows with several near clusters, how many, and where the near clusters of each begin; the others add to ``sure_*``."""
+def _split_instances(costs, weights, groups, prices, reach, sure_counts, sure_costs):
+    """Instances with several near clusters and how many there are, then where the near clusters of each start, these clusters,
+    and their costs; the other instances add to ``sure_counts`` and ``sure_costs``.
+    """
     n, k = costs.shape
     for group in range(sure_counts.shape[0]):
         for cluster in range(k):
@@ -498,7 +514,7 @@ def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
     starts[0] = 0
     for row in range(n):
         group = groups[row]
-        least, nearest = _least(costs, prices, row, group)
+        least, nearest = _cheapest(costs, prices, row, group)
         near = 0
         for cluster in range(k):
             near += costs[row, cluster] + prices[group, cluster] - least <= reach
@@ -511,15 +527,15 @@ def _sort_out(costs, weights, groups, prices, reach, sure_counts, sure_costs):
             sure_counts[group, nearest] += weights[row]
             sure_costs[group, nearest] += weights[row] * costs[row, nearest]
     clusters, values = np.empty(n_near, dtype=np.int32), np.empty(n_near)
-    place = 0
+    position = 0
     for index in range(n_unsure):
         row = unsure[index]
         group = groups[row]
-        least, _ = _least(costs, prices, row, group)
+        least, _ = _cheapest(costs, prices, row, group)
         for cluster in range(k):
             if costs[row, cluster] + prices[group, cluster] - least <= reach:
-                clusters[place], values[place] = cluster, costs[row, cluster]
-                place += 1
+                clusters[position], values[position] = cluster, costs[row, cluster]
+                position += 1
     return unsure, n_unsure, starts, clusters, values
 
 
@@ -544,77 +560,77 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
         for i in range(size):
             parts[i] = values[first + i] + prices[group, clusters[first + i]]
             least = min(least, parts[i])
-        for i in range(size):  # apart from the sum, so that processors vectorise it
+        for i in range(size):  # a loop of its own, so that the compiler vectorises it
             parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
         total = 0.0
         for i in range(size):
             total += parts[i]
         least_sum += weight * least
         smoothing += weight * _short_log(total)
-        part = weight / total
+        scale = weight / total
         for i in range(size):
             cluster = clusters[first + i]
-            counts[group, cluster] += part * parts[i]
+            counts[group, cluster] += scale * parts[i]
             if parts[i] > 1e-6:
-                scaled = part * parts[i] / total
+                scaled = scale * parts[i] / total
                 for j in range(i):
                     curvature[group, cluster, clusters[first + j]] -= scaled * parts[j]
-                curvature[group, cluster, cluster] += part * parts[i] - scaled * parts[i]
+                curvature[group, cluster, cluster] += scale * parts[i] - scaled * parts[i]
     return least_sum, temperature * smoothing
 
 
 @inner
-def _set_prices(rows, multipliers, prices):
+def _set_prices(constraints, multipliers, prices):
     for group in range(prices.shape[0]):
         for cluster in range(prices.shape[1]):
             total = 0.0
-            for row in range(rows.shape[0]):
-                total += multipliers[row, cluster] * rows[row, group]
+            for constraint in range(constraints.shape[0]):
+                total += multipliers[constraint, cluster] * constraints[constraint, group]
             prices[group, cluster] = total
 
 
 @inner
-def _moved(prices, former):
-    """The most by which the difference of two prices of a group has changed."""
-    most = 0.0
+def _largest_shift(prices, former):
+    """Largest change since ``former`` of the difference between two prices of a group."""
+    largest = 0.0
     for group in range(prices.shape[0]):
         low, high = np.inf, -np.inf
         for cluster in range(prices.shape[1]):
             change = prices[group, cluster] - former[group, cluster]
             low, high = min(low, change), max(high, change)
-        most = max(most, high - low)
-    return most
+        largest = max(largest, high - low)
+    return largest
 
 
 @compiled(
     "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64, float64,"
     "float64[:,::1], float64[:,::1], float64[:,::1])"
 )
-def _ascend_sparse(costs, weights, groups, rows, slack, least, temperature, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= ``least`` (R,), in place; returns the largest exact value met."""
-    n_rows, k = multipliers.shape
-    n_groups, size = rows.shape[1], n_rows * k
+def _ascend_sparse(costs, weights, groups, constraints, slack, lowest, temperature, tolerance, multipliers, prices, counts):
+    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,), in place; returns the largest exact value."""
+    n_constraints, k = multipliers.shape
+    n_groups, size = constraints.shape[1], n_constraints * k
     curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
     trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
     sure_counts, sure_costs = np.empty((n_groups, k)), np.empty((n_groups, k))
-    gradient, trial = np.empty((n_rows, k)), multipliers.copy()
+    gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
     matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
     damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
-    _set_prices(rows, trial, trial_prices)
-    sorted_at = trial_prices.copy()
+    _set_prices(constraints, trial, trial_prices)
+    prices_at_split = trial_prices.copy()
     reach = (_REACH + _MARGIN) * temperature
-    near = _sort_out(costs, weights, groups, sorted_at, reach, sure_counts, sure_costs)
+    near = _split_instances(costs, weights, groups, prices_at_split, reach, sure_counts, sure_costs)
     while True:
-        if _moved(trial_prices, sorted_at) > _MARGIN * temperature:
-            _copy(trial_prices, sorted_at)
-            near = _sort_out(costs, weights, groups, sorted_at, reach, sure_counts, sure_costs)
+        if _largest_shift(trial_prices, prices_at_split) > _MARGIN * temperature:
+            _copy(trial_prices, prices_at_split)
+            near = _split_instances(costs, weights, groups, prices_at_split, reach, sure_counts, sure_costs)
         least_sum, smoothing = _evaluate_sparse(
             near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
         )
         exact = least_sum
-        for row in range(n_rows):
+        for constraint in range(n_constraints):
             for cluster in range(k):
-                exact -= slack[row, cluster] * trial[row, cluster]
+                exact -= slack[constraint, cluster] * trial[constraint, cluster]
         best = max(best, exact)
         trial_value = exact - smoothing
         is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
@@ -624,16 +640,16 @@ def _ascend_sparse(costs, weights, groups, rows, slack, least, temperature, tole
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, missed = _free_multipliers(rows, counts, slack, least, multipliers, gradient, free)
-            if missed <= tolerance or steps == _MOST_STEPS:
+            n_free, missed = _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free)
+            if missed <= tolerance or steps == _MAX_STEPS:
                 return best
             steps += 1
         damping, gain = _step(
-            rows, least, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+            constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
         )
-        if damping >= _MOST_DAMPING:
+        if damping >= _MAX_DAMPING:
             return best
-        _set_prices(rows, trial, trial_prices)
+        _set_prices(constraints, trial, trial_prices)
 
 
 @compiled("void(float64[:,::1], float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
@@ -642,7 +658,7 @@ def _means(X, costs, weights, groups, prices, temperature, means):
     sums, totals, parts = np.zeros((k, d)), np.zeros(k), np.empty(k)
     for row in range(len(X)):
         group = groups[row]
-        least, _ = _least(costs, prices, row, group)
+        least, _ = _cheapest(costs, prices, row, group)
         total = 0.0
         for cluster in range(k):
             value = (costs[row, cluster] + prices[group, cluster] - least) / temperature

@@ -18,7 +18,7 @@ from clusterlets.algorithms.geometry import distances_to_centres, moments_by_lab
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed first
-_PATIENCE = 3  # rounds without a gain before the end: making counts whole may cost what a round gains
+_PATIENCE = 3  # rounds without a gain before the end: rounding the counts may cost what a round gains
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,9 @@ class FairFlowResult:
     inertia : float
         Sum of squared distances to them.
     gap : float
-        How far the last assignment may be from the cheapest one at its centres, as a fraction of it.
+        How far the assignment may be above the cheapest one at the centres of its round, as a fraction of that.
     n_iter : int
+        Round that gave this clustering; up to three more may have run.
     """
 
     labels: np.ndarray

@@ -31,19 +31,19 @@ from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed; tables of up to half as much again are taken whole
-# Temperatures of the dual: on the way to centres, with multipliers of centres nearby, and on the table.
-_COLD, _WARM, _COLD_TABLE, _LAST = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
-_ROUGH, _EXACT = 1e-3, 2e-4  # part of the instances by which limits may be missed, on the way to centres and on the table
-_TRIAL = 2  # rounds of each start
-_SWAPS, _FAILURES = 6, 2  # times n_init: trials of another centre, and those in a row that end them (k failures always do)
-_SWAP_ROUNDS = 3
-_PROMISING = 1.03  # a swap whose bound is within this factor goes on
-_ALIKE = 1e-4  # starts whose bounds differ by less than this part of them are one
-_GAIN = 1e-4  # a round that lowers the cost by less than this part of it is idle
-_PATIENCE, _MOST_ROUNDS = 2, 60
-_GAP = 0.01  # a warm dual with a larger gap has not converged, and starts again
-_WHOLE_STARTS = ((3_000, 5), (12_000, 2))  # up to so many rows, so many starts go on to the table
-_POLISHED, _SWEEPS = 8_000, 2  # up to so many rows the result is polished, in so many sweeps (time grows with their square)
+# Temperatures of the dual on the sample and on the table: without multipliers, and with those of nearby centres.
+_COLD, _WARM, _COLD_TABLE, _WARM_TABLE = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
+_ROUGH, _EXACT = 1e-3, 2e-4  # fraction of the instances by which limits may be missed, on the sample and on the table
+_TRIAL_ROUNDS = 2  # of each start
+_MAX_SWAPS, _MAX_FAILURES = 6, 2  # times n_init: trials of another centre, and failures in a row (k always end the trials)
+_SWAP_ROUNDS = 3  # of each swap
+_PROMISING = 1.03  # a swap whose bound is at most so many times the present one gets more rounds
+_ALIKE = 1e-4  # starts whose bounds differ by at most this fraction count as one
+_MIN_GAIN = 1e-4  # a round that lowers the cost by less than this fraction of it is idle
+_PATIENCE, _MAX_ROUNDS = 2, 60  # idle rounds in a row after which the rounds on the table end, and rounds in all
+_MAX_GAP = 0.01  # a dual with given multipliers and a larger gap has not converged, and starts again without them
+_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # up to so many rows, so many starts go on to the table; else one
+_MAX_POLISHED, _MAX_SWEEPS = 8_000, 2  # rows up to which the result is polished, and sweeps (time grows with the rows' square)
 
 
 @dataclass(frozen=True)
@@ -58,9 +58,9 @@ class FairLimitResult:
     inertia : float
         Sum of squared distances to them.
     gap : float
-        How far the last assignment may be from the cheapest one at its centres, as a part of it.
+        How far the assignment may be above the cheapest one at the centres of its round, as a fraction of that.
     n_iter : int
-        Rounds on the whole table.
+        Rounds on the whole table, of all starts.
     multipliers : float array (R, k)
         Of the dual.
     """
@@ -97,7 +97,7 @@ def fair_limit(
     least_size, n_init, max_seconds
         As :class:`clusterlets.FairLimit` declares them; the first is ``min_cluster_size``.
     report : callable, optional
-        Called with what was done, and the sum of squared errors.
+        Called with what was done, and the cost that it reached.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def fair_limit(
 
     Notes
     -----
-    O(n k d) time a round for distances, and O(n k) for each step of the dual; O(n k) memory.
+    O(n k d) time per round for distances, and O(n k) for each step of the dual; O(n k) memory.
     """
     X, groups = checked_instances(X, groups, "fair-limit", n_clusters)
     problem = _Problem.of(X, groups, n_clusters, limits, levels, least_size)
@@ -142,8 +142,8 @@ class _Problem:
         # Each tight row a m <= 0 holds with equality in every cluster, as the clusters add up to a m = 0.
         return len(self.totals) > 1 and _rank(tight.tolist()) == len(self.totals) - 1
 
-    def share_rows(self) -> np.ndarray:
-        """The rows in parts of an instance, as the dual takes them."""
+    def scaled_rows(self) -> np.ndarray:
+        """The rows, scaled such that violations are in instances, as the dual takes them."""
         widths = self.rows.max(axis=1) - np.minimum(0, self.rows.min(axis=1)) if len(self.rows) else np.ones(0)
         return self.rows / widths[:, None]
 
@@ -157,16 +157,16 @@ def _rank(rows: list[list[int]]) -> int:
             continue
         rows.remove(pivot)
         rows.insert(rank, pivot)
-        for place in range(rank + 1, len(rows)):
-            row = rows[place]
-            rows[place] = [a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)]
+        for index in range(rank + 1, len(rows)):
+            row = rows[index]
+            rows[index] = [a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)]
         rank += 1
     return rank
 
 
 @dataclass(frozen=True)
 class _Centres:
-    """Centres (k, d), the multipliers that belong to them, and the cost of the cheapest fractional assignment before them."""
+    """Centres (k, d), and the multipliers and the bound of the fractional assignment whose means they are."""
 
     centres: np.ndarray
     multipliers: np.ndarray
@@ -179,7 +179,7 @@ class _Search:
     def __init__(self, problem: _Problem, random_state, n_init: int, deadline: float | None, report):
         self._problem, self._random, self._n_init = problem, random_state, n_init
         self._deadline, self._report = deadline, report
-        self._share_rows = problem.share_rows()
+        self._scaled_rows = problem.scaled_rows()
         self._slack = np.zeros((len(problem.rows), problem.k))
         X, k = problem.X, problem.k
         size = max(_SAMPLE, 100 * k)
@@ -193,17 +193,17 @@ class _Search:
     def result(self) -> FairLimitResult:
         problem = self._problem
         if problem.k == 1:
-            return self._checked(self._single())
-        # Whether there are clusters at all is settled before any work.
+            return self._checked(self._single_cluster())
+        # First of all, settle whether such clusters exist.
         try:
-            self._counts = self._feasible(np.repeat(problem.totals[:, None] / problem.k, problem.k, axis=1))
+            self._counts = self._feasible_counts(np.repeat(problem.totals[:, None] / problem.k, problem.k, axis=1))
         except NoClusteringError as error:
-            error.labels = self._nearest() if error.status == NOT_CONVERGED else None
+            error.labels = self._nearest_labels() if error.status == NOT_CONVERGED else None
             raise
         best = None
-        for centres in self._placed(next((number for rows, number in _WHOLE_STARTS if len(problem.X) <= rows), 1)):
-            result = self._on_table(centres)
-            if len(problem.X) <= _POLISHED:
+        for centres in self._place_centres(next((n_starts for rows, n_starts in _TABLE_STARTS if len(problem.X) <= rows), 1)):
+            result = self._run_on_table(centres)
+            if len(problem.X) <= _MAX_POLISHED:
                 result = self._polished(result)
             self._tell("start on the table", result.inertia)
             if best is None or result.inertia < best.inertia:
@@ -223,16 +223,16 @@ class _Search:
             )
         return result
 
-    def _single(self) -> FairLimitResult:
+    def _single_cluster(self) -> FairLimitResult:
         problem, labels = self._problem, np.zeros(len(self._problem.X), dtype=np.int64)
-        self._feasible(problem.totals[:, None].astype(np.float64))
+        self._feasible_counts(problem.totals[:, None].astype(np.float64))
         centres, spread = moments_by_label(problem.X, labels, 1)
         return FairLimitResult(labels, centres, float(spread.sum()), 0.0, 1, np.zeros((len(problem.rows), 1)))
 
-    def _nearest(self) -> np.ndarray:
-        """Labels of the cheapest fractional assignment, made whole without regard to the limits."""
+    def _nearest_labels(self) -> np.ndarray:
+        """Labels of the cheapest fractional assignment, rounded to whole instances without regard to the limits."""
         problem = self._problem
-        start = self._rounds(weighted_kmeans(self._X, self._weights, problem.k, self._random)[0], None, _TRIAL)
+        start = self._run_rounds(weighted_kmeans(self._X, self._weights, problem.k, self._random)[0], None, _TRIAL_ROUNDS)
         costs = distances_to_centres(problem.X, start.centres, problem.k)
         dual = self._dual(
             costs, np.ones(len(costs)), problem.groups, start.multipliers, _COLD_TABLE, min(0.5, _EXACT * len(costs))
@@ -248,26 +248,26 @@ class _Search:
 
     # ---- centres on the sample --------------------------------------------------------------------------------------
 
-    def _placed(self, number: int) -> list[_Centres]:
-        """The best few centres of the starts, each after its share of swaps."""
+    def _place_centres(self, n_starts: int) -> list[_Centres]:
+        """The best few centres of the starts, each after its swaps."""
         trials = []
-        for _ in range(max(self._n_init, number)):
+        for _ in range(max(self._n_init, n_starts)):
             centres, _ = weighted_kmeans(self._X, self._weights, self._problem.k, self._random)
-            trials.append(self._rounds(centres, None, _TRIAL))
+            trials.append(self._run_rounds(centres, None, _TRIAL_ROUNDS))
             if self._is_late():
                 break
         trials.sort(key=attrgetter("bound"))
         placed: list[_Centres] = []
-        for trial in trials[:number]:
-            current = self._swapped(self._rounds(trial.centres, trial.multipliers, 30))
+        for trial in trials[:n_starts]:
+            current = self._swap_centres(self._run_rounds(trial.centres, trial.multipliers, 30))
             if all(abs(other.bound - current.bound) > _ALIKE * current.bound for other in placed):
                 placed.append(current)
         return placed
 
-    def _rounds(self, centres: np.ndarray, multipliers: np.ndarray | None, at_most: int) -> _Centres:
+    def _run_rounds(self, centres: np.ndarray, multipliers: np.ndarray | None, max_rounds: int) -> _Centres:
         """Fractional rounds until the bound hardly falls."""
-        problem, last = self._problem, np.inf
-        for _ in range(at_most):
+        problem, last_bound = self._problem, np.inf
+        for _ in range(max_rounds):
             costs = distances_to_centres(self._X, centres, problem.k)
             dual = self._dual(
                 costs,
@@ -279,21 +279,21 @@ class _Search:
             )
             multipliers = dual.multipliers
             centres = fractional_means(self._X, costs, self._weights, self._groups, dual, centres)
-            if dual.bound >= (1 - 1e-3) * last:
+            if dual.bound >= (1 - 1e-3) * last_bound:
                 break
-            last = dual.bound
+            last_bound = dual.bound
         return _Centres(centres, dual.multipliers, dual.bound)
 
-    def _swapped(self, current: _Centres) -> _Centres:
+    def _swap_centres(self, current: _Centres) -> _Centres:
         """The centres after trials that drop one and draw another by its distance."""
         k, failures = self._problem.k, 0
-        for trial in range(_SWAPS * self._n_init):
-            if self._is_late() or failures == min(_FAILURES * self._n_init, k):
+        for trial in range(_MAX_SWAPS * self._n_init):
+            if self._is_late() or failures == min(_MAX_FAILURES * self._n_init, k):
                 break
             costs = distances_to_centres(self._X, current.centres, k)
-            two = np.partition(costs, 1, axis=1)
+            two_least = np.partition(costs, 1, axis=1)
             nearest = costs.argmin(axis=1)
-            losses = np.bincount(nearest, self._weights * (two[:, 1] - two[:, 0]), minlength=k)
+            losses = np.bincount(nearest, self._weights * (two_least[:, 1] - two_least[:, 0]), minlength=k)
             if trial % 2:
                 dropped = int(np.argsort(losses, kind="stable")[(trial // 2) % min(3, k)])
             else:
@@ -305,29 +305,29 @@ class _Search:
             row = min(int(np.searchsorted(chances, self._random.random() * chances[-1], side="right")), len(chances) - 1)
             centres = current.centres.copy()
             centres[dropped] = self._X[row]
-            changed = self._rounds(centres, None, _SWAP_ROUNDS)
-            if changed.bound < _PROMISING * current.bound:
-                changed = self._rounds(changed.centres, changed.multipliers, 30)
+            swapped = self._run_rounds(centres, None, _SWAP_ROUNDS)
+            if swapped.bound < _PROMISING * current.bound:
+                swapped = self._run_rounds(swapped.centres, swapped.multipliers, 30)
             failures += 1
-            if changed.bound < current.bound:
-                current, failures = changed, 0
+            if swapped.bound < current.bound:
+                current, failures = swapped, 0
                 self._tell("swap", current.bound)
         return current
 
     def _dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
         n_groups = len(self._problem.totals)
         return solve_sparse_dual(
-            costs, weights, groups, n_groups, self._share_rows, self._slack, multipliers, temperatures, tolerance
+            costs, weights, groups, n_groups, self._scaled_rows, self._slack, multipliers, temperatures, tolerance
         )
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
 
-    def _feasible(self, wanted: np.ndarray) -> np.ndarray:
+    def _feasible_counts(self, wanted: np.ndarray) -> np.ndarray:
         problem = self._problem
         return feasible_counts(wanted, problem.totals, problem.rows, problem.least_size, problem.only_proportional)
 
-    def _assigned(self, centres: np.ndarray, multipliers: np.ndarray | None):
-        """Labels, their cost, the gap to the cheapest fractional assignment, and multipliers."""
+    def _assign(self, centres: np.ndarray, multipliers: np.ndarray | None):
+        """Labels, the gap of their cost to that of the cheapest fractional assignment, and multipliers."""
         problem = self._problem
         costs = distances_to_centres(problem.X, centres, problem.k)
         weights, n = np.ones(len(costs)), len(costs)
@@ -337,30 +337,30 @@ class _Search:
                 weights,
                 problem.groups,
                 multipliers if is_warm else None,
-                _LAST if is_warm else _COLD_TABLE,
+                _WARM_TABLE if is_warm else _COLD_TABLE,
                 min(0.5, _EXACT * n),
             )
-            if is_warm and len(problem.rows) and products(self._share_rows, dual.counts).max() > max(2, n / 1000):
+            if is_warm and len(problem.rows) and products(self._scaled_rows, dual.counts).max() > max(2, n / 1000):
                 continue
-            with suppress(NoClusteringError):  # then the last ones serve
-                self._counts = self._feasible(dual.counts)
+            with suppress(NoClusteringError):  # then the last counts serve
+                self._counts = self._feasible_counts(dual.counts)
             labels = transport_groups(costs, problem.groups, self._counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
             gap = cost / dual.bound - 1 if dual.bound > 0 else (np.inf if cost > 0 else 0.0)
-            if gap <= _GAP:
+            if gap <= _MAX_GAP:
                 break
         return labels, gap, dual.multipliers
 
-    def _on_table(self, start: _Centres) -> FairLimitResult:
-        """Rounds on the whole table, until they no longer pay; the best."""
+    def _run_on_table(self, start: _Centres) -> FairLimitResult:
+        """The best of the rounds on the whole table, which end when they no longer pay."""
         problem, best, idle = self._problem, None, 0
         centres, multipliers = start.centres, start.multipliers
-        for _ in range(_MOST_ROUNDS):
-            labels, gap, multipliers = self._assigned(centres, multipliers)
+        for _ in range(_MAX_ROUNDS):
+            labels, gap, multipliers = self._assign(centres, multipliers)
             centres, spread = moments_by_label(problem.X, labels, problem.k)
             inertia = float(spread.sum())
             self.n_rounds += 1
-            idle = idle + 1 if best is not None and inertia >= (1 - _GAIN) * best.inertia else 0
+            idle = idle + 1 if best is not None and inertia >= (1 - _MIN_GAIN) * best.inertia else 0
             if best is None or inertia < best.inertia:
                 best = FairLimitResult(labels, centres, inertia, gap, 0, multipliers)
             if idle == _PATIENCE or self._is_late():
@@ -370,16 +370,16 @@ class _Search:
 
     def _polished(self, result: FairLimitResult) -> FairLimitResult:
         problem, labels = self._problem, result.labels.copy()
-        _polish(problem.X, problem.groups, problem.rows, problem.least_size, result.centres.copy(), labels, _SWEEPS)
+        _polish(problem.X, problem.groups, problem.rows, problem.least_size, result.centres.copy(), labels, _MAX_SWEEPS)
         centres, spread = moments_by_label(problem.X, labels, problem.k)
         return replace(result, labels=labels, centres=centres, inertia=float(spread.sum()))
 
 
 @compiled("int64(float64[:,::1], int64[::1], int64[:,::1], int64, float64[:,::1], int64[::1], int64)")
-def _polish(X, groups, rows, least_size, centres, labels, most_sweeps):
-    """Move single instances, and exchange two, while the sum of squared errors falls and the limits hold; the changes.
+def _polish(X, groups, rows, least_size, centres, labels, max_sweeps):
+    """Move single instances, and exchange two, while the sum of squared errors falls and the limits hold.
 
-    Centres are the means of the labels, and stay so.
+    Centres are the means of the clusters, and stay so. Returns the number of changes.
     """
     n, d = X.shape
     k, n_groups = len(centres), rows.shape[1]
@@ -388,7 +388,7 @@ def _polish(X, groups, rows, least_size, centres, labels, most_sweeps):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
     changes = 0
-    for _ in range(most_sweeps):
+    for _ in range(max_sweeps):
         before = changes
         for row in range(n):
             group, source = groups[row], labels[row]
@@ -433,7 +433,7 @@ def _polish(X, groups, rows, least_size, centres, labels, most_sweeps):
                 a, b = labels[one], labels[two]
                 if a == b:
                     continue
-                # v = x_two - x_one moves cluster a by v / n_a and b by -v / n_b.
+                # The exchange moves the mean of a by v / n_a and that of b by -v / n_b, where v = x_two - x_one.
                 step = 1.0 / sizes[a] + 1.0 / sizes[b]
                 change, scale = 0.0, 0.0
                 for feature in range(d):

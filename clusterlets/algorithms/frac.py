@@ -1,13 +1,13 @@
 """FRAC, the fair round-robin algorithm for clustering (Gupta, Ghalme, Krishnan and Jain, DMKD 2023).
 
 k-means whose assignment is fair by construction: the centres take turns in picking their nearest free point, one
-group after the other, so every cluster gets its part of every group.
+group after the other, so every cluster gets its share of every group.
 
-The deal is exact and the same on every machine: squared distances are sums of squared differences in the order of the
+The assignment is exact and the same on every machine: squared distances are sums of squared differences in the order of the
 features (no matrix product, no fast-math, one thread), so equal rows are equally far and ties go by input order.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import floor, isfinite
@@ -26,9 +26,10 @@ from clusterlets.errors import ClusterletsError
 # denominators below 2**24 lie further apart, so each of them is read exactly.
 ROUNDING = Fraction(1, 2**50)
 
-# A centre looks ahead to about this many times its even share of the free points: farther means longer sorts, less far
-# means more scans. Measured on adult, k = 30: 2 to 4 are best, and equally good.
+# A centre looks ahead to about this many times its even share of the free points: a larger value means longer sorts, a
+# smaller one more scans. Measured on adult, k = 30: 2 to 4 are best, and equally good.
 LOOKAHEAD = 3
+# Free points that are sampled to estimate how far to look: at least so many, if there are.
 SAMPLE = 256
 
 # Bits of a digit by which distances are sorted: six passes, and the counts of 2,048 values fit the first-level cache.
@@ -79,7 +80,7 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     centres : float array (k, d)
         They may coincide, and k may exceed n or a group's size.
     tau : float, Fraction, a sequence of K of them, or None
-        The part of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
+        The fraction of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
         is dealt out. A group with a smaller tau gives each centre exactly ``floor(tau * n_a)`` turns, which leaves
         the turn where it was; each point left over goes to its nearest centre (ties: lowest index). A float is read as
         the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one point.
@@ -92,7 +93,7 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     Notes
     -----
     Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
-    group and overall. O(n k d) time for each time that the centres look ahead again (measured: a few dozen, growing
+    group and overall. O(n k d) time each time that the centres look ahead again (measured: a few dozen, growing
     with k where centres coincide), O(n k) memory at worst, typically O(n).
     """
     X, groups = checked_instances(X, groups, "FRAC")
@@ -112,14 +113,14 @@ def frac(
 ) -> FRACResult:
     """FRAC: k-means with a fair assignment in every round (Gupta et al., DMKD 2023).
 
-    Rounds of {fair assignment, means of the clusters as new centres} until the cost c_t of two rounds differs by at
-    most ``tol`` times the later, or ``max_iter`` rounds have run. The iteration is not monotone: the result is the
-    round of lowest cost, the earliest if several tie.
+    Alternates a fair assignment with the clusters' means as new centres, until the costs of two successive rounds differ by at
+    most ``tol`` times the later one, or ``max_iter`` rounds have run. The cost may rise, so the result is the round of lowest
+    cost, the earliest if several tie.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in
-    :func:`fair_assignment`, which each round costs besides O(n d). Random first centres are distinct in value if there are
-    enough such rows, else distinct only as rows; those of k-means++ are repeated in order if there are too few.
+    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`, whose time each round
+    takes, and O(n d) more. Random first centres are distinct points; with fewer distinct points than clusters, duplicate rows
+    fill up. Those of k-means++ are then repeated in order.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))
@@ -149,23 +150,31 @@ def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: 
 
 
 def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = None) -> tuple[np.ndarray, np.ndarray]:
-    """The guarantee for old and new rows together, as :func:`clusterlets.algorithms.limits.assignment_rows` gives its own:
-    every cluster has at least ``floor(tau * n_a)`` rows of each group that is not new."""
+    """Constraints on the counts of new rows that keep FRAC's guarantee for old and new rows together.
+
+    Every cluster has at least ``floor(tau * n_a)`` rows of each group a that is not new. In the form of
+    :func:`clusterlets.algorithms.limits.assignment_rows`.
+    """
     k, former = composition.shape[1], composition.sum(axis=1)
-    taus = iter([Fraction(1, k)] * len(former) if tau is None else tau if isinstance(tau, Iterable) else [tau] * len(former))
-    parts = [_as_fraction(next(taus)) if total else Fraction(0) for total in former]
-    least = [int(part * int(total)) for part, total in zip(parts, former + new_totals, strict=True)]
+    taus = iter(_taus(tau, k, len(former)))
+    fractions = [_as_fraction(next(taus)) if total else Fraction(0) for total in former]
+    least = [int(fraction * int(total)) for fraction, total in zip(fractions, former + new_totals, strict=True)]
     return -np.eye(len(former), dtype=np.int64), composition - np.array(least)[:, None]
 
 
-def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
-    """How many points of each group are dealt out: all with tau = 1/k, else the same floor to every cluster."""
+def _taus(tau, n_clusters: int, n_groups: int) -> list:
+    """The given tau of each group, or the given one for every group, or 1/k."""
     if tau is None:
-        return sizes.tolist()
+        return [Fraction(1, n_clusters)] * n_groups
     try:
-        taus = list(tau)
+        return list(tau)
     except TypeError:  # one value for all groups
-        taus = [tau] * len(sizes)
+        return [tau] * n_groups
+
+
+def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
+    """How many points of each group are dealt out: all with tau = 1/k, else ``floor(tau * n_a)`` to every cluster."""
+    taus = _taus(tau, n_clusters, len(sizes))
     if len(taus) != len(sizes):
         raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one per group, or one for all.")
     even = Fraction(1, n_clusters)
@@ -274,11 +283,11 @@ def _digit(key, shift):
     return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT - 1))
 
 
-@njit
-def _ascending(keys):
-    """Stable order of keys that are not negative: by merging, or digit by digit from the last, as their bits sort alike.
+@njit  # a test calls it from Python
+def _stable_argsort(keys):
+    """Stable argsort of nonnegative floats: merge sort for few keys, radix sort for many, since these sort like their bits.
 
-    NumPy's own ``argsort`` and ``view`` take numba five seconds to compile.
+    NumPy's ``argsort``, and ``view`` of an array, take Numba five seconds to compile.
     """
     n = len(keys)
     order, order_after = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -290,12 +299,12 @@ def _ascending(keys):
             for low in range(0, n, 2 * width):
                 middle, high = min(low + width, n), min(low + 2 * width, n)
                 left, right = low, middle
-                for place in range(low, high):
+                for position in range(low, high):
                     if left < middle and (right == high or keys[order[left]] <= keys[order[right]]):
-                        order_after[place] = order[left]
+                        order_after[position] = order[left]
                         left += 1
                     else:
-                        order_after[place] = order[right]
+                        order_after[position] = order[right]
                         right += 1
             order, order_after = order_after, order
             width *= 2
@@ -319,10 +328,10 @@ def _ascending(keys):
 
 @inner
 def _look_ahead(points, centre, free, n_points):
-    """About ``n_points`` of the free points, the nearest, sorted by (distance, input order); never none.
+    """Roughly the ``n_points`` free points nearest to the centre, at least one, sorted by distance, then input order.
 
-    The cut is the distance of one point of a regular sample. Any cut gives the same deal, as long as no point
-    as near as the last one is left out: hence all ties are included.
+    The cut is the distance of one point of a regular sample. It does not change the assignment, provided that ties with the
+    last point are all included.
     """
     distances = np.empty(len(free))
     for position in range(len(free)):
@@ -332,14 +341,14 @@ def _look_ahead(points, centre, free, n_points):
         sample = np.empty((len(free) + step - 1) // step)
         for position in range(len(sample)):
             sample[position] = distances[position * step]
-        farthest = sample[_ascending(sample)[n_points * len(sample) // len(free)]]
+        farthest = sample[_stable_argsort(sample)[n_points * len(sample) // len(free)]]
         near, n_near = np.empty(len(free), dtype=np.int64), 0
         for position in range(len(free)):
             if distances[position] <= farthest:
                 near[n_near], distances[n_near] = free[position], distances[position]
                 n_near += 1
         distances, free = distances[:n_near], near
-    order = _ascending(distances)  # stable, and free points are in input order
+    order = _stable_argsort(distances)  # stable, and free points are in input order
     for position in range(len(order)):
         order[position] = free[order[position]]
     return order

@@ -11,10 +11,10 @@ from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
-_TRIAL = 5  # rounds after which starts are compared
-_PARTS, _LEAST_TRIED = 4, 1_000  # starts are tried on one of so many parts of a table, if it then has at least so many rows
+_TRIAL_ROUNDS = 5  # rounds after which starts are compared
+_N_PARTS, _MIN_PART = 4, 1_000  # starts are tried on one of so many parts of a table, if that has at least so many rows
 _FINALISTS = 2  # starts that go on to the end
-_LAST = TEMPERATURES[5]  # the last digits do not move a centre
+_LAST_TEMPERATURE = TEMPERATURES[5]  # the last one would hardly move a centre
 
 
 def fractional_lloyd(
@@ -42,25 +42,25 @@ def fractional_lloyd(
     bounds : pair of float arrays (K,)
         Least and largest share of each group in a cluster.
     slack : float
-        Instances by which a share may be missed.
+        Instances by which counts may miss a bound.
     n_init : int
         Starts. Each gets a few rounds, on a quarter of the rows where there are many, and the best two go on.
     tol : float
-        A round that lowers the bound on the cost by less than this part of it is the last.
+        A round that lowers the bound on the cost by less than this fraction of it is the last.
 
     Notes
     -----
-    Some centres are equal where there are fewer distinct rows. Fair Lloyd with fractional assignments on coresets: Schmidt,
-    Schwiegelshohn and Sohler 2018. O(n k d) time a round, and the steps of the dual.
+    Some centres are equal where there are fewer distinct rows than clusters. Fair Lloyd with fractional assignments on
+    coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time per round, and the steps of the dual.
     """
-    rows, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
+    constraints, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
 
-    def rounds(table, centres, multipliers, at_most):
+    def run_rounds(table, centres, multipliers, max_rounds):
         """Run rounds; returns the centres, the multipliers and the bound at the end."""
         (X, weights, groups), last_bound = table, np.inf
-        for _ in range(at_most):
+        for _ in range(max_rounds):
             costs = distances_to_centres(X, centres, n_clusters)
-            dual = solve_dual(costs, weights, groups, len(bounds[0]), rows, slack, multipliers, _LAST)
+            dual = solve_dual(costs, weights, groups, len(bounds[0]), constraints, slack, multipliers, _LAST_TEMPERATURE)
             multipliers = dual.multipliers
             centres = _means(X, fractional_assignment(costs, groups, dual) * weights[:, None])
             if dual.bound >= (1 - tol) * last_bound:
@@ -68,32 +68,32 @@ def fractional_lloyd(
             last_bound = dual.bound
         return centres, multipliers, dual.bound
 
-    part = table if n_init == 1 or len(X) < _PARTS * _LEAST_TRIED else _part(*table, random_state)
+    part = table if n_init == 1 or len(X) < _N_PARTS * _MIN_PART else _draw_part(*table, random_state)
     runs = []
     for _ in range(n_init):
         start, _ = weighted_kmeans(part[0], part[1], n_clusters, random_state)
-        runs.append(rounds(part, start, None, min(_TRIAL, max_iter)))
-    if max_iter > _TRIAL:
+        runs.append(run_rounds(part, start, None, min(_TRIAL_ROUNDS, max_iter)))
+    if max_iter > _TRIAL_ROUNDS:
         best = sorted(runs, key=itemgetter(2))[:_FINALISTS]
-        runs = [rounds(table, centres, multipliers, max_iter - _TRIAL) for centres, multipliers, _ in best]
+        runs = [run_rounds(table, centres, multipliers, max_iter - _TRIAL_ROUNDS) for centres, multipliers, _ in best]
     centres, multipliers, _ = min(runs, key=itemgetter(2))
     return centres, multipliers
 
 
-def _part(
+def _draw_part(
     X: np.ndarray, weights: np.ndarray, groups: np.ndarray, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One of ``_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""
+    """One of ``_N_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""
     row_samples, scales = [], []
     for group in range(int(groups.max()) + 1):
         members = np.flatnonzero(groups == group)
-        drawn = np.sort(random_state.choice(members, -(-len(members) // _PARTS), replace=False))
+        drawn = np.sort(random_state.choice(members, -(-len(members) // _N_PARTS), replace=False))
         row_samples.append(drawn)
         scales.append(np.full(len(drawn), weights[members].sum() / weights[drawn].sum()))
     rows = np.concatenate(row_samples)
     return X[rows], weights[rows] * np.concatenate(scales), groups[rows]
 
 
-def _means(X: np.ndarray, parts: np.ndarray) -> np.ndarray:
-    """Means (k, d) of the rows by their parts in each cluster, which are never quite 0."""
-    return np.stack([(cluster_parts[:, None] * X).sum(axis=0) / cluster_parts.sum() for cluster_parts in parts.T])
+def _means(X: np.ndarray, amounts: np.ndarray) -> np.ndarray:
+    """Means (k, d) of the rows, weighted by their amounts (n, k) in the clusters, which are never quite 0."""
+    return np.stack([(weights[:, None] * X).sum(axis=0) / weights.sum() for weights in amounts.T])

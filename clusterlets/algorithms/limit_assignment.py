@@ -29,7 +29,7 @@ def assign_new(
 
     Notes
     -----
-    O(n k) time a step of the dual, and that of the transports. Labels are the cheapest with their counts, and the counts are
+    O(n k) time per step of the dual, and that of the transports. Labels are the cheapest with their counts, and the counts are
     near the cheapest fractional ones: of 600 batches of seven rows, the labels of 95 % were the cheapest of all.
     """
     n_groups = len(composition)
@@ -37,9 +37,9 @@ def assign_new(
     widths = rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
     solution, allowed, last_failure = None, 0, -1
     while True:
-        # ``allowed`` is by how many instances limits may be missed: 0, 1, 2, 4 and so on, then back to the fewest that suffice.
-        room = np.ascontiguousarray(slack + allowed * widths[:, None])
-        attempt = _attempt(costs, groups, totals, rows, widths, room)
+        # ``allowed`` instances may miss a limit: 0, 1, 2, 4 and so on, then by bisection back to the fewest that suffice.
+        relaxed_slack = np.ascontiguousarray(slack + allowed * widths[:, None])
+        attempt = _attempt(costs, groups, totals, rows, widths, relaxed_slack)
         if attempt is not None:
             solution, largest = attempt, allowed
         else:

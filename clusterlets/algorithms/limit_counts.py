@@ -19,24 +19,21 @@ from clusterlets.algorithms.limits import products
 from clusterlets.errors import NoClusteringError
 
 _UNIT = 1024  # parts of an instance in which distances from fractional counts are measured
-_STEPS, _DESCENT = 800, 3_000  # of one search, while a limit is broken and afterwards
-_MOST_STATES, _MOST_NODES = 2_000_000, 300_000_000  # of the dynamic program: about a second
+_MAX_STEPS, _MAX_DESCENTS = 800, 3_000  # of one search, while a limit is broken and afterwards
+_MAX_STATES, _MAX_CHECKS = 2_000_000, 300_000_000  # of the dynamic program: about a second
 
 INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
 
 
-def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_size: np.ndarray):
+def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray):
     """Whole counts (K, k) near the wanted ones that keep ``rows @ counts <= slack``, or None if the search fails.
 
-    ``totals`` (K,) are the instances of each group, ``rows`` (R, K), ``slack`` (R, k), ``least_size`` (k,). O(k K^2 (R + k))
-    time a step.
+    ``totals`` (K,) are the instances of each group, ``rows`` (R, K), ``slack`` (R, k), ``least_sizes`` (k,). O(k K^2 (R + k))
+    time per step.
     """
-    all_rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, len(totals)), dtype=np.int64)]))
-    all_slack = np.ascontiguousarray(np.vstack([slack, -least_size[None, :]]))
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
-    target = np.rint(_UNIT * wanted).astype(np.int64)
     counts, floor = rounded_to(wanted, totals), 4
-    while not _searched(counts, target, weights, all_rows, all_slack, _STEPS, _DESCENT):
+    while not _searched(counts, wanted, weights, rows, slack, least_sizes, _MAX_STEPS):
         if floor > totals.sum() / wanted.shape[1]:
             return None
         counts, floor = rounded_to(_raised(wanted, totals, floor), totals), 2 * floor
@@ -44,7 +41,7 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
 
 
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Whole numbers (K, k) near given ones with the totals (K,) of each row, by largest remainders, the first of equals."""
+    """Whole numbers (K, k) near given ones with the totals (K,) of each row, by largest remainders, the first of equal ones."""
     sums = wanted.sum(axis=1)
     is_given = sums > 1e-9
     scaled = wanted * np.where(is_given, totals / np.where(is_given, sums, 1.0), 0.0)[:, None]
@@ -57,7 +54,7 @@ def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int) -> np.ndarray | None:
-    """Counts whose shares are exactly the table's in every cluster, sizes near those of ``wanted`` (K, k); None if none."""
+    """Counts whose shares are exactly the table's in every cluster, sizes near those of ``wanted`` (K, k), or None."""
     divisor = gcd(*totals.tolist())
     n, k = int(totals.sum()), wanted.shape[1]
     least = max(1, -(-least_size * divisor // n))
@@ -69,33 +66,33 @@ def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int)
 
 
 def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tuple[int | None, list[np.ndarray]]:
-    """The largest number of clusters that limits allow, exactly, and counts (K,) of each; None where that is too much work.
+    """The largest number of clusters that limits allow, exactly, and counts (K,) of each; None if that is too much work.
 
     A cluster with counts m keeps the limits if ``rows @ m <= 0``. With N = prod(totals + 1) states, O(N (R K + A)) time for A
     allowed clusters that are not the union of two others.
     """
     if (products(rows, totals) > 0).any() or totals.sum() < least_size:
         return 0, []
-    if np.prod(totals + 1.0) > _MOST_STATES:
+    if np.prod(totals + 1.0) > _MAX_STATES:
         return None, []
     n_states = int(np.prod(totals + 1))
     most, last = np.full(n_states, -1, dtype=np.int64), np.full(n_states, -1, dtype=np.int64)
-    if not _split(totals, rows, max(1, least_size), most, last, _MOST_NODES):
+    if not _split(totals, rows, max(1, least_size), most, last, _MAX_CHECKS):
         return None, []
     state, cells = n_states - 1, []
-    places = np.cumprod(np.r_[1, (totals + 1)[:0:-1]])[::-1]
+    place_values = np.cumprod(np.r_[1, (totals + 1)[:0:-1]])[::-1]
     while state:
-        cells.append(last[state] // places % (totals + 1))
+        cells.append(last[state] // place_values % (totals + 1))
         state -= last[state]
     return int(most[n_states - 1]), cells
 
 
 def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
-    """A bound on the number of clusters within limits, from the least rows of a cluster; O(R^2 + R K) for each size tried.
+    """A bound on the number of clusters within limits, from the least size of one; O(R^2 + R K) time for each size tried.
 
-    A row of limits with coefficients of at most -a on some groups and of at least b > 0 on all others says that a cluster of s
-    rows has at least s b / (a + b) rows of those groups. Rows whose groups do not overlap add up to a larger least size, until
-    nothing changes. For two groups this gives the least size exactly.
+    A limit with coefficients from -a to below 0 on some groups and of at least b > 0 on all others says that a cluster of s
+    instances has at least s b / (a + b) of those groups. Limits whose groups do not overlap add up to a larger least size,
+    until nothing changes. For two groups this gives the least size exactly.
     """
     n = int(totals.sum())
     signed = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
@@ -129,7 +126,7 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
         With status ``infeasible`` if it is proved that there are no such counts, and ``not_converged`` if none were found.
     """
     k = wanted.shape[1]
-    if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged to the whole table
+    if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged into the whole table
         raise NoClusteringError(INFEASIBLE, _too_many(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
@@ -174,10 +171,7 @@ def _fitted_cells(cells, wanted, totals, rows, slack, least_sizes):
         counts[:, cluster] += cell
         room[cluster] -= cell.sum()
     counts = np.ascontiguousarray(counts[:, np.argsort(np.argsort(-wanted.sum(axis=0), kind="stable"), kind="stable")])
-    all_rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, len(totals)), dtype=np.int64)]))
-    all_slack = np.ascontiguousarray(np.vstack([slack, -least_sizes[None, :]]))
-    target = np.rint(_UNIT * wanted).astype(np.int64)
-    _searched(counts, target, np.ones(len(totals), dtype=np.int64), all_rows, all_slack, 0, _DESCENT)
+    _searched(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes, 0)
     return counts
 
 
@@ -188,9 +182,9 @@ def _raised(wanted: np.ndarray, totals: np.ndarray, floor: int) -> np.ndarray:
     if small.all():
         return np.repeat(totals[:, None] / wanted.shape[1], wanted.shape[1], axis=1)
     raised = np.where(small, (totals / totals.sum())[:, None] * floor, wanted)
-    missing = totals - raised.sum(axis=1)
-    parts = np.where(small, 0.0, sizes)
-    return np.maximum(0.0, raised + missing[:, None] * (parts / parts.sum())[None, :])
+    remaining = totals - raised.sum(axis=1)
+    large_sizes = np.where(small, 0.0, sizes)
+    return np.maximum(0.0, raised + remaining[:, None] * (large_sizes / large_sizes.sum())[None, :])
 
 
 @inner
@@ -220,6 +214,7 @@ def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lo
 
 @inner
 def _best_single(counts, exchange, broken, is_broken, up, down, best):
+    """Fill in the best move of one instance: (violation, distance, group, source, target, -1)."""
     n_groups, k = counts.shape
     for group in range(n_groups):
         for source in range(k):
@@ -236,6 +231,7 @@ def _best_single(counts, exchange, broken, is_broken, up, down, best):
 
 @inner
 def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best):
+    """As :func:`_best_single`, then the second group, and 1 if it moves the same way, -1 if the other way."""
     n_groups, k = counts.shape
     for one in range(n_groups):
         for two in range(n_groups):
@@ -263,24 +259,27 @@ def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down
 
 @inner
 def _change(counts, values, rows, target, weights, up, down, group, cluster, by):
-    """Add ``by`` instances of a group to a cluster."""
+    """Add ``by`` instances of a group to a cluster; ``up`` and ``down`` are what one more or one less does to the distance."""
     counts[group, cluster] += by
     for row in range(len(rows)):
         values[row, cluster] += by * rows[row, group]
-    count, wanted = 1024 * counts[group, cluster], target[group, cluster]
-    up[group, cluster] = weights[group] * (abs(count + 1024 - wanted) - abs(count - wanted))
-    down[group, cluster] = weights[group] * (abs(count - 1024 - wanted) - abs(count - wanted))
+    count, wanted = _UNIT * counts[group, cluster], target[group, cluster]
+    up[group, cluster] = weights[group] * (abs(count + _UNIT - wanted) - abs(count - wanted))
+    down[group, cluster] = weights[group] * (abs(count - _UNIT - wanted) - abs(count - wanted))
 
 
-def _searched(counts, target, weights, rows, slack, most_steps, most_descents) -> bool:
-    """Change counts (K, k) until they keep the limits, and then towards ``target``; whether they keep them."""
+def _searched(counts, wanted, weights, rows, slack, least_sizes, max_steps) -> bool:
+    """Change counts (K, k) until they keep the limits and least sizes, and then towards ``wanted``; whether they keep them."""
     n_groups, k = counts.shape
+    target = np.rint(_UNIT * wanted).astype(np.int64)
+    rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, n_groups), dtype=np.int64)]))
+    slack = np.vstack([slack, -least_sizes[None, :]])
     values = np.ascontiguousarray(products(rows, counts) - slack)
     largest, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
     effects = [np.empty((k, n_groups + 1, n_groups + 1), dtype=np.int64) for _ in range(3)]
     return _search(
         *(counts, target, weights, rows, values, largest, row_weights, np.empty_like(counts), np.empty_like(counts)),
-        *(*effects, np.zeros(k, dtype=np.bool_), np.ones(k, dtype=np.bool_), most_steps, most_descents),
+        *(*effects, np.zeros(k, dtype=np.bool_), np.ones(k, dtype=np.bool_), max_steps, _MAX_DESCENTS),
     )
 
 
@@ -303,10 +302,10 @@ def _search(
     lose_two,
     broken,
     stale,
-    most_steps,
-    most_descents,
+    max_steps,
+    max_descents,
 ):
-    """As :func:`_searched`, whose arrays it works on: numba takes long to compile the allocation of each kind of array."""
+    """As :func:`_searched`, whose arrays it works on: Numba takes long to compile the allocation of each kind of array."""
     n_groups, k = counts.shape
     n_rows = len(rows)
     for group in range(n_groups):
@@ -324,7 +323,7 @@ def _search(
                 _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two)
                 stale[cluster] = False
             is_broken = is_broken or broken[cluster]
-        if (is_broken and steps == most_steps) or (not is_broken and descents == most_descents):
+        if (is_broken and steps == max_steps) or (not is_broken and descents == max_descents):
             return not is_broken
         best[0], best[1] = (-1, 2**62) if is_broken else (0, 0)
         best[2] = -1
@@ -354,21 +353,21 @@ def _search(
 
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")
-def _split(totals, rows, least_size, most, last, most_nodes):
-    """Fill in the largest number of allowed clusters into which each state splits, and the last one; False if too much."""
+def _split(totals, rows, least_size, most, last, max_checks):
+    """Fill in the largest number of allowed clusters into which each state splits, and the last one; False if too much work."""
     n_groups, n_states = len(totals), len(most)
     state_counts = np.zeros(n_groups, dtype=np.int64)
     cells, cell_counts = np.empty(1024, dtype=np.int64), np.empty((1024, n_groups), dtype=np.int64)
-    n_cells, nodes = 0, 0
+    n_cells, n_checks = 0, 0
     most[0] = 0
     for state in range(1, n_states):
-        place = n_groups - 1
-        while state_counts[place] == totals[place]:
-            state_counts[place] = 0
-            place -= 1
-        state_counts[place] += 1
-        nodes += n_cells + 1
-        if nodes > most_nodes:
+        digit = n_groups - 1
+        while state_counts[digit] == totals[digit]:
+            state_counts[digit] = 0
+            digit -= 1
+        state_counts[digit] += 1
+        n_checks += n_cells + 1
+        if n_checks > max_checks:
             return False
         for cell in range(n_cells):
             fits = True
@@ -376,9 +375,9 @@ def _split(totals, rows, least_size, most, last, most_nodes):
                 if cell_counts[cell, group] > state_counts[group]:
                     fits = False
                     break
-            rest = state - cells[cell]
-            if fits and most[rest] >= 0 and most[rest] + 1 > most[state]:
-                most[state], last[state] = most[rest] + 1, cells[cell]
+            remaining = state - cells[cell]
+            if fits and most[remaining] >= 0 and most[remaining] + 1 > most[state]:
+                most[state], last[state] = most[remaining] + 1, cells[cell]
         if most[state] > 0:
             continue
         size = 0
@@ -390,7 +389,7 @@ def _split(totals, rows, least_size, most, last, most_nodes):
             for group in range(n_groups):
                 total += rows[row, group] * state_counts[group]
             allowed = allowed and total <= 0
-        if allowed:  # and not the union of two others: a new cell
+        if allowed:  # and not the union of two allowed clusters: a new cell
             if n_cells == len(cells):
                 larger, larger_counts = np.empty(2 * n_cells, dtype=np.int64), np.empty((2 * n_cells, n_groups), dtype=np.int64)
                 larger[:n_cells], larger_counts[:n_cells] = cells, cell_counts

@@ -1,11 +1,11 @@
 """Limits on the groups of every cluster, in whole numbers.
 
-A limit says that a part of a cluster is at most a fraction of it: ``count of A <= f * count of B``, where A holds the rows of a
-level of a sensitive column (or all but those), and B the whole cluster, or those of another level. A group is a combination of
-levels, one of each column. So all limits are rows of whole numbers, ``rows @ counts <= 0``, over the counts of the groups.
+A limit bounds one count in a cluster by another: ``count of A <= f * count of B``, where A holds the instances of a level of a
+sensitive column (or all but those), and B the whole cluster, or those of a different level. A group is a combination of levels,
+one of each column. So all limits are rows of whole numbers, ``rows @ counts <= 0``, over the counts of the groups.
 
-Counts are at most the number of rows n, so the largest fraction below a limit whose denominator is at most n can replace it:
-exactly the same counts meet both. This keeps all products far below 64 bits.
+Counts are at most the number of instances n, so the largest fraction below a limit whose denominator is at most n can replace
+it: exactly the same counts meet both. This keeps all products far below 64 bits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,8 +26,8 @@ def exact(number: float | str | Fraction) -> Fraction:
 class Limit:
     """``count of A <= fraction * count of B`` in every cluster.
 
-    A is the rows with a level of a sensitive column, or ``all_but`` those; B is the rows ``of_level`` of the same column, or
-    all.
+    A is the instances with a level of a sensitive column, or ``all_but`` those; B is the instances ``of_level`` of the same
+    column, or all.
     """
 
     column: int
@@ -37,24 +37,24 @@ class Limit:
     of_level: int | None = None
 
 
-def deviation_limits(levels: np.ndarray, counts: np.ndarray, most: Sequence[Fraction]) -> list[Limit]:
-    """The share of every level (K, S) differs by at most ``most`` (S,) from that in the table, column by column."""
+def deviation_limits(levels: np.ndarray, counts: np.ndarray, max_deviations: Sequence[Fraction]) -> list[Limit]:
+    """The share of every level (K, S) differs by at most ``max_deviations`` (S,) from that in the table, column by column."""
     limits = []
-    for column, deviation in enumerate(most):
+    for column, deviation in enumerate(max_deviations):
         for level, share in enumerate(_shares(levels[:, column], counts)):
             limits += _between(column, level, share - deviation, share + deviation)
     return limits
 
 
 def share_limits(column: int, bounds: Mapping[int, tuple[Fraction, Fraction]]) -> list[Limit]:
-    """The share of a level lies between the two numbers of ``bounds``."""
+    """The share of each level in ``bounds`` lies between its two numbers."""
     return [limit for level, (least, most) in bounds.items() for limit in _between(column, level, least, most)]
 
 
-def ratio_limits(levels: np.ndarray, counts: np.ndarray, least: Sequence[Fraction]) -> list[Limit]:
-    """The ratio of any two levels' counts is at least ``least`` (S,) times that in the table, column by column."""
+def ratio_limits(levels: np.ndarray, counts: np.ndarray, min_ratios: Sequence[Fraction]) -> list[Limit]:
+    """The ratio of any two levels' counts is at least ``min_ratios`` (S,) times that in the table, column by column."""
     limits = []
-    for column, ratio in enumerate(least):
+    for column, ratio in enumerate(min_ratios):
         shares = _shares(levels[:, column], counts)
         limits += [
             Limit(column, one, shares[one] / (ratio * shares[other]), of_level=other)
@@ -78,7 +78,7 @@ def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) 
     """Limits as rows (R, K) of whole numbers: a cluster with counts m (K,) keeps them if ``rows @ m <= 0``.
 
     ``levels`` (K, S), and ``totals`` (K,) of the instances that there are to assign. Limits that every cluster keeps are left
-    out, and of those on the same counts only the strictest stays.
+    out, and of several on the same counts only the strictest stays.
     """
     fractions: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
@@ -109,9 +109,9 @@ def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
 
 
 def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list]]:
-    """Levels (K, S) of the groups, from the values of each of S columns (S, K), and what the levels of a column are called."""
+    """Levels (K, S) of the groups, from the values of each of S columns (S, K), and the names of each column's levels."""
     names = [list(dict.fromkeys(column)) for column in columns]
-    levels = np.array([[known.index(value) for value in column] for known, column in zip(names, columns, strict=True)])
+    levels = np.array([[present.index(value) for value in column] for present, column in zip(names, columns, strict=True)])
     return np.ascontiguousarray(levels.T, dtype=np.int64), names
 
 
@@ -128,8 +128,8 @@ def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndar
     largest = Fraction(0)
     for column in levels.T:
         for level in range(int(column.max()) + 1):
-            total, inside = int(reference[column == level].sum()), counts[column == level].sum(axis=0)
-            for count, size in zip(inside.tolist(), sizes.tolist(), strict=True):
+            total, level_counts = int(reference[column == level].sum()), counts[column == level].sum(axis=0)
+            for count, size in zip(level_counts.tolist(), sizes.tolist(), strict=True):
                 largest = max(largest, abs(Fraction(count, size) - Fraction(total, n)))
     return largest
 
@@ -137,10 +137,10 @@ def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndar
 def assignment_rows(
     limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, whole: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limits on old and new rows together, as rows (R, K) and what they may be at most (R, k) for the counts of the new ones.
+    """Limits on old and new instances together: ``rows @ counts <= slack``, (R, K) and (R, k), for the counts of the new ones.
 
-    ``composition`` (K, k) are the old rows of each group in each cluster, ``new_totals`` (K,) the new ones. With ``whole``,
-    limits hold up to whole instances only: a count may be missed by less than one.
+    ``composition`` (K, k) are the old instances of each group in each cluster, ``new_totals`` (K,) the new ones. With
+    ``whole``, limits hold up to whole instances only: a count may miss one by less than an instance.
     """
     rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
     slack = -products(rows, composition)
@@ -157,8 +157,9 @@ def rows_within_shares(
     max_deviation: float | None = None,
     **_,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new rows together, up to whole instances, as
-    :func:`assignment_rows` gives them; other parameters of a fit do not matter. Groups that are new are not bounded.
+    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together, up to whole instances.
+
+    In the form of :func:`assignment_rows`; other parameters of a fit do not matter. Groups that are new are not bounded.
     """
     totals = composition.sum(axis=1).tolist()
     shares = [Fraction(total, sum(totals)) for total in totals]
@@ -167,13 +168,13 @@ def rows_within_shares(
         least = exact(balance) / (1 + exact(balance))
         bounds = [(least, 1 - least)] * len(totals)
     elif max_deviation is not None:
-        off = exact(max_deviation)
-        bounds = [(max(zero, share - off), min(one, share + off)) for share in shares]
+        deviation = exact(max_deviation)
+        bounds = [(max(zero, share - deviation), min(one, share + deviation)) for share in shares]
     else:
         bounds = [(share * (1 - exact(delta)), min(one, share / (1 - exact(delta)))) for share in shares]
-    known = {group: bounds[group] for group, total in enumerate(totals) if total}
+    old_bounds = {group: bounds[group] for group, total in enumerate(totals) if total}
     levels = np.arange(len(totals))[:, None]
-    return assignment_rows(share_limits(0, known), levels, composition, new_totals, whole=True)
+    return assignment_rows(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)
 
 
 def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:

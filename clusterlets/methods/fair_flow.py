@@ -41,7 +41,7 @@ class FairFlow(Method):
     libraries = COMPILED
     assignment_rows = staticmethod(rows_within_shares)
     kernels = (
-        *("fair_dual._ascend", "count_moves._search", "fair_assignment._balance", "kernels.candidate_distances"),
+        *("fair_dual._ascend", "count_moves._search", "fair_assignment._match_totals", "kernels.candidate_distances"),
         *("kernels.assign", "transport._assign"),
     )
 

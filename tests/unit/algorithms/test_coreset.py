@@ -20,13 +20,13 @@ def largest_error(X, groups, rows, weights, k, random_state):
 
     Each cost is the bound of the fractional assignment with the table's shares.
     """
-    errors, bounds = [], share_rows(*share_bounds(groups, 0.0))
+    errors, constraints = [], share_rows(*share_bounds(groups, 0.0))
     for trial in range(4):
         centres = X[random_state.choice(len(X), (4 if trial % 2 else 1) * k)].reshape(-1, k, X.shape[1]).mean(axis=0)
         costs, slack = distances_to_centres(X, centres, k), 1 - 1 / len(X)
-        whole = solve_dual(costs, np.ones(len(X)), groups, groups.max() + 1, bounds, slack).bound
-        part = solve_dual(costs[rows], weights, groups[rows], groups.max() + 1, bounds, slack).bound
-        errors.append(abs(part / whole - 1))
+        table_cost = solve_dual(costs, np.ones(len(X)), groups, groups.max() + 1, constraints, slack).bound
+        sample_cost = solve_dual(costs[rows], weights, groups[rows], groups.max() + 1, constraints, slack).bound
+        errors.append(abs(sample_cost / table_cost - 1))
     return max(errors)
 
 

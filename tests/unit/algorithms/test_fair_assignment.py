@@ -47,19 +47,19 @@ def test_a_bound_on_the_balance_is_kept_at_nearly_the_least_cost(seed):
     X, groups = table(rng, n, 2, KINDS[seed % 4], outlier=1e6)
     costs = squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2))
     totals = np.bincount(groups)
-    for part in (0.0, 0.4, 0.9, 1.0):
-        balance = part * totals.min() / totals.max()
+    for fraction in (0.0, 0.4, 0.9, 1.0):
+        balance = fraction * totals.min() / totals.max()
         result = fair_assignment(costs, groups, balance=balance)
         assert set(result.labels) == set(range(k))
         if (balances(result.labels, groups, k) >= balance - 1e-9).all():
             assignments = all_labels(n, k)
             assignments = assignments[np.argsort(costs[np.arange(n), assignments].sum(axis=1))]
-            fair_ones = (
+            fair_assignments = (
                 assignment
                 for assignment in assignments
                 if len(set(assignment)) == k and (balances(assignment, groups, k) >= balance - 1e-9).all()
             )
-            least = costs[np.arange(n), next(fair_ones)].sum()
+            least = costs[np.arange(n), next(fair_assignments)].sum()
             assert result.bound <= least * (1 + 1e-9) + 1e-9 and least <= result.cost * (1 + 1e-9) + 1e-9
         sizes = np.bincount(result.labels, minlength=k)
         for group in (0, 1):
@@ -106,12 +106,12 @@ def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_groups, 
     assert is_fair(again.labels, groups, k, delta) and again.bound <= result.cost * (1 + 1e-9)
 
 
-@pytest.mark.parametrize(("n", "k", "n_groups", "most"), [(1000, 5, 2, 0.01), (1000, 5, 3, 0.02), (3000, 10, 2, 0.01)])
-def test_the_gap_is_small_on_larger_tables(n, k, n_groups, most):
+@pytest.mark.parametrize(("n", "k", "n_groups", "max_gap"), [(1000, 5, 2, 0.01), (1000, 5, 3, 0.02), (3000, 10, 2, 0.01)])
+def test_the_gap_is_small_on_larger_tables(n, k, n_groups, max_gap):
     for seed in range(3):
         X, groups = table(np.random.default_rng(seed), n, n_groups, "plain")
         for delta in (0.0, 0.2):
-            assert fair_assignment(squared_distances(X, X[:k]), groups, delta).gap < most
+            assert fair_assignment(squared_distances(X, X[:k]), groups, delta).gap < max_gap
 
 
 def test_a_group_whose_costs_hardly_differ_takes_any_price():
@@ -130,22 +130,22 @@ class TestWholeCounts:
         seed=st.integers(0, 10**6),
         n_groups=st.integers(1, 8),
         k=st.integers(1, 12),
-        most=st.integers(1, 60),
+        max_total=st.integers(1, 60),
         kind=st.sampled_from(["fair", "any", "concentrated", "nothing"]),
         delta=st.one_of(st.sampled_from(DELTAS), st.floats(0, 0.999)),
     )
-    def test_they_keep_sums_and_bounds(self, seed, n_groups, k, most, kind, delta):
+    def test_they_keep_sums_and_bounds(self, seed, n_groups, k, max_total, kind, delta):
         rng = np.random.default_rng(seed)
-        totals = rng.integers(1, most + 1, size=n_groups)
+        totals = rng.integers(1, max_total + 1, size=n_groups)
         totals[0] += max(0, k - totals.sum())
         low, high = share_bounds(np.repeat(np.arange(n_groups), totals), delta)
-        parts = {
+        fractions = {
             "fair": np.tile(rng.dirichlet(np.ones(k)), (n_groups, 1)),
             "any": rng.dirichlet(np.full(k, 0.3), size=n_groups),
             "concentrated": np.eye(k)[np.zeros(n_groups, int)],
             "nothing": np.zeros((n_groups, k)),
         }[kind]
-        counts, _ = whole_counts(parts * totals[:, None], low, high, totals)
+        counts, _ = whole_counts(fractions * totals[:, None], low, high, totals)
         sizes = counts.sum(axis=0)
         assert counts.dtype == np.int64 and np.array_equal(counts.sum(axis=1), totals) and (sizes >= 1).all()
         assert (counts >= np.floor(low[:, None] * sizes + 1e-9)).all()
@@ -200,7 +200,7 @@ def test_clusters_of_at_least_the_reciprocal_of_a_limit_keep_it_strictly(seed, n
 
 
 @pytest.mark.parametrize("delta", [-0.1, 1.0, 2, float("nan"), float("inf")])
-def test_an_unfairness_out_of_range_is_refused(delta):
+def test_a_delta_out_of_range_is_refused(delta):
     with pytest.raises(ClusterletsError, match="delta must be at least 0 and below 1, not"):
         fair_assignment(np.ones((4, 2)), np.array([0, 1, 0, 1]), delta)
 

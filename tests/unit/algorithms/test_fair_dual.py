@@ -19,8 +19,8 @@ KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
 def problem(seed, n, k, n_groups, kind="plain"):
     """Costs (n, k) and groups (n,); every group occurs, some only once."""
     rng = np.random.default_rng(seed)
-    others = rng.choice(n_groups, n - n_groups, p=rng.dirichlet(np.full(n_groups, 0.7)))
-    groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
+    drawn = rng.choice(n_groups, n - n_groups, p=rng.dirichlet(np.full(n_groups, 0.7)))
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), drawn]))
     X = {
         "plain": rng.normal(size=(n, 2)),
         "duplicates": rng.integers(0, 3, size=(n, 2)).astype(float),
@@ -33,11 +33,11 @@ def problem(seed, n, k, n_groups, kind="plain"):
 
 
 def linear_program(costs, weights, groups, n_groups, low, high, slack):
-    """The linear program's least value, with a row for each bound of each group."""
+    """The linear program's least value, with a constraint for each bound of each group."""
     n, k = costs.shape
-    rows = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
+    constraints = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
     group_weights = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
-    shares = kron(csr_array(rows) @ group_weights, eye_array(k))
+    shares = kron(csr_array(constraints) @ group_weights, eye_array(k))
     memberships = kron(eye_array(n), np.ones((1, k)))
     limits = np.full(shares.shape[0], slack)
     solution = linprog((costs * weights[:, None]).ravel(), shares, limits, memberships, np.ones(n), (0, None), method="highs")
@@ -82,10 +82,11 @@ def test_the_bound_is_within_a_thousandth_of_the_linear_program(kind, n_groups, 
 def test_weights_count_like_instances(n_groups):
     costs, groups = problem(1, 200, 4, n_groups)
     times = np.random.default_rng(0).integers(1, 6, size=200)
-    low, high = share_bounds(np.repeat(groups, times), 0.1)
-    rows = share_rows(low, high)
-    weighted = solve_dual(costs, times.astype(float), groups, n_groups, rows, 1.0)
-    repeated = solve_dual(np.repeat(costs, times, axis=0), np.ones(times.sum()), np.repeat(groups, times), n_groups, rows, 1.0)
+    repeated_costs, repeated_groups = np.repeat(costs, times, axis=0), np.repeat(groups, times)
+    low, high = share_bounds(repeated_groups, 0.1)
+    constraints = share_rows(low, high)
+    weighted = solve_dual(costs, times.astype(float), groups, n_groups, constraints, 1.0)
+    repeated = solve_dual(repeated_costs, np.ones(times.sum()), repeated_groups, n_groups, constraints, 1.0)
     assert weighted.bound == pytest.approx(repeated.bound, rel=1e-6)
     assert weighted.counts == pytest.approx(repeated.counts, abs=0.5)
     optimum = linear_program(costs, times.astype(float), groups, n_groups, low, high, 1.0)
@@ -110,14 +111,14 @@ def test_rounded_distances_of_0_do_not_set_the_scale():
     counts=st.lists(st.integers(0, 9), min_size=5, max_size=5),
     delta=st.sampled_from([0.0, 0.1, 0.4, 0.9]),
 )
-def test_rows_express_the_bounds_on_shares(shares, counts, delta):
+def test_constraints_express_the_bounds_on_shares(shares, counts, delta):
     groups, m = np.repeat(np.arange(len(shares)), shares), np.array(counts[: len(shares)])
     low, high = share_bounds(groups, delta)
     size = m.sum()
     within_bounds = (m >= low * size - 1e-9).all() and (m <= high * size + 1e-9).all()
-    rows = share_rows(low, high)
-    assert within_bounds == bool((rows @ m <= 1e-9 * (1 + 1e-3)).all())
-    assert len(rows) == (2 if len(shares) == 2 else 2 * len(shares))
+    constraints = share_rows(low, high)
+    assert within_bounds == bool((constraints @ m <= 1e-9 * (1 + 1e-3)).all())
+    assert len(constraints) == (2 if len(shares) == 2 else 2 * len(shares))
 
 
 def test_exponentials_and_logarithms_are_accurate_to_twelve_digits():

@@ -22,7 +22,7 @@ def test_ten_starts_come_near_the_best_of_all_fair_clusterings(seed):
     assert optimum * (1 - 1e-9) <= best <= optimum * 1.1
 
 
-def test_groups_apart_must_be_joined_across():
+def test_groups_that_lie_apart_are_joined_in_fair_clusters():
     """Each group has two places of its own; fair clusters pair the lower ones and the upper ones."""
     X = np.array([[0.0, 0.0]] * 5 + [[0.0, 3.0]] * 5 + [[20.0, 0.0]] * 5 + [[20.0, 3.0]] * 5)
     result = fair_flow(X, np.repeat([0, 1], 10), 2, np.random.default_rng(0))
@@ -32,7 +32,7 @@ def test_groups_apart_must_be_joined_across():
         assert np.bincount(half, minlength=2).max() >= 4
 
 
-def test_more_rounds_are_never_worse_and_end():
+def test_more_rounds_never_cost_more_and_the_rounds_end():
     X, groups = table(np.random.default_rng(2), 500, 3, "apart")
     runs = [fair_flow(X, groups, 6, np.random.default_rng(0), max_iter=limit) for limit in (1, 2, 5, 1000)]
     assert runs[0].n_iter == 1 and all(run.n_iter <= limit for run, limit in zip(runs, (1, 2, 5, 1000), strict=True))
@@ -56,8 +56,8 @@ def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
 def test_a_sample_represents_all_instances_of_each_group(monkeypatch):
     calls = []
     monkeypatch.setattr(module, "_SAMPLE", 300)
-    rounds = module.fractional_lloyd
-    monkeypatch.setattr(module, "fractional_lloyd", lambda *given: calls.append(given) or rounds(*given))
+    original = module.fractional_lloyd
+    monkeypatch.setattr(module, "fractional_lloyd", lambda *arguments: calls.append(arguments) or original(*arguments))
     X, groups = table(np.random.default_rng(6), 2000, 3, "plain")
     groups[np.flatnonzero(groups == 2)[20:]] = 0
     fair_flow(X, groups, 2, np.random.default_rng(0))

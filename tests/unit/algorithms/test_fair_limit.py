@@ -54,7 +54,7 @@ def least_costs(X, groups, k):
     ],
 )
 def test_no_limit_is_broken_and_no_feasible_one_is_called_infeasible(seed, n, k, n_groups):
-    """Every limit that makes a difference, and one below each."""
+    """Every limit that makes a difference, and one below the least."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 2)), 1)
     groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
@@ -79,7 +79,7 @@ def test_no_limit_is_broken_and_no_feasible_one_is_called_infeasible(seed, n, k,
     st.integers(1, 4),
 )
 def test_any_table_keeps_the_limit_or_is_refused(seed, n, n_groups, k, limit, least_size):
-    """Rare groups, duplicates, one row a group, two columns."""
+    """Rare groups, duplicates, one row per group, two columns."""
     rng = np.random.default_rng(seed)
     n_groups, k = min(n_groups, n), min(k, n)
     X = np.round(rng.normal(size=(n, 1 + seed % 3)), seed % 2)
@@ -102,7 +102,7 @@ def test_a_limit_of_one_is_plain_k_means_and_one_of_zero_the_exact_proportions()
     assert (counts[0] == counts[1]).all()
 
 
-def test_a_search_without_a_result_hands_over_near_labels():
+def test_a_search_without_a_result_hands_over_nearly_fair_labels():
     """Shares that only huge clusters have: too large to prove anything."""
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1, 2], [4001, 4003, 4007])
@@ -141,6 +141,6 @@ def test_ratios_hold_for_all_pairs_of_groups():
     X, groups = rng.normal(size=(500, 2)), rng.integers(0, 4, 500)
     levels, totals = np.arange(4)[:, None], np.bincount(groups)
     result = fair_limit(X, groups, 5, rng, ratio_limits(levels, totals, [Fraction(4, 5)]), levels)
-    parts = counts_of(result.labels, groups, 5) / totals[:, None]
-    assert (parts.min(axis=0) >= 0.8 * parts.max(axis=0) - 1e-12).all()
+    fractions = counts_of(result.labels, groups, 5) / totals[:, None]
+    assert (fractions.min(axis=0) >= 0.8 * fractions.max(axis=0) - 1e-12).all()
     assert len(limit_rows(ratio_limits(levels, totals, [Fraction(4, 5)]), levels, totals)) == 12

@@ -26,7 +26,7 @@ def squared_distance(x, y):
 
 
 def simulate(X, groups, centres, taus):
-    """The definition, word by word, point by point."""
+    """The definition, taken literally, point by point."""
     n_clusters = len(centres)
     distances = [[squared_distance(x, centre) for centre in centres] for x in X]
     labels = np.full(len(X), -1)
@@ -68,7 +68,7 @@ class TestFairAssignmentByHand:
         assert fair_assignment(column(5, 5, 5, 5, 5), np.zeros(5, int), column(5, 5)).tolist() == [0, 1, 0, 1, 0]
         assert fair_assignment(column(1, -1, 1, -1), np.zeros(4, int), column(0, 0)).tolist() == [0, 1, 0, 1]
 
-    def test_below_the_quota_the_rest_goes_to_the_nearest_centre(self):
+    def test_what_exceeds_the_quota_goes_to_the_nearest_centre(self):
         X = column(0, 1, 2, 3, 4, 100)
         # one turn each: centre 0 takes 0, centre 1 takes 100; the other four are nearest to centre 0
         assert fair_assignment(X, np.zeros(6, int), column(0, 100), tau=Fraction(1, 6)).tolist() == [0, 0, 0, 0, 0, 1]
@@ -186,12 +186,12 @@ def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
 
 
 @pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
-def test_sorting_by_digits_is_a_stable_sort(n):
+def test_sorting_by_merging_and_by_digits_is_stable(n):
     rng = np.random.default_rng(n)
     keys = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # subnormal ones among them
     for unsorted in (keys, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
         before = unsorted.copy()
-        assert np.array_equal(frac_module._ascending(unsorted), np.argsort(unsorted, kind="stable"))
+        assert np.array_equal(frac_module._stable_argsort(unsorted), np.argsort(unsorted, kind="stable"))
         assert np.array_equal(unsorted, before)
 
 
@@ -213,7 +213,7 @@ class TestFrac:
         return rng.normal(size=(n, 2)) + 4 * rng.integers(0, 3, size=(n, 1)), (rng.random(n) < 0.3).astype(int)
 
     def iterates(self, X, groups, centres, rounds):
-        """(labels, cost) of each round, by the simulation."""
+        """(labels, cost, centres) of each round, by the simulation."""
         iterates = []
         for _ in range(rounds):
             labels = simulate(X, groups, centres, [Fraction(1, len(centres))] * (groups.max() + 1))

@@ -40,9 +40,9 @@ def most_by_trying_all(totals, allowed):
 
 
 @given(st.fractions(0, 3), st.integers(1, 60))
-def test_the_fraction_below_is_the_largest_of_all(number, largest):
-    candidates = [Fraction(number.numerator * q // number.denominator, q) for q in range(1, largest + 1)]
-    assert fraction_below(number, largest) == max(candidates)
+def test_the_fraction_below_is_the_largest_of_all(number, max_denominator):
+    candidates = [Fraction(number.numerator * q // number.denominator, q) for q in range(1, max_denominator + 1)]
+    assert fraction_below(number, max_denominator) == max(candidates)
 
 
 def test_a_float_means_its_shortest_decimal():
@@ -66,12 +66,12 @@ def test_rows_say_exactly_what_the_limits_say(totals, limit, data):
     ratio = Fraction(4, 5)
     keeps = (limit_rows(ratio_limits(levels, totals, [Fraction(0), ratio]), levels, totals) @ clusters <= 0).all(axis=0)
     for counts, verdict in zip(clusters.T, keeps, strict=True):
-        parts = [Fraction(int(count), int(total)) for count, total in zip(counts, totals, strict=True)]
-        assert verdict == (min(parts) >= ratio * max(parts))
-    level = Fraction(1, 3), Fraction(1, 2)
-    keeps = (limit_rows(share_limits(1, {0: level}), levels, totals) @ clusters <= 0).all(axis=0)
+        fractions = [Fraction(int(count), int(total)) for count, total in zip(counts, totals, strict=True)]
+        assert verdict == (min(fractions) >= ratio * max(fractions))
+    bounds = Fraction(1, 3), Fraction(1, 2)
+    keeps = (limit_rows(share_limits(1, {0: bounds}), levels, totals) @ clusters <= 0).all(axis=0)
     for counts, size, verdict in zip(clusters.T, sizes, keeps, strict=True):
-        assert not size or verdict == (level[0] <= Fraction(int(counts[0]), int(size)) <= level[1])
+        assert not size or verdict == (bounds[0] <= Fraction(int(counts[0]), int(size)) <= bounds[1])
 
 
 @settings(max_examples=60, deadline=None)
@@ -89,9 +89,9 @@ def test_counts_are_feasible_or_proved_not_to_exist(totals, limit, k, least_size
     rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
     clusters = clusters_up_to(totals)
     allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (rows @ clusters <= 0).all(axis=0)]
-    number, parts = most_clusters(totals, rows, least_size)
+    number, cells = most_clusters(totals, rows, least_size)
     assert number == most_by_trying_all(totals, allowed)
-    assert not number or (np.sum(parts, axis=0) == totals).all()
+    assert not number or (np.sum(cells, axis=0) == totals).all()
     assert number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
     if number >= k:
         counts = feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
