@@ -97,7 +97,7 @@ def test_every_split_is_the_best_of_all_cuts(data, n, theta):
 
 
 @pytest.mark.parametrize("theta", [0, 0.5, 0.75])
-def test_every_split_is_the_best_of_all_cuts_where_leaves_have_a_least_size(theta):
+def test_every_split_is_the_best_of_all_cuts_where_leaves_have_a_smallest_size(theta):
     rng = np.random.default_rng(int(theta * 4))
     X, groups = np.round(rng.normal(size=(90, 3)), 1), rng.integers(3, size=90)
     tree = check_against_every_cut(X, groups, kmeans_labels(X, 2, rng), 2, theta)

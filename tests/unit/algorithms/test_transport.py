@@ -59,7 +59,7 @@ def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
     assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding(costs)).all()
 
 
-def test_one_cluster_and_no_instance():
+def test_one_cluster_takes_all_and_no_instances_need_no_labels():
     assert transport(np.random.default_rng(0).random((4, 1)), np.array([4]))[0].tolist() == [0] * 4
     labels, prices = transport(np.empty((0, 2)), np.array([0, 0]))
     assert labels.shape == (0,) and prices.tolist() == [0, 0]
