@@ -114,7 +114,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
 
 @njit
 def _split(cells, order, scratch, first, end, bit, bounds):
-    """Sort a range of ``order`` stably by one bit of all coordinates; returns the number of children, and writes their ``bounds``."""
+    """Sort a range of ``order`` stably by a bit of all coordinates, and set the children's ``bounds``; returns their number."""
     n_features = cells.shape[1]
     for feature in range(n_features - 1, -1, -1):
         filled, n_moved = first, 0
