@@ -56,8 +56,8 @@ def fairkm(
     """FairKM from the clusters of plain k-means (Abraham, Deepak and Sundaram, EDBT 2020).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairKM` declares them. If plain k-means has cost
-    0, a numeric ``penalty`` gives lambda = 0.
+    other parameters as :class:`clusterlets.FairKM` declares them. If plain k-means has cost 0, a numeric ``penalty`` gives
+    lambda = 0.
 
     Notes
     -----

@@ -262,7 +262,7 @@ def _best_on_list(i, lists, list_costs, prices):
 
 @inner
 def _sell(red, buyer, price, holders, slot_prices, prices):
-    """Give the slot of the highest price to a buyer, at a new price; returns its former holder."""
+    """Give a buyer the cheapest slot, that of the highest price, at a new price; returns its former holder."""
     slot = 0
     for i in range(1, holders.shape[1]):
         if slot_prices[red, i] > slot_prices[red, slot]:

@@ -91,13 +91,13 @@ class Nodes:
     Attributes
     ----------
     children_left, children_right : int array (m,)
-        Nodes of the instances whose feature is at most the threshold, and of the others; -1 of a leaf.
+        Nodes of the instances whose feature is at most the threshold, and of the others; -1 for a leaf.
     feature : int array (m,)
-        -1 of a leaf.
+        -1 for a leaf.
     threshold : float array (m,)
-        In units of the feature; NaN of a leaf.
+        In units of the feature; NaN for a leaf.
     cluster : int array (m,)
-        Label of the instances in a leaf; -1 of a node that is split.
+        Label of the instances in a leaf; -1 for a node that is split.
     """
 
     children_left: np.ndarray

@@ -7,10 +7,10 @@ A row i belongs to cluster c by a share S_ic, and the shares of a row add up to 
 with a_ic the squared distance to centre c in units of the mean one under plain k-means, r the shares of the groups in the
 table, and p_c those in cluster c. So lambda depends neither on the unit of the features nor on the number of rows.
 
-1. *Bound*: KL(r || p_c) is a concave and a convex function of the masses m_hc of the groups in the clusters. Its linear part
-   at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, plus L times the divergence from S bounds F from above for large L. The
-   minimum of this bound is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F still rises, L doubles;
-   after five steps half of it is tried, but never less than the given L.
+1. *Bound*: KL(r || p_c) is the sum of a concave and a convex function of the masses m_hc of the groups in the clusters. Its
+   linearisation at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, plus L times the divergence from S bounds F from above for
+   large L. The minimum of this bound is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F still rises, L
+   doubles; after five steps half of it is tried, but never less than the given L.
 2. *Inner rounds*: step 1 until F falls by at most 1e-5 of itself.
 3. *Outer rounds*: each row goes to the cluster of its largest share; centres become the means; S starts again from
    exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on, after five rounds without a new

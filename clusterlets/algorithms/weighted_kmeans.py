@@ -61,9 +61,9 @@ def _first_centres(rows, tiles, weights, n_clusters, random_state):
     return centre_rows
 
 
-def _draw_rows(shares, random_state, size):
-    """Row numbers drawn in proportion to the shares."""
-    cumulative = np.cumsum(shares)
+def _draw_rows(chances, random_state, size):
+    """Row numbers drawn in proportion to ``chances``."""
+    cumulative = np.cumsum(chances)
     drawn = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
     # Rounding may put a draw past the last row that has a chance.
     return np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))

@@ -87,12 +87,12 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
 
 @given(data=st.data(), n=st.integers(1, 18), theta=st.sampled_from([0, 0.25, 0.5, 0.75, 0.9, 1]))
 def test_every_split_is_the_best_of_all_cuts(data, n, theta):
-    def whole(highest, *shape):
+    def integers(highest, *shape):
         size = int(np.prod(shape))
         return np.array(data.draw(st.lists(st.integers(0, highest), min_size=size, max_size=size))).reshape(shape)
 
-    X = whole(data.draw(st.sampled_from([1, 3, 20])), n, data.draw(st.integers(1, 3))).astype(float)
-    groups, targets = whole(data.draw(st.integers(0, 4)), n), whole(data.draw(st.integers(0, 4)), n)
+    X = integers(data.draw(st.sampled_from([1, 3, 20])), n, data.draw(st.integers(1, 3))).astype(float)
+    groups, targets = integers(data.draw(st.integers(0, 4)), n), integers(data.draw(st.integers(0, 4)), n)
     check_against_every_cut(X, groups, targets, data.draw(st.integers(1, n)), theta)
 
 
