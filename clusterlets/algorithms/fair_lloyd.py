@@ -68,8 +68,8 @@ def fair_lloyd(
     """Fair-Lloyd from centres of k-means++, for any number of groups (Ghadiri, Samadi and Vempala, FAccT 2021).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost, so
-    the clusters are valid after any number of them. O(n k d) time per round, and O(K^2 k d) for each of some dozens of steps;
+    other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost, so the
+    clusters are valid after any number of them. O(n k d) time per round, and O(K^2 k d) for each of some dozens of steps;
     O(n d) memory.
     """
     X, groups = checked_instances(X, groups, "Fair-Lloyd", n_clusters)

@@ -1,9 +1,8 @@
 """What scoring needs from the instances: summed distances, exact or estimated; the largest distance; label moments.
 
-Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed
-distances between clusterlets gives the exact cohesion of any matching in O(|cluster|^2).
-Distances are square roots of summed squared differences, in double precision: an outlier does not reduce the precision of the
-other pairs.
+Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed distances between clusterlets
+gives the exact cohesion of any matching in O(|cluster|^2). Distances are square roots of summed squared differences, in double
+precision: an outlier does not reduce the precision of the other pairs.
 All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every processor gives the same bytes.
 """
 

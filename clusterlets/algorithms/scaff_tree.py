@@ -130,8 +130,8 @@ def scaff_tree(
     """Plain k-means, and a tree that learns its labels; steps 1 to 4 above.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of
-    k-means, and that of :func:`grow_tree`.
+    other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of k-means, and
+    that of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)

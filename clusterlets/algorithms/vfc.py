@@ -119,8 +119,8 @@ def vfc(
     """VFC from centres of k-means++ (Ziko et al., AAAI 2021, arXiv 1906.08207, algorithm 1).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.VFC` declares them. The published lambda is
-    ``fairness_weight * SSE of plain k-means``, and the published L ``lipschitz * SSE of plain k-means / n``.
+    other parameters as :class:`clusterlets.VFC` declares them. The published lambda is ``fairness_weight * SSE of
+    plain k-means``, and the published L ``lipschitz * SSE of plain k-means / n``.
 
     Raises
     ------

@@ -337,7 +337,7 @@ def _padded(offsets: np.ndarray, n_tiles: int) -> np.ndarray:
 
 
 def _minima(rows: np.ndarray, norms: np.ndarray, tiles: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """For each row, the smallest squared distance to a column less its potential; offsets are columns' norms less potentials."""
+    """For each row, the least squared distance to a column less its potential; offsets are columns' norms less potentials."""
     least = np.empty(len(rows))
     _min_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), least)
     return norms + least
