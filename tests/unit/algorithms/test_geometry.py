@@ -159,14 +159,14 @@ def test_samples_are_the_first_rows_of_each_group_in_the_order():
 
 @pytest.mark.parametrize("n", [1, 2, 50, 1000])
 @pytest.mark.parametrize("spread", ["normal", "heavy tail", "integers"])
-def test_diameter_is_the_largest_distance(n, spread):
+def test_the_diameter_is_the_largest_distance(n, spread):
     rng = np.random.default_rng(n)
     draw = {"normal": rng.normal, "heavy tail": rng.standard_cauchy, "integers": lambda size: rng.integers(9, size=size)}
     X = draw[spread](size=(n, 3)).astype(float)
     assert diameter(X) == pytest.approx(cdist(X, X).max(), rel=1e-12)
 
 
-def test_diameter_of_points_on_a_sphere_where_nothing_can_be_pruned():
+def test_the_diameter_is_exact_on_a_sphere_where_nothing_can_be_pruned():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(700, 5))
     X /= np.linalg.norm(X, axis=1, keepdims=True)

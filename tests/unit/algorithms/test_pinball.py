@@ -66,7 +66,7 @@ def test_distance_hops_back_to_a_clusterlet_that_stays_and_is_last_again():
         assert clusters(match_distance(build(TWO), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
 
 
-def test_distance_to_the_whole_cluster_sums():
+def test_the_distance_to_a_whole_cluster_is_a_sum():
     # From 0@0 to 2@4. Then by "last", 4 to 1@7 is 3, to 0@0 is 4: 1 joins. By the sum, 0@0: 0 + 4, 1@7: 7 + 3.
     clusterlets = build([[0, 7], [4, 100]])
     assert clusters(match_distance(clusterlets, 2, "last"))[0] == {0, 1, 2}

@@ -22,7 +22,7 @@ def test_costs_are_mirrored_as_if_they_were_symmetric():
     assert as_sets(pinball.match_balance(CASE, 1)) != as_sets(published.match_balance(CASE, 1))
 
 
-def test_later_starts_of_d_make_one_sweep_fewer():
+def test_later_starts_of_d_make_one_fewer_sweep():
     # 3@4 is left over. It goes to 0@0 and, by the text, back to group 1: 2@1.
     clusterlets = build([[0, 10], [1, 4, 12]])
     assert clusters(pinball.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 2, 3}]

@@ -66,7 +66,7 @@ def reference(X, groups, k, random_state, weight, lipschitz=7.0):
 @pytest.mark.parametrize("k", [3, 5])
 @pytest.mark.parametrize("weight", [0, 0.3])
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_it_matches_the_definition(k, weight, n_groups):
+def test_vfc_matches_its_definition(k, weight, n_groups):
     X, groups = table(k, 400)
     if n_groups == 3:
         groups = groups + (X[:, 0] > 2) * (groups == 1)

@@ -39,7 +39,7 @@ def test_the_deviation_of_three_groups_is_the_largest_difference():
     assert deviation == pytest.approx([0.25])
 
 
-def test_a_cluster_of_one_group_scores_the_same_whichever_group_it_holds():
+def test_two_kinds_of_deviation_score_a_cluster_of_one_group_alike_whichever_it_holds():
     counts, composition = np.array([3, 7]), np.array([[5, 0], [0, 5], [2, 2]])
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx([0.7, 0.3, 0.2])
     assert metrics.deviation_per_cluster(composition, counts, "first_group") == pytest.approx([0.7, 0.7, 0.2])

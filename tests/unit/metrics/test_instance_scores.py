@@ -51,7 +51,7 @@ def by_definition(X, labels):
 
 
 class TestSilhouettes:
-    def test_a_single_cluster_has_none(self):
+    def test_a_single_cluster_has_no_silhouettes(self):
         assert np.isnan(silhouettes_of(np.arange(4.0)[:, None], np.zeros(4, dtype=int))).all()
 
     def test_a_cluster_without_rows_does_not_count(self):
