@@ -15,13 +15,13 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans, lloyd
 
-_PLACES = 5  # of the added points, which are shared out equally among them
-_STARTS = 10  # of plain k-means
-_MAX_ROUNDS = 30  # of k-means with the added points
+_N_PLACES = 5  # the added points are divided equally among so many places
+_STARTS = 10  # runs of plain k-means
+_MAX_ROUNDS = 30  # rounds of k-means with the added points
 _JUMP = 0.2  # chance that a place moves anywhere instead of nearby
 _WIDER, _NARROWER, _MIN_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
-_MEAN_WEIGHT = 0.1  # of the clusters' mean balance, which decides between clusterings with the same worst cluster
-_UNIFORMS = 12  # whose sum has variance 1
+_MEAN_WEIGHT = 0.1  # weight of the clusters' mean balance, which decides between clusterings with the same worst cluster
+_UNIFORMS = 12  # the sum of twelve uniform numbers has variance 1
 _EMPTY = (-1.0, 0.0)  # the score of a clustering with a cluster of added points only
 
 
@@ -34,7 +34,7 @@ class Antidote:
     labels : int array (n,)
         0..m-1 without gaps.
     places : float array (g, d)
-        Where the added points lie; g is 0 if none of those tried made plain k-means fairer.
+        Where the added points lie; g is 0 if all those tried made the clustering worse than plain k-means.
     weight : float
         Added points at each place; usually not a whole number.
     """
@@ -55,14 +55,14 @@ def antidote(
     """Plain k-means of the rows and a few added points, which a random search places to make the clusters fair.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.Antidote` declares them. ``ceil(rho * n)`` points are added,
-    an equal part at each of five places.
+    other parameters as :class:`clusterlets.Antidote` declares them. ``ceil(rho * n)`` points are added, a fifth of them at each
+    of five places.
 
     Returns
     -------
     Antidote
-        Its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, from whose centres every
-        clustering starts; or the mean balance of its clusters is larger.
+        The smallest of its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, from whose
+        centres every clustering starts; or the mean of them is larger.
 
     Notes
     -----
@@ -71,16 +71,16 @@ def antidote(
     """
     X, groups = checked_instances(X, groups, "an antidote", n_clusters)
     plain = _plain_centres(X, n_clusters, random_state)
-    added = _AddedPoints(X, groups, plain, ceil(rho * len(X) - 1e-9) / _PLACES)  # .07 * 100 is a little more than 7
-    places, score, labels = _search(X, added, random_state, n_evaluations)
+    evaluation = _Evaluation(X, groups, plain, ceil(rho * len(X) - 1e-9) / _N_PLACES)  # .07 * 100 is a little more than 7
+    places, score, labels = _search(X, evaluation, random_state, n_evaluations)
     labels_plain = lloyd(X, plain, max_iter=1).labels
-    if score < added.score(labels_plain):
+    if score < evaluation.score(labels_plain):
         places, labels = places[:0], labels_plain
-    return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, added.weight)
+    return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, evaluation.weight)
 
 
 def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
-    """The smallest of min(p / r, r / p) over the groups, of each cluster (C,): 1 is the table's shares, 0 a group's absence.
+    """For each cluster (C,), the smallest of min(p / r, r / p) over the groups: 1 for the table's shares, 0 without a group.
 
     p is the group's share of the cluster and r of the table; the smallest of all clusters is the balance of Bera et al. 2019.
     No cluster may be empty. O(n + C K).
@@ -100,15 +100,15 @@ def _plain_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
     return best.centres[np.unique(best.labels)]
 
 
-class _AddedPoints:
-    """k-means of the rows X (n, d) with added points, from the same centres for all of their positions."""
+class _Evaluation:
+    """Clusters the rows X (n, d) with points added at given places, always from the same centres, and scores the result."""
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, centres: np.ndarray, weight: float):
         self.X, self.groups, self.centres, self.weight = X, groups, centres, weight
         self.tiles = tiles_of(X)
 
     def labels(self, places: np.ndarray) -> np.ndarray:
-        """Labels (n,) of the rows when there are ``weight`` points more at each place (g, d). O(n k d) a round."""
+        """Labels (n,) of the rows when ``weight`` points are added at each place (g, d). O(n k d) per round."""
         centres, tiles = self.centres, tiles_of(places)
         labels, labels_added = np.empty(len(self.X), dtype=np.int64), np.empty(len(places), dtype=np.int64)
         distances, distances_added = np.empty(len(self.X)), np.empty(len(places))
@@ -140,24 +140,24 @@ class _AddedPoints:
         return float(balances.min() + _MEAN_WEIGHT * balances.mean()), -float(inertia.sum())
 
 
-def _search(X, added: _AddedPoints, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
+def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
     """The best places (g, d) tried, their score and the labels that they give.
 
     Each evaluation moves one place: anywhere in the box of the rows, or by a step along every feature.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     spread = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))
-    places = X[random_state.integers(len(X), size=_PLACES)]
-    labels = added.labels(places)
-    best_score, step = added.score(labels), 1.0
+    places = X[random_state.integers(len(X), size=_N_PLACES)]
+    labels = evaluation.labels(places)
+    best_score, step = evaluation.score(labels), 1.0
     for _ in range(n_evaluations - 1):
-        trial_places, place = places.copy(), random_state.integers(_PLACES)
+        trial_places, place = places.copy(), random_state.integers(_N_PLACES)
         if random_state.random() < _JUMP:
             trial_places[place] = low + random_state.random(X.shape[1]) * (high - low)
         else:
             trial_places[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
-        trial_labels = added.labels(trial_places)
-        trial_score = added.score(trial_labels)
+        trial_labels = evaluation.labels(trial_places)
+        trial_score = evaluation.score(trial_labels)
         if trial_score[0] > best_score[0]:
             step *= _WIDER
         elif trial_score < best_score:

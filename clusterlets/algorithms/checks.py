@@ -53,7 +53,7 @@ def _describe_feature(feature: int, names: Sequence[str] | None) -> str:
 
 
 def check_same_index(**tables: Any) -> None:
-    """Raise InvalidInput if objects of pandas differ in their index: rows belong together by position.
+    """Raise InvalidInput if pandas objects differ in their index: rows belong together by position.
 
     ``tables`` are the objects by their names; those that have no index are left out.
     """

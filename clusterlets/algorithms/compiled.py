@@ -55,15 +55,15 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 def inner(function: Callable) -> Callable:
-    """Decorator of functions that only kernels call: compiled with these, and without the code by which Python would call them.
+    """Decorator of functions that only kernels call: compiled with these, without the wrapper by which Python would call them.
 
-    That code takes a fifth of the time of compilation.
+    The wrapper takes a fifth of the time of compilation.
     """
     return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def compile_together(kernels: Sequence[str]) -> None:
-    """Compile kernels that are not cached yet on two cores: every other one in a process of its own. Then they are cached.
+    """Compile and cache the kernels that are not cached yet on two cores: every other one in a second process.
 
     Does nothing with one core, or where no cache is writable. The first fit of a method compiles several slow kernels, and
     compilation does not run in threads.
@@ -73,15 +73,15 @@ def compile_together(kernels: Sequence[str]) -> None:
     kernels : sequence of str
         As ``module.function`` of ``clusterlets.algorithms``; they should alternate in the time that they take.
     """
-    missing = [] if config.DISABLE_JIT else [kernel for kernel in kernels if not _is_cached(_kernel(kernel).__wrapped__)]
-    if len(missing) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
+    uncached = [] if config.DISABLE_JIT else [kernel for kernel in kernels if not _is_cached(_kernel(kernel).__wrapped__)]
+    if len(uncached) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
-    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_here; compile_here({missing[1::2]!r})"
+    code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_here; compile_here({uncached[1::2]!r})"
     # If the other process fails, its kernels are compiled when they are used.
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ):
-        compile_here(missing[::2])
+        compile_here(uncached[::2])
 
 
 def compile_here(kernels: Sequence[str]) -> None:
@@ -155,7 +155,7 @@ def _for_signature(dispatcher, signature: str) -> Callable:
 
 @contextmanager
 def _locked(folder: Path, function: Callable) -> Iterator[None]:
-    """Hold the lock on a kernel, a byte of the folder's file. Without locks on the file system processes compile more often."""
+    """Hold the lock of a kernel, one byte of the folder's lock file. Without file locks, several processes may compile it."""
     try:
         lock = os.open(folder / "kernels.lock", os.O_RDWR | os.O_CREAT, 0o666)
     except OSError:

@@ -1,7 +1,7 @@
 """``log``, ``exp`` and a divergence with the same bits on every processor.
 
-Those of numpy and of the C library use other polynomials on other processors (AVX-512, fused multiply-add, neither), and
-their last bits differ. Here each step is one operation that IEEE 754 rounds exactly (+, -, *, /, and scaling by a power of
+NumPy and the C library use different polynomials on different processors (AVX-512, fused multiply-add, neither), and their
+last bits differ. Here each step is one operation that IEEE 754 rounds exactly (+, -, *, /, and scaling by a power of
 two), in an order that the source fixes. The error is below one unit in the last place.
 """
 

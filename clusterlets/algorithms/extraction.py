@@ -12,9 +12,9 @@ from clusterlets.errors import ClusterletsError
 def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterlets:
     """k-means on each group separately, with ``min(n_clusterlets, distinct rows of the group)`` clusters (paper, section 3.1).
 
-    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` of each group, at least 2. ClusterletsError as
-    :func:`clusterlets.algorithms.instances.checked_instances`, and for a group without instances. O(n n_clusterlets d) time a
-    round.
+    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` of each group, at least 2. Raises ClusterletsError as
+    :func:`clusterlets.algorithms.instances.checked_instances` does, and for a group without instances. O(n n_clusterlets d)
+    time per round of k-means.
     """
     X, groups = checked_instances(X, groups, "the extraction")
     labels = np.empty(len(X), dtype=np.int64)
@@ -34,12 +34,12 @@ def clusterlets_from_labels(X: np.ndarray, groups: np.ndarray, labels: np.ndarra
 
     ValueError where a set holds two groups or none, or where the sets are out of order. O(n d) time.
     """
-    n_clusterlets = int(labels.max()) + 1
-    counts = np.zeros((n_clusterlets, int(groups.max()) + 1), dtype=np.int64)
+    n_total = int(labels.max()) + 1
+    counts = np.zeros((n_total, int(groups.max()) + 1), dtype=np.int64)
     np.add.at(counts, (labels, groups), 1)
     if ((counts > 0).sum(axis=1) != 1).any():
         raise ValueError("every clusterlet must hold instances of exactly one group")
     group = counts.argmax(axis=1)
     if (np.diff(group) < 0).any():
         raise ValueError("clusterlets must be sorted by group")
-    return Clusterlets(group, counts, *moments_by_label(X, labels, n_clusterlets), labels)
+    return Clusterlets(group, counts, *moments_by_label(X, labels, n_total), labels)

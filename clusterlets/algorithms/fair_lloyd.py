@@ -4,12 +4,12 @@ The cost of group h is f_h, the mean squared distance of its rows to their centr
 says nothing about the groups' shares in clusters.
 
 1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows takes the farthest row.
-2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the part of group h in cluster
-   c, mu_hc its mean there, and D_h the mean squared distance to these means. For weights g of the groups, the centres
+2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the fraction of group h in
+   cluster c, mu_hc its mean there, and D_h the mean squared distance to these means. For weights g of the groups, the centres
    sum_h g_h a_hc mu_hc / sum_h g_h a_hc are those of lowest phi(g) = sum_h g_h f_h. So phi(g) is a lower bound on the social
    cost of all centres, and the largest f_h at these centres an upper bound. phi is concave and has the gradient f: its
    maximum over weights that add up to 1 is the lowest social cost.
-3. Rounds of 1 and 2, until the social cost falls by less than ``tol`` of itself.
+3. Rounds of 1 and 2, until the social cost falls by at most ``tol`` times itself.
 
 Two groups need one weight, found by bisection, as f_0 - f_1 falls in g_0. For more, Newton's method maximises phi(g) +
 mu sum_h log g_h for falling mu. The gap of the bounds at its maximum is at most K mu.
@@ -28,9 +28,9 @@ from clusterlets.algorithms.kmeans import kmeans_plus_plus
 _GAP = 1e-7
 _HALVINGS = 100
 _MAX_STEPS = 500
-# The weight of the barrier falls by the first factor, as soon as a Newton step would gain less than the second times it.
-_FALL, _DONE = 0.1, 0.1
-_RIDGE = 1e-12
+_FALL = 0.1  # factor by which the weight of the barrier falls ...
+_DONE = 0.1  # ... as soon as a Newton step would gain at most this times the weight
+_RIDGE = 1e-12  # as a fraction of the largest curvature
 _MIN_BARRIER = 1e-2 * _GAP  # as a fraction of the social cost; with it the barrier itself adds nothing to the gap
 
 
@@ -68,8 +68,8 @@ def fair_lloyd(
     """Fair-Lloyd from centres of k-means++, for any number of groups (Ghadiri, Samadi and Vempala, FAccT 2021).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost, so
-    the clusters are valid after any number of them. O(n k d) time a round, and O(K^2 k d) for each of some dozens of steps;
+    other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost, so the
+    clusters are valid after any number of them. O(n k d) time per round, and O(K^2 k d) for each of some dozens of steps;
     O(n d) memory.
     """
     X, groups = checked_instances(X, groups, "Fair-Lloyd", n_clusters)
@@ -91,7 +91,7 @@ def fair_lloyd(
 
 @dataclass(frozen=True)
 class FairCentres:
-    """Centres (k, d) of given clusters, their social cost, a lower bound on that of any, and the relative gap."""
+    """Centres (k, d) of given clusters, their social cost, a lower bound on that of any centres, and the relative gap."""
 
     centres: np.ndarray
     social_cost: float
@@ -201,18 +201,18 @@ class _CentreStep:
         sums_by_label(X, cells, sums, counts)
         means = sums / np.maximum(counts, 1)[:, None]
         inertia_by_label(X, cells, means, inertia)
-        self.parts = counts.reshape(-1, k) / sizes[:, None]
+        self.fractions = counts.reshape(-1, k) / sizes[:, None]
         self.means = means.reshape(-1, k, d)
         self.within = inertia.reshape(-1, k).sum(axis=1) / sizes
         self.centres = former.copy()
         self.costs, self.curvature = np.empty(self.n_groups), np.empty((self.n_groups, self.n_groups))
         differences = self.means - former
-        former_costs = self.within + (self.parts * np.square(differences).sum(axis=2)).sum(axis=1)
+        former_costs = self.within + (self.fractions * np.square(differences).sum(axis=2)).sum(axis=1)
         self.best_centres, self.upper, self.lower = former.copy(), float(former_costs.max()), 0.0
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """f at the best centres for weights (K,) that are above 0; the bounds and ``curvature``, -phi'', come with it."""
-        _evaluate(self.parts, self.means, self.within, weights, self.centres, self.costs, self.curvature)
+        _evaluate(self.fractions, self.means, self.within, weights, self.centres, self.costs, self.curvature)
         self.lower = max(self.lower, float((weights * self.costs).sum()))
         upper = float(self.costs.max())
         if upper < self.upper:
@@ -224,7 +224,7 @@ class _CentreStep:
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64[:,::1])")
-def _evaluate(parts, means, within, weights, centres, costs, curvature):
+def _evaluate(fractions, means, within, weights, centres, costs, curvature):
     """Best centres (k, d) for weights (K,), each group's cost there (K,), and -phi'' (K, K); empty clusters' centres stay."""
     n_groups, k, d = means.shape
     costs[:] = within
@@ -233,13 +233,13 @@ def _evaluate(parts, means, within, weights, centres, costs, curvature):
     for cluster in range(k):
         mass = 0.0
         for group in range(n_groups):
-            mass += weights[group] * parts[group, cluster]
+            mass += weights[group] * fractions[group, cluster]
         if mass == 0:
             continue
         for feature in range(d):
             total = 0.0
             for group in range(n_groups):
-                total += weights[group] * parts[group, cluster] * means[group, cluster, feature]
+                total += weights[group] * fractions[group, cluster] * means[group, cluster, feature]
             centres[cluster, feature] = total / mass
             for group in range(n_groups):
                 differences[group, feature] = means[group, cluster, feature] - centres[cluster, feature]
@@ -249,8 +249,8 @@ def _evaluate(parts, means, within, weights, centres, costs, curvature):
                 for feature in range(d):
                     product += differences[first, feature] * differences[second, feature]
                 if first == second:
-                    costs[first] += parts[first, cluster] * product
-                change = 2 * product * parts[first, cluster] * parts[second, cluster] / mass
+                    costs[first] += fractions[first, cluster] * product
+                change = 2 * product * fractions[first, cluster] * fractions[second, cluster] / mass
                 curvature[first, second] += change
                 if first != second:
                     curvature[second, first] += change

@@ -56,13 +56,13 @@ def fairkm(
     """FairKM from the clusters of plain k-means (Abraham, Deepak and Sundaram, EDBT 2020).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairKM` declares them. Where plain k-means costs
-    nothing, a number as ``penalty`` gives lambda = 0.
+    other parameters as :class:`clusterlets.FairKM` declares them. If plain k-means has cost 0, a numeric ``penalty`` gives
+    lambda = 0.
 
     Notes
     -----
-    A pass takes the rows in their order: O(n k d) time, and O(K d) for each move. O(n d) memory. Sums start afresh in every
-    pass, so rounding does not add up.
+    A pass takes the rows in their order: O(n k d) time, and O(K d) for each move. O(n d) memory. Sums are recomputed
+    before every pass, so that rounding errors do not accumulate.
     """
     X, groups = checked_instances(X, groups, "FairKM", n_clusters)
     groups = codes_that_occur(groups)
@@ -71,7 +71,7 @@ def fairkm(
     converged, n_iter, changes = False, 0, np.empty(len(X))
     while not converged and n_iter < max_iter:
         n_iter += 1
-        converged = not _pass(X, groups, labels, n_clusters, weight, changes)
+        converged = not _run_pass(X, groups, labels, n_clusters, weight, changes)
     clusters = _Clusters(X, groups, labels, n_clusters)
     return FairKMResult(labels, clusters.sse, clusters.unfairness, weight, clusters.objective(weight), n_iter, converged)
 
@@ -83,7 +83,7 @@ def _weight(penalty, n: int, n_clusters: int, plain_sse: float) -> float:
 
 
 class _Clusters:
-    """Sums of clusters, and the terms of the objective; an empty cluster has the mean 0."""
+    """Means, sizes and excesses of the clusters, and the terms of the objective; an empty cluster has the mean 0."""
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, n_clusters: int):
         self.shares = np.bincount(groups) / len(X)
@@ -102,8 +102,8 @@ class _Clusters:
         return self.sse + weight * self.unfairness
 
 
-def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
-    """Move the rows in their order; True if any moved. Writes ``labels``, and the ``changes`` of the objective by each row."""
+def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
+    """Move the rows in their order; True if any moved. Writes ``labels`` and, for tests, each row's change of the objective."""
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
     return _move_rows(
@@ -125,10 +125,10 @@ def _pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray
     "boolean(float64[:,::1], int64[::1], float64[::1], float64, float64, int64[::1], "
     "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
 )
-def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, excess, weighted, changes):
+def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, excess, weighted_excess, changes):
     """Move each row to the cluster that lowers the objective most, ties to the lowest index; True if any row moved.
 
-    ``weight`` is that of a squared excess; ``weighted`` (k,) holds the sums b_C. The clusters' arrays are kept up
+    ``weight`` is that of a squared excess; ``weighted_excess`` (k,) holds the sums b_C. The clusters' arrays are kept up
     to date. The last row of a cluster stays.
     """
     squares = 0.0
@@ -146,7 +146,7 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
             difference = rows[row, feature] - means[source, feature]
             removal_gain += difference * difference
         removal_gain *= sizes[source] / (sizes[source] - 1)
-        own_term = excess[source, group] - weighted[source]
+        own_term = excess[source, group] - weighted_excess[source]
         for cluster in range(len(means)):
             if cluster == source:
                 continue
@@ -155,8 +155,10 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
                 difference = rows[row, feature] - means[cluster, feature]
                 joining_cost += difference * difference
             joining_cost *= sizes[cluster] / (sizes[cluster] + 1)
-            fairness = 2 * (excess[cluster, group] - weighted[cluster] - own_term + 1 - 2 * shares[group] + squares)
-            change = joining_cost - removal_gain + weight * fairness
+            unfairness_change = 2 * (
+                excess[cluster, group] - weighted_excess[cluster] - own_term + 1 - 2 * shares[group] + squares
+            )
+            change = joining_cost - removal_gain + weight * unfairness_change
             if change < best:
                 best, target = change, cluster
         if target < 0:
@@ -174,6 +176,6 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
             step = (1.0 if other == group else 0.0) - shares[other]
             excess[source, other] -= step
             excess[target, other] += step
-        weighted[source] -= shares[group] - squares
-        weighted[target] += shares[group] - squares
+        weighted_excess[source] -= shares[group] - squares
+        weighted_excess[target] += shares[group] - squares
     return has_moved

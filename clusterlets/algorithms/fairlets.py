@@ -21,18 +21,18 @@ from clusterlets.algorithms.kernels import tiles_of
 
 #: Bits of the largest cost as a whole number. A price is at most the length of a path: 2 n of these stay below 2^63.
 BITS = 40
-#: Arcs from each point to its nearest of the other group at the start, and those that a round of pricing adds.
+#: Arcs from each point to its nearest of the other group at the start, and the most that a round of pricing adds for a blue.
 NEIGHBOURS = 16
 
-# Steps of the auction, as parts of the mean squared distance to the nearest red, and the most bids per blue with each.
+# Steps of the auction, as multiples of the mean squared distance to the nearest red, and the most bids per blue with each.
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
 _MAX_BIDS = 100
 
 #: Up to this many pairs, shortest paths are faster without an auction first.
 MAX_PAIRS = 1_000_000
 
-_FAR = np.int64(2**62)
-_LANES = 128  # of a tile, as tiles_of makes them
+_FAR = np.int64(2**62)  # beyond every cost, price and distance
+_LANES = 128  # rows of a tile, as tiles_of makes them
 _SLACK = 1e3  # largest rounding error of cost - price in double precision, in units of whole costs
 
 
@@ -85,7 +85,7 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
 
 
 def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n_spare: int) -> np.ndarray:
-    """Prices (R,) near those of the optimum, by :func:`_auction`."""
+    """Prices (R,) to start from: near those of the optimum by :func:`_auction`, or 0 if there are few pairs."""
     prices = np.zeros(len(reds), dtype=np.int64)
     if len(reds) > 1 and len(reds) * len(blues) > MAX_PAIRS:
         nearest = np.full((len(blues), 1), -1)
@@ -114,13 +114,13 @@ def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits:
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = tiles_of(others)
     _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
-    row, place = np.nonzero(cheapest >= 0)
-    return row * len(others) + cheapest[row, place]
+    row, index = np.nonzero(cheapest >= 0)
+    return row * len(others) + cheapest[row, index]
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
 def _cheapest_columns(rows, tiles, prices, limits, scale, cheapest):
-    """For each row the columns of lowest cost less price below its limit, the most expensive last; unused places stay."""
+    """For each row the columns of lowest cost less price below its limit, the most expensive last; unused entries stay."""
     rough = _approximate_prices(prices, scale, len(tiles))
     squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
@@ -140,9 +140,9 @@ def _approximate_prices(prices, scale, n_tiles):
 def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheapest):
     """Write the columns of lowest cost less price below the limit, and these values; returns their number.
 
-    The search starts at a place that depends on ``first``, so that equal rows find different columns among equal ones.
+    The search starts at a tile that depends on ``first``, so that equal rows find different columns among equal ones.
     """
-    n_columns, most = len(prices), len(cheapest)
+    n_columns, capacity = len(prices), len(cheapest)
     n_tiles, n_features = tiles.shape[0], tiles.shape[1]
     count = 0
     for turn in range(n_tiles):
@@ -164,14 +164,14 @@ def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheap
             value = np.int64(np.floor(squares[j] * scale + 0.5)) - prices[t * _LANES + j]
             if value >= limit:
                 continue
-            place = min(count, most - 1)
-            while place > 0 and values[place - 1] > value:
-                values[place], cheapest[place] = values[place - 1], cheapest[place - 1]
-                place -= 1
-            values[place], cheapest[place] = value, t * _LANES + j
-            count = min(count + 1, most)
-            if count == most:
-                limit = values[most - 1]
+            index = min(count, capacity - 1)
+            while index > 0 and values[index - 1] > value:
+                values[index], cheapest[index] = values[index - 1], cheapest[index - 1]
+                index -= 1
+            values[index], cheapest[index] = value, t * _LANES + j
+            count = min(count + 1, capacity)
+            if count == capacity:
+                limit = values[capacity - 1]
     return count
 
 
@@ -208,8 +208,8 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
                     values = list_costs[i]
                     _scan(blues[i], i, tiles, rough, prices, _FAR, scale, squares, values, lists[i])
                     beyond[i] = values[length - 1] if length < n_reds else _FAR
-                    for place in range(length):
-                        values[place] += prices[lists[i, place]]
+                    for index in range(length):
+                        values[index] += prices[lists[i, index]]
                     best, raised = _best_on_list(i, lists, list_costs, prices)
                 red, raised = lists[i, best], min(raised, beyond[i])
                 former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
@@ -247,14 +247,14 @@ def _two_highest(prices, taken):
 
 @inner
 def _best_on_list(i, lists, list_costs, prices):
-    """Place of the best red on a blue's list, and the value of the second best; -1 and infinity if there is no list yet."""
+    """Index of the best red on a blue's list, and the value of the second best; -1 and infinity if there is no list yet."""
     best, least, second = -1, _FAR, _FAR
     if lists[i, 0] < 0:
         return best, second
-    for place in range(lists.shape[1]):
-        value = list_costs[i, place] - prices[lists[i, place]]
+    for index in range(lists.shape[1]):
+        value = list_costs[i, index] - prices[lists[i, index]]
         if value < least:
-            best, least, second = place, value, least
+            best, least, second = index, value, least
         elif value < second:
             second = value
     return best, second
@@ -262,7 +262,7 @@ def _best_on_list(i, lists, list_costs, prices):
 
 @inner
 def _sell(red, buyer, price, holders, slot_prices, prices):
-    """Give the slot of the highest price to a buyer, at a new price; returns its former holder."""
+    """Give a buyer the cheapest slot, that of the highest price, at a new price; returns its former holder."""
     slot = 0
     for i in range(1, holders.shape[1]):
         if slot_prices[red, i] > slot_prices[red, slot]:
@@ -289,7 +289,7 @@ def _costs(rows, others, starts, columns, scale, costs):
 
 @compiled("void(int64[::1], int64[::1], int64[::1], int64, int64[::1], boolean[::1], int64[::1], int64[::1])")
 def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
-    """Cheapest flow on given arcs, starting at the former; ``prices``, ``spare``, ``red_of`` and ``blue_prices`` are written.
+    """Cheapest flow on given arcs, from the previous one; ``prices``, ``spare``, ``red_of`` and ``blue_prices`` are written.
 
     A red has ``room`` slots, one of which may be spare. The spare slots are the supply of one more node, numbered R, with an
     arc of cost 0 and capacity 1 to each red. Every blue without a red finds the shortest path to a red with a free slot, where
@@ -302,7 +302,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
     for j in range(n_reds):
         if spare[j]:
             spare_price = min(spare_price, prices[j])
-    distance, before = np.full(n_reds + 1, _FAR), np.full(n_reds + 1, -1)
+    distance, previous = np.full(n_reds + 1, _FAR), np.full(n_reds + 1, -1)
     settled = np.zeros(n_reds + 1, dtype=np.bool_)
     touched = np.empty(n_reds + 1, dtype=np.int64)
     size = 0
@@ -318,7 +318,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                 if distance[j] == _FAR:
                     touched[n_touched] = j
                     n_touched += 1
-                distance[j], before[j] = length, blue
+                distance[j], previous[j] = length, blue
                 size = _push(heap_keys, heap_nodes, size, length, j)
                 if counts[j] + spare[j] < room:
                     bound = length
@@ -340,13 +340,13 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                         if distance[j] == _FAR:
                             touched[n_touched] = j
                             n_touched += 1
-                        distance[j], before[j] = length, n_blues
+                        distance[j], previous[j] = length, n_blues
                         size = _push(heap_keys, heap_nodes, size, length, j)
                         if counts[j] < room:
                             bound = length
                 continue
-            for place in range(counts[node]):
-                i = members[node, place]
+            for index in range(counts[node]):
+                i = members[node, index]
                 for arc in range(starts[i], starts[i + 1]):
                     j = columns[arc]
                     length = node_distance + costs[arc] - blue_prices[i] - prices[j]
@@ -354,7 +354,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                         if distance[j] == _FAR:
                             touched[n_touched] = j
                             n_touched += 1
-                        distance[j], before[j] = length, i
+                        distance[j], previous[j] = length, i
                         size = _push(heap_keys, heap_nodes, size, length, j)
                         if counts[j] + spare[j] < room:
                             bound = length
@@ -364,22 +364,22 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                     if distance[n_reds] == _FAR:
                         touched[n_touched] = n_reds
                         n_touched += 1
-                    distance[n_reds], before[n_reds] = length, node
+                    distance[n_reds], previous[n_reds] = length, node
                     size = _push(heap_keys, heap_nodes, size, length, n_reds)
         path_length = distance[target]
         blue_prices[blue] += path_length
-        for place in range(n_touched):
-            j = touched[place]
+        for index in range(n_touched):
+            j = touched[index]
             if settled[j] and j < n_reds:
                 prices[j] -= path_length - distance[j]
                 for member in range(counts[j]):
                     blue_prices[members[j, member]] += path_length - distance[j]
             elif settled[j]:
                 spare_price -= path_length - distance[j]
-        _shift(target, before, members, counts, spare, red_of)
-        for place in range(n_touched):
-            j = touched[place]
-            distance[j], before[j], settled[j] = _FAR, -1, False
+        _shift(target, previous, members, counts, spare, red_of)
+        for index in range(n_touched):
+            j = touched[index]
+            distance[j], previous[j], settled[j] = _FAR, -1, False
 
 
 @inner
@@ -408,24 +408,24 @@ def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices
 
 
 @inner
-def _shift(target, before, members, counts, spare, red_of):
+def _shift(target, previous, members, counts, spare, red_of):
     """Move every blue and spare slot on the path to ``target`` one step along it."""
     n_reds, n_blues = len(counts), len(red_of)
     red = target
     while red >= 0:
-        i = before[red]
+        i = previous[red]
         if i == n_blues:
             spare[red] = True
-            red = before[n_reds]
+            red = previous[n_reds]
             spare[red] = False
             continue
         former_red = red_of[i]
         if former_red >= 0:
-            place = 0
-            while members[former_red, place] != i:
-                place += 1
+            index = 0
+            while members[former_red, index] != i:
+                index += 1
             counts[former_red] -= 1
-            members[former_red, place] = members[former_red, counts[former_red]]
+            members[former_red, index] = members[former_red, counts[former_red]]
         red_of[i] = red
         members[red, counts[red]] = i
         counts[red] += 1
@@ -434,14 +434,14 @@ def _shift(target, before, members, counts, spare, red_of):
 
 @inner
 def _push(keys, nodes, size, key, node):
-    place = size
-    while place > 0:
-        parent = (place - 1) >> 1
+    index = size
+    while index > 0:
+        parent = (index - 1) >> 1
         if keys[parent] <= key:
             break
-        keys[place], nodes[place] = keys[parent], nodes[parent]
-        place = parent
-    keys[place], nodes[place] = key, node
+        keys[index], nodes[index] = keys[parent], nodes[parent]
+        index = parent
+    keys[index], nodes[index] = key, node
     return size + 1
 
 
@@ -450,16 +450,16 @@ def _pop(keys, nodes, size):
     """Remove the smallest key; returns the remaining size."""
     size -= 1
     key, node = keys[size], nodes[size]
-    place = 0
+    index = 0
     while True:
-        child = 2 * place + 1
+        child = 2 * index + 1
         if child >= size:
             break
         if child + 1 < size and keys[child + 1] < keys[child]:
             child += 1
         if keys[child] >= key:
             break
-        keys[place], nodes[place] = keys[child], nodes[child]
-        place = child
-    keys[place], nodes[place] = key, node
+        keys[index], nodes[index] = keys[child], nodes[child]
+        index = child
+    keys[index], nodes[index] = key, node
     return size

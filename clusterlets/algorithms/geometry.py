@@ -1,8 +1,8 @@
 """What scoring needs from the instances: summed distances, exact or estimated; the largest distance; label moments.
 
-Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed
-distances between clusterlets gives the exact cohesion of any matching in O(|cluster|^2).
-Distances are square roots of summed squared differences, in double precision: an outlier costs no other pair a digit.
+Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed distances between clusterlets
+gives the exact cohesion of any matching in O(|cluster|^2). Distances are square roots of summed squared differences, in double
+precision: an outlier does not reduce the precision of the other pairs.
 All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every processor gives the same bytes.
 """
 
@@ -23,9 +23,9 @@ from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 # Independent estimates that sampled_sums gives: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
 # Fewest rows of every label in an estimate, however small the label's share of the rows.
-_MIN = 20
+_MIN_SAMPLED_PER_LABEL = 20
 # Cost of a further labelling, as a fraction of that of the distances; measured from .15 to .25.
-_LABELLING = 0.2
+_LABELLING_COST = 0.2
 
 
 def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
@@ -67,10 +67,10 @@ def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
     labels = np.asarray(labels)
     labellings = np.atleast_2d(labels)
     pairs = sum(np.square(np.bincount(labelling), dtype=np.float64).sum() for labelling in labellings)
-    if pairs > len(X) * len(X) * (1 + _LABELLING * len(labellings)):
+    if pairs > len(X) * len(X) * (1 + _LABELLING_COST * len(labellings)):
         sums = distance_sums(X, labellings, n_labels).diagonal(axis1=1, axis2=2).copy()
     else:
-        sums = np.array([[_total(X[labelling == label]) for label in range(n_labels)] for labelling in labellings])
+        sums = np.array([[_sum_of_distances(X[labelling == label]) for label in range(n_labels)] for labelling in labellings])
     return sums if labels.ndim == 2 else sums[0]
 
 
@@ -107,15 +107,15 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
     Notes
     -----
     Stratified sampling: the first rows of each label in the given order are in the first sample, the next ones in the second,
-    and so on; a label with too few rows starts over. Samples that share no row have less error together than the
-    spread suggests: by the factor sqrt(1 - f), .82 at 100,001 rows and .98 at a million, if f of the rows were seen.
+    and so on; a label with too few rows starts over. Where the samples are disjoint, the true error is smaller than their
+    spread suggests: by the factor sqrt(1 - f) if a fraction f of the rows is sampled, .82 at 100,001 rows and .98 at a million.
     O(n log n) time for the samples, O(16 m^2 d) for m rows each; O(n + n_labels^2) memory. Meant for more than
     ``EXACT_LIMIT`` rows.
     """
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_labels)
     shares = np.rint(sizes * (sample_size / len(labels))).astype(np.int64)
-    sample_sizes = np.minimum(sizes, np.maximum(shares, _MIN))
+    sample_sizes = np.minimum(sizes, np.maximum(shares, _MIN_SAMPLED_PER_LABEL))
     weights = np.outer(sizes, sizes) / np.maximum(np.outer(sample_sizes, sample_sizes), 1)
     # Within a label no instance pairs with itself: m rows have m (m - 1) pairs.
     np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(sample_sizes * (sample_sizes - 1), 1))
@@ -160,7 +160,7 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
 
 
 def _largest_distance(rows: np.ndarray, radii: np.ndarray) -> float:
-    """Of rows (m, d) by descending distance ``radii`` from some point."""
+    """Largest distance between two of the rows (m, d), which are sorted by descending distance ``radii`` from some point."""
     return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii)))
 
 
@@ -188,11 +188,11 @@ def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[
 
 
 def load_kernels() -> None:
-    """Load the kernels of this module now, so that forked children find them loaded."""
-    row_and_label = np.zeros((1, 1)), np.zeros(1, np.int64)
-    distance_sums(*row_and_label, 1)
-    row_sums(row_and_label[0], row_and_label[1], row_and_label[1], 1)
-    moments_by_label(*row_and_label, 1)
+    """Load the kernels of sums and moments now, so that forked children find them loaded."""
+    X, zeros = np.zeros((1, 1)), np.zeros(1, np.int64)
+    distance_sums(X, zeros, 1)
+    row_sums(X, zeros, zeros, 1)
+    moments_by_label(X, zeros, 1)
 
 
 def _checked_labellings(labels: np.ndarray, n_labels: int) -> np.ndarray:
@@ -203,6 +203,6 @@ def _checked_labellings(labels: np.ndarray, n_labels: int) -> np.ndarray:
     return labellings
 
 
-def _total(X: np.ndarray) -> float:
+def _sum_of_distances(X: np.ndarray) -> float:
     """Sum of all pairwise distances of the rows, each pair twice."""
     return float(distance_sums(X, np.zeros(len(X), dtype=np.int64), 1)[0, 0]) if len(X) else 0.0

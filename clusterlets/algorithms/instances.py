@@ -7,7 +7,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Checked copies of rows (n, d) and groups (n,), in the types that compiled code takes; a code of a group may be absent.
+    """Checked copies of rows (n, d) and groups (n,), in the types that compiled code takes; a group code may be absent.
 
     ClusterletsError, which names the method, for shapes that do not fit, groups that are not codes, features that are not
     finite or too large to be squared, and a number of clusters outside 1..n. O(n (d + log n)).

@@ -34,7 +34,7 @@ def _squared_distances(rows, first, tile, out):
     """
     last = len(rows) - 1
     row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
-    odd = len(tile) % 2  # pairs of features halve the traffic of sums; an odd one goes first
+    odd = len(tile) % 2  # in pairs, features load and store the sums half as often; an odd one goes first
     if odd:
         for j in range(LANES):
             x = tile[0, j]

@@ -10,8 +10,8 @@
 4. *End*: when no row changes its centre, or the centres' squared moves add up to at most ``tol`` times the mean variance
    of a feature, or after ``max_iter`` rounds. In the last two cases the rows are assigned once more.
 
-These are the steps of scikit-learn's ``KMeans``, whose results depend on the processor: its BLAS sums in another order
-on each kind, and a last bit can send a run to another local optimum.
+These are the steps of scikit-learn's ``KMeans``, whose results depend on the processor: its BLAS sums in a different
+order on each kind, and a last bit can send a run to another local optimum.
 """
 
 from dataclasses import dataclass

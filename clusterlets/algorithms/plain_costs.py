@@ -22,8 +22,8 @@ _known_costs: dict[tuple[bytes, int, int], float] = {}
 def plain_costs(X: np.ndarray, n_clusters: int, n_starts: int | None = None) -> np.ndarray:
     """Sums of squared distances to the means of plain k-means, one for each start; more starts begin with the same costs.
 
-    ``n_starts`` None is :data:`STARTS`, or :data:`STARTS_OF_MANY_ROWS` on more than :data:`MANY_ROWS` rows; of fewer distinct
-    rows than ``n_clusters``, there are as many clusters as these. O(n d k) time for each round, O(n d) memory.
+    ``n_starts`` None is :data:`STARTS`, or :data:`STARTS_OF_MANY_ROWS` on more than :data:`MANY_ROWS` rows. If fewer rows
+    than ``n_clusters`` are distinct, each of these is a cluster. O(n d k) time for each round, O(n d) memory.
     """
     # Imported late: the estimate of a grid must not load Numba.
     from clusterlets.algorithms.geometry import moments_by_label

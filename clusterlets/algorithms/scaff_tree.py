@@ -5,10 +5,11 @@ classes against how well they separate the groups. Clustering with it is our own
 
 1. *Classes*: the labels of plain k-means.
 2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. A is the area under the ROC curve of the split's two sides
-   as scores of a label against the rest, averaged over the node's labels by their instances. B is the same for a group
-   against the rest, the largest over the groups. Both are of the node's instances only, and 1/2 where these are all alike.
-3. *Growth*: the leaf whose best split gains most, times its part of the instances, is split next, until there are as many
-   leaves as requested clusters. Equal gains: the lower feature, then the lower threshold, then the older leaf.
+   as scores of a label against the rest, averaged over the node's labels, weighted by their sizes. B is the same for a
+   group against the rest, the largest over the groups. Both use the node's instances only, and are 1/2 if these all share one
+   label or group.
+3. *Growth*: the leaf with the largest gain times its fraction of the instances is split next, until there are as many leaves
+   as requested clusters. Equal gains: the lower feature, then the lower threshold, then the older leaf.
 4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
 
 No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
@@ -25,7 +26,7 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
 
 _ROUNDING = 1e-12  # a smaller gain may be rounding
-_MIN_PART = 20  # n / k instances, divided by this, are the smallest leaf
+_LEAF_DIVISOR = 20  # the smallest leaf has n / (20 k) instances
 
 
 @dataclass(frozen=True)
@@ -90,13 +91,13 @@ class Nodes:
     Attributes
     ----------
     children_left, children_right : int array (m,)
-        Nodes of the instances whose feature is at most the threshold, and of the others; -1 of a leaf.
+        Nodes of the instances whose feature is at most the threshold, and of the others; -1 for a leaf.
     feature : int array (m,)
-        -1 of a leaf.
+        -1 for a leaf.
     threshold : float array (m,)
-        In units of the feature; NaN of a leaf.
+        In units of the feature; NaN for a leaf.
     cluster : int array (m,)
-        Label of the instances in a leaf; -1 of a node that is split.
+        Label of the instances in a leaf; -1 for a node that is split.
     """
 
     children_left: np.ndarray
@@ -129,8 +130,8 @@ def scaff_tree(
     """Plain k-means, and a tree that learns its labels; steps 1 to 4 above.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of
-    k-means, and that of :func:`grow_tree`.
+    other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of k-means, and
+    that of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
@@ -151,12 +152,12 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
 
     Notes
     -----
-    O(d n log n) time to sort, then O(d n (L + K)) for each level of the tree; a forced split costs O(d^2 m) of m instances.
+    O(d n log n) time to sort, then O(d n (L + K)) for each level of the tree; a forced split of m instances costs O(d^2 m).
     O(d n) memory.
     """
     X, groups = checked_instances(X, groups, "a tree", n_leaves)
     targets = np.ascontiguousarray(targets, dtype=np.int64)
-    growth = _Growth(X, groups, targets, max(1, len(X) // (_MIN_PART * n_leaves)), theta)
+    growth = _Growth(X, groups, targets, max(1, len(X) // (_LEAF_DIVISOR * n_leaves)), theta)
     while len(growth.leaves) < n_leaves and growth.split_next():
         pass
     return Tree(growth.labels(), tuple(growth.splits))
@@ -226,7 +227,7 @@ class _Growth:
         by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
         for min_size in (self.min_size, 1):
             for node in by_errors:
-                decrease, feature, size = _closest_cut(self.columns, self.order, *self.leaves[node], min_size)
+                decrease, feature, size = _least_error_cut(self.columns, self.order, *self.leaves[node], min_size)
                 if decrease >= 0:
                     return node, feature, size
         return None
@@ -234,7 +235,10 @@ class _Growth:
 
 @inner
 def _number_codes(codes, rows, first):
-    """Consecutive numbers, from ``first`` on, of the codes that occur among the rows, by code; and the next free number."""
+    """An array indexed by code, and the next free number.
+
+    The array holds consecutive numbers from ``first`` on for the codes that occur among the rows, else -1.
+    """
     numbers = np.full(codes.max() + 1, -1)
     numbers[codes[rows]] = 0
     for code in range(len(numbers)):
@@ -248,25 +252,25 @@ def _number_codes(codes, rows, first):
 def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
     """Gain, feature, and instances on the left of a leaf's best cut; the gain is -1 if there is no cut at all.
 
-    With m_c of the leaf's m instances in class c, and l_c of the l on the left, the area is 1/2 + |l_c m - l m_c| /
-    (2 m_c (m - m_c)). Labels are weighted by m_c / m.
+    With m_c of the leaf's m instances having label or group c, and l_c of the l on the left, the area is
+    1/2 + |l_c m - l m_c| / (2 m_c (m - m_c)). Labels are weighted by m_c / m.
     """
     m = end - start
     rows = order[0, start:end]
     label_numbers, n_labels = _number_codes(targets, rows, 0)
-    group_numbers, n_classes = _number_codes(groups, rows, n_labels)
-    totals = np.zeros(n_classes, dtype=np.int64)
+    group_numbers, n_codes = _number_codes(groups, rows, n_labels)
+    totals = np.zeros(n_codes, dtype=np.int64)
     for row in rows:
         totals[label_numbers[targets[row]]] += 1
         totals[group_numbers[groups[row]]] += 1
-    weights = np.zeros(n_classes)
-    for c in range(n_classes):
+    weights = np.zeros(n_codes)
+    for c in range(n_codes):
         if totals[c] < m:
             weights[c] = 1.0 / (m * (m - totals[c])) if c < n_labels else 1.0 / (totals[c] * (m - totals[c]))
     best, best_feature, best_size = -1.0, -1, -1
     for feature in range(len(columns)):
         values, ascending = columns[feature], order[feature, start:end]
-        left = np.zeros(n_classes, dtype=np.int64)
+        left = np.zeros(n_codes, dtype=np.int64)
         for size in range(1, m - min_size + 1):
             row = ascending[size - 1]
             left[label_numbers[targets[row]]] += 1
@@ -276,7 +280,7 @@ def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
             label_separation, group_separation = 0.0, 0.0
             for c in range(n_labels):
                 label_separation += abs(left[c] * m - size * totals[c]) * weights[c]
-            for c in range(n_labels, n_classes):
+            for c in range(n_labels, n_codes):
                 group_separation = max(group_separation, abs(left[c] * m - size * totals[c]) * weights[c])
             gain = ((1.0 - theta) * label_separation - theta * group_separation) / 2.0
             if gain > best:
@@ -285,11 +289,11 @@ def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
 
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64)")
-def _closest_cut(columns, order, start, end, min_size):
+def _least_error_cut(columns, order, start, end, min_size):
     """By how much the sum of squared errors falls, feature, and instances on the left of the cut that lowers it most.
 
-    With s the sum over the m instances on the left of their differences from the leaf's mean, it falls by
-    |s|^2 (1/m + 1/(size - m)). -1 if there is no cut.
+    With s the sum, over the ``size`` instances on the left, of their differences from the leaf's mean, it falls by
+    |s|^2 (1 / size + 1 / (m - size)), where m is the size of the leaf. -1 if there is no cut.
     """
     m, n_features = end - start, len(columns)
     means = np.zeros(n_features)
@@ -323,13 +327,13 @@ def _partition(order, start, end, feature, size):
     is_left[order[feature, start : start + size]] = True
     right = np.empty(end - start - size, dtype=np.int64)
     for rows in order:
-        n_left, n_right = start, 0
+        left_end, n_right = start, 0
         for position in range(start, end):
             row = rows[position]
             if is_left[row]:
-                rows[n_left] = row
-                n_left += 1
+                rows[left_end] = row
+                left_end += 1
             else:
                 right[n_right] = row
                 n_right += 1
-        rows[n_left:end] = right
+        rows[left_end:end] = right

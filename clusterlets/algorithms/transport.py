@@ -13,9 +13,9 @@ from clusterlets.errors import ClusterletsError
 
 #: Bits of the largest cost as a whole number. Sums over 10^6 instances stay far below 63 bits.
 BITS = 40
-_MAX_BITS = 1000  # by which a cost may be scaled: above 1023 a power of two is infinite
+_MAX_BITS = 1000  # largest exponent of the scale: above 1023 a power of two is infinite
 
-_NEVER = np.int64(2**62)
+_NEVER = np.int64(2**62)  # the cost of a move out of an empty cluster
 
 
 def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -24,7 +24,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     Parameters
     ----------
     costs : float array (n, k)
-        Finite, of instance i in cluster c.
+        Finite: ``[i, c]`` is the cost of instance i in cluster c.
     sizes : int array (k,)
         Instances of each cluster; their sum is n.
     prices : float array (k,), optional
@@ -106,35 +106,35 @@ def _is_cheaper_to_move(costs, row, other_row, source, target):
 
 
 @inner
-def _sift_up(heaps, top, place, slots, costs, source, target):
-    row = heaps[top + place]
-    while place > 0:
-        parent = (place - 1) >> 1
+def _sift_up(heaps, top, index, slots, costs, source, target):
+    row = heaps[top + index]
+    while index > 0:
+        parent = (index - 1) >> 1
         if not _is_cheaper_to_move(costs, row, heaps[top + parent], source, target):
             break
-        heaps[top + place] = heaps[top + parent]
-        slots[heaps[top + place], target] = place
-        place = parent
-    heaps[top + place] = row
-    slots[row, target] = place
+        heaps[top + index] = heaps[top + parent]
+        slots[heaps[top + index], target] = index
+        index = parent
+    heaps[top + index] = row
+    slots[row, target] = index
 
 
 @inner
-def _sift_down(heaps, top, size, place, slots, costs, source, target):
-    row = heaps[top + place]
+def _sift_down(heaps, top, size, index, slots, costs, source, target):
+    row = heaps[top + index]
     while True:
-        child = 2 * place + 1
+        child = 2 * index + 1
         if child >= size:
             break
         if child + 1 < size and _is_cheaper_to_move(costs, heaps[top + child + 1], heaps[top + child], source, target):
             child += 1
         if not _is_cheaper_to_move(costs, heaps[top + child], row, source, target):
             break
-        heaps[top + place] = heaps[top + child]
-        slots[heaps[top + place], target] = place
-        place = child
-    heaps[top + place] = row
-    slots[row, target] = place
+        heaps[top + index] = heaps[top + child]
+        slots[heaps[top + index], target] = index
+        index = child
+    heaps[top + index] = row
+    slots[row, target] = index
 
 
 @compiled("int64(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1])")
@@ -142,7 +142,7 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
     """Fill in labels and prices; returns the number of moves.
 
     The heap of moves between two clusters begins at ``starts[source] + target * capacity[source]`` of ``heaps``, and
-    ``slots`` (n, k) says where in it an instance is; ``cheapest`` (k, k) is the cost of its cheapest move, at first _NEVER.
+    ``slots`` (n, k) says where in it an instance is; ``cheapest`` (k, k) is the cost of its cheapest move, at first ``_NEVER``.
     """
     n, k = costs.shape
     counts = np.zeros(k, dtype=np.int64)
@@ -170,8 +170,8 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
         for target in range(k):
             if target != source:
                 top = starts[source] + target * capacity[source]
-                for place in range(counts[source] // 2 - 1, -1, -1):
-                    _sift_down(heaps, top, counts[source], place, slots, costs, source, target)
+                for index in range(counts[source] // 2 - 1, -1, -1):
+                    _sift_down(heaps, top, counts[source], index, slots, costs, source, target)
                 if counts[source]:
                     cheapest[source, target] = costs[heaps[top], target] - costs[heaps[top], source]
 
@@ -203,12 +203,12 @@ def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, ch
         if cluster == source:
             continue
         top = starts[source] + cluster * capacity[source]
-        place = np.int64(slots[row, cluster])
-        if place != last:
-            heaps[top + place] = heaps[top + last]
-            slots[heaps[top + place], cluster] = place
-            _sift_up(heaps, top, place, slots, costs, source, cluster)
-            _sift_down(heaps, top, last, np.int64(slots[heaps[top + place], cluster]), slots, costs, source, cluster)
+        index = np.int64(slots[row, cluster])
+        if index != last:
+            heaps[top + index] = heaps[top + last]
+            slots[heaps[top + index], cluster] = index
+            _sift_up(heaps, top, index, slots, costs, source, cluster)
+            _sift_down(heaps, top, last, np.int64(slots[heaps[top + index], cluster]), slots, costs, source, cluster)
         cheapest[source, cluster] = costs[heaps[top], cluster] - costs[heaps[top], source] if last else _NEVER
     counts[source] = last
     for cluster in range(k):

@@ -91,14 +91,14 @@ def _decompose(cells, groups, p, q, depth, fairlets):
             continue
         counts[:n_children] = 0
         for child in range(n_children):
-            for place in range(bounds[child], bounds[child + 1]):
-                counts[child, groups[order[place]]] += 1
+            for index in range(bounds[child], bounds[child + 1]):
+                counts[child, groups[order[index]]] += 1
         _leave_balanced(counts[:n_children], p, q, leaving[:n_children])
         n_given_away = 0
         for child in range(n_children):
             end_kept = bounds[child]
-            for place in range(bounds[child], bounds[child + 1]):
-                row = order[place]
+            for index in range(bounds[child], bounds[child + 1]):
+                row = order[index]
                 if leaving[child, groups[row]] > 0:
                     leaving[child, groups[row]] -= 1
                     given_away[n_given_away] = row
@@ -114,12 +114,12 @@ def _decompose(cells, groups, p, q, depth, fairlets):
 
 @njit
 def _split(cells, order, scratch, first, end, bit, bounds):
-    """Sort a range of ``order`` stably by one bit of all coordinates; returns the number of children, which ``bounds`` part."""
+    """Sort a range of ``order`` stably by a bit of all coordinates, and set the children's ``bounds``; returns their number."""
     n_features = cells.shape[1]
     for feature in range(n_features - 1, -1, -1):
         filled, n_moved = first, 0
-        for place in range(first, end):
-            row = order[place]
+        for index in range(first, end):
+            row = order[index]
             if (cells[row, feature] >> bit) & 1:
                 scratch[n_moved] = row
                 n_moved += 1
@@ -129,10 +129,10 @@ def _split(cells, order, scratch, first, end, bit, bounds):
         order[filled:end] = scratch[:n_moved]
     n_children = 1
     bounds[0] = first
-    for place in range(first + 1, end):
+    for index in range(first + 1, end):
         for feature in range(n_features):
-            if ((cells[order[place], feature] ^ cells[order[place - 1], feature]) >> bit) & 1:
-                bounds[n_children] = place
+            if ((cells[order[index], feature] ^ cells[order[index - 1], feature]) >> bit) & 1:
+                bounds[n_children] = index
                 n_children += 1
                 break
     bounds[n_children] = end
@@ -205,9 +205,9 @@ def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
 @njit
 def _take_fairlet(lists, used, more, n_more, n_fewer, number, fairlets):
     """Make a fairlet of the next points of both lists."""
-    for place in range(used[more], used[more] + n_more):
-        fairlets[lists[more, place]] = number
-    for place in range(used[1 - more], used[1 - more] + n_fewer):
-        fairlets[lists[1 - more, place]] = number
+    for index in range(used[more], used[more] + n_more):
+        fairlets[lists[more, index]] = number
+    for index in range(used[1 - more], used[1 - more] + n_fewer):
+        fairlets[lists[1 - more, index]] = number
     used[more] += n_more
     used[1 - more] += n_fewer

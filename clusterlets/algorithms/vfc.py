@@ -7,10 +7,10 @@ A row i belongs to cluster c by a share S_ic, and the shares of a row add up to 
 with a_ic the squared distance to centre c in units of the mean one under plain k-means, r the shares of the groups in the
 table, and p_c those in cluster c. So lambda depends neither on the unit of the features nor on the number of rows.
 
-1. *Bound*: KL(r || p_c) is a concave and a convex function of the masses m_hc of the groups in the clusters. Its linear part
-   at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, plus L times the divergence from S bounds F from above for large L. The
-   minimum of this bound is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F still rises, L doubles;
-   after five steps half of it is tried, but never less than the given L.
+1. *Bound*: KL(r || p_c) is the sum of a concave and a convex function of the masses m_hc of the groups in the clusters. Its
+   linearisation at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, plus L times the divergence from S bounds F from above for
+   large L. The minimum of this bound is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F still rises, L
+   doubles; after five steps half of it is tried, but never less than the given L.
 2. *Inner rounds*: step 1 until F falls by at most 1e-5 of itself.
 3. *Outer rounds*: each row goes to the cluster of its largest share; centres become the means; S starts again from
    exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on, after five rounds without a new
@@ -38,48 +38,48 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 from clusterlets.errors import NoClusteringError
 
-_INNER_TOLERANCE, _MOST_INNER = 1e-5, 10_000
+_INNER_TOLERANCE, _MAX_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
 # Inner rounds end near a minimum, not at it, so that F may go up and down between outer rounds by more than the tolerance.
-_MOST_IDLE = 5
+_MAX_IDLE = 5
 # Inner steps of all rounds after which the best round counts: several times what most tables need.
-_MOST_STEPS = 2_000
-_MOST_DOUBLINGS = 60
+_MAX_STEPS = 2_000
+_MAX_DOUBLINGS = 60
 # Steps with the same factor on the constants before half of it is tried.
 _PATIENCE = 5
 # The common constant gives way to L_hc if it is more than this many times the given one after so many steps, which are enough
 # for it to fall from any height.
-_MOST_FACTOR, _SETTLED = 64.0, 300
-# F counts as risen if it grows by more than this part: less is rounding, or a share raised to the least one.
+_MAX_FACTOR, _COMMON_STEPS = 64.0, 300
+# F counts as risen if it grows by more than this fraction: less is rounding, or a share raised to the least one.
 _RISE = 1e-7
 # The least share: a share of 0 would stay 0.
-_LEAST_SHARE = 1e-12
+_MIN_SHARE = 1e-12
 # Exponents are at least its negative, so that the product of two factors and a share stays above 0.
-_MOST_EXPONENT = 300.0
+_MAX_EXPONENT = 300.0
 _LOG2_E = 1.4426950408889634
-# Constants by mass may shrink to this part: the bound is seldom needed in full, and a step that raises F is taken back.
-_LEAST_FACTOR = 0.5
+# Constants by mass may shrink to this fraction: the bound is seldom needed in full, and a step that raises F is taken back.
+_MIN_FACTOR = 0.5
 # The least power of 2 that is computed: what it multiplies ends as the least share.
-_LEAST_POWER = -120.0
+_MIN_POWER = -120.0
 #: Rows of a tile, all of one group.
 LANES = 64
 # Masses of so many tiles are added in single precision.
-_TILES = 16
-# Shares that are left out add up to less than this part of a mass.
+_TILES_PER_SUM = 16
+# Shares that are left out add up to less than this fraction of a mass.
 _LEFT_OUT = 1e-7
-# A tile lists its clusters after so many evaluations, ...
-_AGE = 16
+# A tile lists its clusters again after so many evaluations, ...
+_MAX_AGE = 16
 # ... or when a share that was left out may have grown by so many bits, ...
 _MARGIN = 4.0
 # ... or exponents changed by so many.
 _DRIFT = 20.0
-# The least share in bits.
-_LEAST_BITS = np.float32(-40)
+# Base-2 logarithm of the least share.
+_MIN_BITS = np.float32(-40)
 # 2^x from -1/2 to 1/2, within 1.1e-7: the Chebyshev interpolant of degree 5.
 _P0, _P1, _P2, _P3, _P4, _P5 = (np.float32(p) for p in (1.00000008, 0.69314719, 0.24022107, 0.05550357, 0.00967603, 0.00133909))
 # Added to a number of at most 2^21, it leaves the nearest whole number in the last bits.
 _ROUNDER = np.float32(1.5 * 2**23)
-_MANTISSA = np.int32(23)
+_MANTISSA = np.int32(23)  # bits
 
 
 @dataclass(frozen=True)
@@ -119,8 +119,8 @@ def vfc(
     """VFC from centres of k-means++ (Ziko et al., AAAI 2021, arXiv 1906.08207, algorithm 1).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.VFC` declares them. The published lambda is
-    ``fairness_weight * SSE of plain k-means``, and the published L ``lipschitz * SSE of plain k-means / n``.
+    other parameters as :class:`clusterlets.VFC` declares them. The published lambda is ``fairness_weight * SSE of
+    plain k-means``, and the published L ``lipschitz * SSE of plain k-means / n``.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def vfc(
 
     Notes
     -----
-    O(n k d) time an outer round and O(n k) an inner one, of which there are dozens to hundreds in each; O(n (d + k)) memory.
+    O(n k d) time per outer round and O(n k) per inner one, of which there are dozens to hundreds in each; O(n (d + k)) memory.
     """
     X, groups = checked_instances(X, groups, "VFC", n_clusters)
     groups = codes_that_occur(groups)
@@ -137,8 +137,8 @@ def vfc(
     plain = lloyd(X, first)
     results = []
     for centres in (first, plain.centres):
-        result, empties = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
-        if result is not None and not empties:
+        result, has_empty = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
+        if result is not None and not has_empty:
             return result
         results.append(result)
     for result in reversed(results):
@@ -152,7 +152,7 @@ def vfc(
 
 
 def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> tuple[VFCResult | None, bool]:
-    """Step 3 from given centres: the last round without an empty cluster, and whether another one followed it."""
+    """Step 3 from given centres: the last round without an empty cluster, and whether a round with one followed."""
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
     result, former_objective, best, idle = None, np.inf, None, 0
     for n_iter in range(1, max_iter + 1):
@@ -167,7 +167,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
             best, idle = result, 0
         else:
             idle += 1
-        if idle == _MOST_IDLE or problem.n_steps >= _MOST_STEPS:
+        if idle == _MAX_IDLE or problem.n_steps >= _MAX_STEPS:
             warning = f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
             return replace(best, warning=warning), False
         former_objective = objective
@@ -210,7 +210,7 @@ class _Problem:
         n_groups, k = len(self.shares), costs.shape[1]
         keys, sums = np.empty(len(costs), dtype=np.int64), np.empty(len(costs))
         _tile_keys(costs, self.groups, keys, sums)
-        self.floors = log(sums * _LEAST_SHARE)
+        self.floors = log(sums * _MIN_SHARE)
         _fill(
             costs, self.floors, np.argsort(keys, kind="stable"), self.tile_start, self.tile_size, self.tiles, self.tile_floors
         )
@@ -223,8 +223,8 @@ class _Problem:
         cost, self.masses = self._evaluate(self.time, self.prices)
         self.largest = self.masses.argmax(axis=1)[:, None]
         objective, warning = self._objective(cost, self.masses), ""
-        for step in range(_MOST_INNER):
-            if step >= _SETTLED and self.factor > _MOST_FACTOR and not self.by_mass:
+        for step in range(_MAX_INNER):
+            if step >= _COMMON_STEPS and self.factor > _MAX_FACTOR and not self.by_mass:
                 self._take_constants_by_mass(costs)
             former, lowered = objective, self._lower(costs, objective)
             if lowered is None:
@@ -232,11 +232,11 @@ class _Problem:
                 break
             objective = lowered
             # Larger constants make shorter steps, down to what single precision cannot tell.
-            can_tell = self.factor <= _MOST_FACTOR or self.by_mass
+            can_tell = self.factor <= _MAX_FACTOR or self.by_mass
             if can_tell and former - objective <= _INNER_TOLERANCE / self.factor * former:
                 break
         else:
-            warning = f"VFC's shares did not settle within {_MOST_INNER} steps: take a smaller fairness_weight."
+            warning = f"VFC's shares did not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
         return objective, self._labels(costs), warning
 
     def _labels(self, costs: np.ndarray) -> np.ndarray:
@@ -249,9 +249,9 @@ class _Problem:
 
     def _lower(self, costs: np.ndarray, former: float) -> float | None:
         """Step 1 with constants at which the objective does not rise; returns the new objective, None if it always rises."""
-        if self.accepted == _PATIENCE and self.factor > (_LEAST_FACTOR if self.by_mass else 1):
+        if self.accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.by_mass else 1):
             self.factor, self.accepted = self.factor / 2, 0
-        for _ in range(_MOST_DOUBLINGS):
+        for _ in range(_MAX_DOUBLINGS):
             objective = self._try(costs, former)
             if objective is not None:
                 self.accepted += 1
@@ -269,7 +269,7 @@ class _Problem:
             cost = _step_by_mass(costs, slopes, 1 / constants, self.groups, self.soft, self.trial, masses)
         else:
             rate = 1 / (self.factor * self.lipschitz)
-            exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MOST_EXPONENT)
+            exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MAX_EXPONENT)
             time, prices = self.time + rate, self.prices - exponents
             # Adding to all prices of a group changes nothing. Those of a large cluster hardly change by themselves.
             prices -= np.take_along_axis(prices, self.largest, axis=1)
@@ -311,8 +311,8 @@ class _Problem:
         """From now on the shares are a matrix (n, k) of their own."""
         above = costs - costs.min(axis=1, keepdims=True)
         exponents = self.prices[self.groups] - self.time * above + np.maximum(-above, self.floors[:, None])
-        shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MOST_EXPONENT))
-        self.soft = np.maximum(shares / shares.sum(axis=1, keepdims=True), _LEAST_SHARE)
+        shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
+        self.soft = np.maximum(shares / shares.sum(axis=1, keepdims=True), _MIN_SHARE)
         self.trial = np.empty_like(self.soft)
         self.by_mass, self.factor, self.accepted = True, 1.0, 0
 
@@ -337,7 +337,7 @@ def _largest_shares(costs, floors, groups, time, prices, labels):
 
 @inner
 def _power_of_2(x):
-    """2^x in single precision, for -125 < x < 125; its last step adds the whole part of x to the exponent."""
+    """2^x in single precision, for -125 < x < 125; its last step adds the whole-number part of x to the exponent."""
     shifted = x + _ROUNDER
     r = x - (shifted - _ROUNDER)
     value = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * _P5))))
@@ -360,16 +360,16 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
         slope, rate, mass = slopes[groups[row]], rates[groups[row]], masses[groups[row]]
         level, weight = 0.0, 0.0
         for cluster in range(k):
-            part = soft[row, cluster] * rate[cluster]
-            level += part * (costs[row, cluster] + slope[cluster])
-            weight += part
+            derivative = soft[row, cluster] * rate[cluster]
+            level += derivative * (costs[row, cluster] + slope[cluster])
+            weight += derivative
         level /= weight
         largest = -np.inf
         for cluster in range(k):
             exponents[cluster] = (level - costs[row, cluster] - slope[cluster]) * rate[cluster] * _LOG2_E
             largest = max(largest, exponents[cluster])
         for cluster in range(k):
-            powers[cluster] = _power_of_2(np.float32(max(exponents[cluster] - largest, _LEAST_POWER)))
+            powers[cluster] = _power_of_2(np.float32(max(exponents[cluster] - largest, _MIN_POWER)))
         total = 0.0
         for cluster in range(k):
             share = soft[row, cluster] * powers[cluster]
@@ -377,7 +377,7 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
             total += share
         row_cost = 0.0
         for cluster in range(k):
-            share = max(trial[row, cluster] / total, _LEAST_SHARE)
+            share = max(trial[row, cluster] / total, _MIN_SHARE)
             trial[row, cluster] = share
             mass[cluster] += share
             row_cost += share * costs[row, cluster]
@@ -401,7 +401,7 @@ def _tile_keys(costs, groups, keys, sums):
             above = costs[row, cluster] - costs[row, nearest]
             if above < 1:
                 bits |= 1 << cluster % 32
-            total += _power_of_2(max(np.float32(-above * _LOG2_E), _LEAST_BITS))
+            total += _power_of_2(max(np.float32(-above * _LOG2_E), _MIN_BITS))
         keys[row], sums[row] = ((groups[row] * k + nearest) << 32) + bits, total
 
 
@@ -421,24 +421,24 @@ def _fill(costs, floors, order, starts, sizes, tiles, tile_floors):
 def _is_stale(time, price, limits, nearest, active, n_active, listed):
     """Whether the clusters of a tile, or its largest exponents, may have changed since they were listed."""
     k = len(price)
-    rise, fall, climb, following = np.float32(-3e38), np.float32(0), np.float32(0), 0
-    passed = time - listed[3 * k]
+    rise, fall, climb, next_active = np.float32(-3e38), np.float32(0), np.float32(0), 0
+    elapsed = time - listed[3 * k]
     for cluster in range(k):
         change = price[cluster] - listed[cluster]
-        most = change - passed * nearest[cluster]
-        if following < n_active and active[following] == cluster:
-            following += 1
-            climb = max(climb, most)
+        largest_change = change - elapsed * nearest[cluster]
+        if next_active < n_active and active[next_active] == cluster:
+            next_active += 1
+            climb = max(climb, largest_change)
             farthest = listed[2 * k + cluster]
             if farthest >= 0:
-                fall = min(fall, change - passed * farthest)
+                fall = min(fall, change - elapsed * farthest)
         else:
-            rise = max(rise, most - limits[cluster] + listed[k + cluster])
-    return n_active == 0 or passed < 0 or rise - fall > _MARGIN or max(climb, -fall) > _DRIFT
+            rise = max(rise, largest_change - limits[cluster] + listed[k + cluster])
+    return n_active == 0 or elapsed < 0 or rise - fall > _MARGIN or max(climb, -fall) > _DRIFT
 
 
 @inner
-def _list_clusters(tile, floor, time, price, limits, top, parts, active, listed):
+def _list_clusters(tile, floor, time, price, limits, top, exponents, active, listed):
     """Fill in the largest exponent of each row and the clusters that matter to any; returns the number of these.
 
     ``listed`` becomes the prices, the limits, the largest costs of rows in their best clusters, -1 without any, and the time.
@@ -446,21 +446,22 @@ def _list_clusters(tile, floor, time, price, limits, top, parts, active, listed)
     k = len(tile)
     top[:] = np.float32(-3e38)
     for cluster in range(k):
-        cost, part, cluster_price = tile[cluster], parts[cluster], price[cluster]
+        cost, cluster_exponents, cluster_price = tile[cluster], exponents[cluster], price[cluster]
         for j in range(LANES):
             exponent = cluster_price - time * cost[j] + max(-cost[j], floor[j])
-            part[j] = exponent
+            cluster_exponents[j] = exponent
             top[j] = max(top[j], exponent)
     n_active = 0
     for cluster in range(k):
-        cost, part, limit, matters, farthest = tile[cluster], parts[cluster], limits[cluster], 0, np.float32(-1)
+        cost, cluster_exponents, limit = tile[cluster], exponents[cluster], limits[cluster]
+        matters, farthest = 0, np.float32(-1)
         for j in range(LANES):
-            matters |= part[j] - top[j] > limit
+            matters |= cluster_exponents[j] - top[j] > limit
         if matters:
             active[n_active] = cluster
             n_active += 1
             for j in range(LANES):
-                if part[j] == top[j]:
+                if cluster_exponents[j] == top[j]:
                     farthest = max(farthest, cost[j])
         listed[cluster], listed[k + cluster], listed[2 * k + cluster] = price[cluster], limit, farthest
     listed[3 * k] = time
@@ -478,41 +479,41 @@ def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evalu
     exceed 2^limits of it somewhere; a tile renews both when they are old or stale. Each other share counts as the least.
     """
     n_tiles, k = len(tiles), tiles.shape[1]
-    parts, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)
+    powers, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)
     total, row_cost = np.empty(LANES, dtype=np.float32), np.empty(LANES, dtype=np.float32)
-    least_share = 2.0 ** np.float64(_LEAST_BITS)
+    least_share = 2.0 ** np.float64(_MIN_BITS)
     cost = 0.0
     for t in range(n_tiles):
         group, tile, top, floor = groups[t], tiles[t], tops[t], floors[t]
-        is_due = (n_evaluations + t) % _AGE == 0
+        is_due = (n_evaluations + t) % _MAX_AGE == 0
         if is_due or _is_stale(time, prices[group], limits[group], nearest[t], active[t], n_active[t], listed[t]):
-            n_active[t] = _list_clusters(tile, floor, time, prices[group], limits[group], top, parts, active[t], listed[t])
+            n_active[t] = _list_clusters(tile, floor, time, prices[group], limits[group], top, powers, active[t], listed[t])
         total[:] = np.float32(0)
         row_cost[:] = np.float32(0)
         for i in range(n_active[t]):
-            price, costs, part = prices[group, active[t, i]], tile[active[t, i]], parts[i]
+            price, costs, cluster_powers = prices[group, active[t, i]], tile[active[t, i]], powers[i]
             for j in range(LANES):
                 exponent = price - time * costs[j] + max(-costs[j], floor[j])
-                power = _power_of_2(max(exponent - top[j], _LEAST_BITS))
-                part[j] = power
+                power = _power_of_2(max(exponent - top[j], _MIN_BITS))
+                cluster_powers[j] = power
                 total[j] += power
         for j in range(LANES):
             total[j] = np.float32(1) / total[j] if j < sizes[t] else np.float32(0)
         for i in range(n_active[t]):
-            costs, part, lane = tile[active[t, i]], parts[i], lanes[active[t, i]]
+            costs, cluster_powers, lane = tile[active[t, i]], powers[i], lanes[active[t, i]]
             for j in range(LANES):
-                share = part[j] * total[j]
+                share = cluster_powers[j] * total[j]
                 lane[j] += share
                 row_cost[j] += share * costs[j]
         for j in range(LANES):
             cost += row_cost[j]
-        following = 0
+        next_active = 0
         for cluster in range(k):
-            if following < n_active[t] and active[t, following] == cluster:
-                following += 1
+            if next_active < n_active[t] and active[t, next_active] == cluster:
+                next_active += 1
             else:
                 masses[group, cluster] += least_share * sizes[t]
-        if t % _TILES == _TILES - 1 or t + 1 == n_tiles or groups[t + 1] != group:
+        if t % _TILES_PER_SUM == _TILES_PER_SUM - 1 or t + 1 == n_tiles or groups[t + 1] != group:
             for cluster in range(k):
                 lane = lanes[cluster]
                 for j in range(LANES):

@@ -11,7 +11,7 @@ from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_label, tiles_of
 
 _MAX_ITER = 300
-_TOL = 1e-4  # smallest total squared move of the centres, as a share of the mean variance of a feature
+_TOL = 1e-4  # smallest total squared move of the centres, as a fraction of the mean variance of a feature
 
 
 def weighted_kmeans(
@@ -61,9 +61,9 @@ def _first_centres(rows, tiles, weights, n_clusters, random_state):
     return centre_rows
 
 
-def _draw_rows(shares, random_state, size):
-    """Row numbers drawn in proportion to the shares."""
-    cumulative = np.cumsum(shares)
+def _draw_rows(chances, random_state, size):
+    """Row numbers drawn in proportion to ``chances``."""
+    cumulative = np.cumsum(chances)
     drawn = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
     # Rounding may put a draw past the last row that has a chance.
     return np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
@@ -82,12 +82,12 @@ def _lloyd(rows, tiles, weights, centres):
     mean = (rows * weights[:, None]).sum(axis=0) / total
     smallest_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
-    weighted = rows * weights[:, None]
+    weighted_rows = rows * weights[:, None]
     for _ in range(_MAX_ITER):
         assign(tiles, centres, labels, distances)
         if np.array_equal(labels, former_labels):
             break
-        new_centres = _means(weights, weighted, labels, distances, centres)
+        new_centres = _means(weights, weighted_rows, labels, distances, centres)
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         former_labels[:] = labels
@@ -99,16 +99,16 @@ def _lloyd(rows, tiles, weights, centres):
     return centres, labels, float((weights * distances).sum())
 
 
-def _means(weights, weighted, labels, distances, centres):
+def _means(weights, weighted_rows, labels, distances, centres):
     """Weighted means (k, d); a centre without rows becomes the row of the largest weighted distance that is left."""
     sums, totals = np.empty_like(centres), np.bincount(labels, weights, minlength=len(centres))
     sizes = np.empty(len(centres), dtype=np.int64)
-    sums_by_label(weighted, labels, sums, sizes)
+    sums_by_label(weighted_rows, labels, sums, sizes)
     empty = np.flatnonzero(sizes == 0)
     if len(empty) and distances.any():
         labels = labels.copy()
         farthest = np.argsort(-weights * distances, kind="stable")[: len(empty)]
         labels[farthest] = empty[: len(farthest)]
-        sums_by_label(weighted, labels, sums, sizes)
+        sums_by_label(weighted_rows, labels, sums, sizes)
         totals = np.bincount(labels, weights, minlength=len(centres))
     return np.where(sizes[:, None] > 0, sums / np.where(sizes > 0, totals, 1.0)[:, None], centres)

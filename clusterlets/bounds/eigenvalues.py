@@ -37,14 +37,14 @@ def _scatter(rows, out):
 
 
 @compiled("void(float64[:,::1], int64, float64[::1])")
-def _rotate(matrix, most_sweeps, eigenvalues):
+def _rotate(matrix, max_sweeps, eigenvalues):
     """Eigenvalues of a symmetric matrix, which is overwritten: rotations zero one element after another."""
     d = len(matrix)
     largest = 0.0
     for i in range(d):
         for j in range(d):
             largest = max(largest, abs(matrix[i, j]))
-    for _ in range(most_sweeps):
+    for _ in range(max_sweeps):
         changed = False
         for i in range(d):
             for j in range(i + 1, d):

@@ -1,4 +1,4 @@
-"""How far a clustering is from the optimum at most: its gap above a lower bound, as a fraction of the bound."""
+"""How far at most a clustering is from the optimum: its gap above a lower bound, as a fraction of the bound."""
 
 import numpy as np
 

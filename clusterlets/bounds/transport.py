@@ -13,7 +13,7 @@ the scatter matrix, which no clustering of at most k clusters falls below; the s
 clustering, fair or not.
 
 T_gh is bounded by its dual: potentials u, v with u_x + v_y <= |x - y|^2 for all pairs give at most T_gh, however they were
-computed. Quasi-Newton steps on a smoothed dual improve them, first on a part of the instances and then on all; the last
+computed. Quasi-Newton steps on a smoothed dual improve them, first on some of the instances and then on all; the last
 step makes them satisfy all constraints. Sums and products run in a fixed order: every processor gives the same bytes.
 """
 
@@ -34,17 +34,17 @@ _LANES = 128
 _ROWS = 4
 # Margins for rounding: as a fraction of a bound, as a fraction of the sums whose difference it is, and to add to a share.
 _SAFE, _SAFE_SUM, _SAFE_SHARE = 1e-9, 1e-12, 1e-12
-# Temperatures of the smoothed dual: the factor by which they fall from the largest cost, the part of the dual's value and of
-# the largest cost at which they stop, and the steps at each.
+# Temperatures of the smoothed dual on some of the points: they fall from the largest cost by the first factor, down to these
+# fractions of the dual's value per unit of mass or of the largest cost, whichever is larger, with so many steps at each.
 _COOLING, _COOL, _COLDEST, _STEPS = 4.0, 0.1, 1e-7, 20
-# Temperatures, as parts of the dual's value, and steps on all points; the second schedule is for few pairs. Potentials that
-# come from another problem, and not from a part of the points, skip the first entry.
-_WHOLE: tuple[tuple[float, int], ...] = ((0.1, 12), (0.03, 12), (0.01, 11))
-_SMALL: tuple[tuple[float, int], ...] = ((0.1, 30), (0.03, 30), (0.01, 30), (0.003, 30), (0.001, 30), (0.0003, 30))
+# Temperatures, as fractions of the dual's value, and steps on all points; the long schedule is for few pairs. Potentials that
+# come from the problem before it, and not from fewer points, skip the first entry.
+_SCHEDULE: tuple[tuple[float, int], ...] = ((0.1, 12), (0.03, 12), (0.01, 11))
+_LONG_SCHEDULE: tuple[tuple[float, int], ...] = ((0.1, 30), (0.03, 30), (0.01, 30), (0.003, 30), (0.001, 30), (0.0003, 30))
 _FEW_PAIRS = 2_000_000
 _STRIDES = (64, 8)  # the coarse levels take every 64th and every 8th point
 _MIN_COLUMNS = 100  # of a coarse level
-_NEARBY = 0.5  # potentials start the next problem if they keep this part of their value in it
+_NEARBY = 0.5  # potentials start the next problem if they keep this fraction of their value in it
 _MEMORY = 10  # earlier steps that a quasi-Newton step uses
 
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
@@ -175,7 +175,7 @@ def transport_bounds(
     for intervals in zip(row_intervals, column_intervals, strict=True):
         if intervals[0][0] == intervals[1][0] == 0:  # no mass has to be moved
             continue
-        schedule = _SMALL if dual.n_pairs <= _FEW_PAIRS else _WHOLE
+        schedule = _LONG_SCHEDULE if dual.n_pairs <= _FEW_PAIRS else _SCHEDULE
         v, value = dual.shift(v, *intervals)
         if value > _NEARBY * last_value > 0:
             schedule, scale = schedule[1:], value / (len(rows) * intervals[0][1])
@@ -208,7 +208,7 @@ def _best_shift(u: np.ndarray, v: np.ndarray, row_interval: Interval, column_int
 
 
 def _first_potentials(whole: "_Dual", row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
-    """Potentials of the columns, from ever larger parts of both sets, and the unit of the temperatures."""
+    """Potentials of the columns, from ever more points of both sets, and the unit of the temperatures."""
     strides = [stride for stride in _STRIDES if len(whole.columns) >= _MIN_COLUMNS * stride]
     levels = [*(whole.thin_out(stride) for stride in strides), whole]
     v, scale = levels[0].anneal(row_interval, column_interval)
@@ -337,7 +337,7 @@ def _padded(offsets: np.ndarray, n_tiles: int) -> np.ndarray:
 
 
 def _minima(rows: np.ndarray, norms: np.ndarray, tiles: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """For each row the smallest of squared distance to a column less the column's potential; offset is norm less potential."""
+    """For each row, the least squared distance to a column less its potential; offsets are columns' norms less potentials."""
     least = np.empty(len(rows))
     _min_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), least)
     return norms + least
@@ -353,7 +353,7 @@ def _soft_minima(
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The same with a soft minimum, and the mass of each column: each row gives its slope of :func:`_smooth_hinge` in all."""
+    """As :func:`_minima`, softened, and the mass of each column: each row gives in total its slope of :func:`_smooth_hinge`."""
     minima, masses = np.empty(len(rows)), np.empty((len(tiles), _LANES))
     _soft_pass(
         -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, masses
@@ -468,10 +468,10 @@ def _log(x):
 
 
 @compiled(
-    "void(float64[:,::1], float64[::1], float64[:,:,::1], float64[:,::1], float64, float64, float64, float64, float64,"
-    "float64[::1],float64[:,::1])"
+    "void(float64[:,::1], float64[::1], float64[:,:,::1], float64[:,::1], float64, float64, float64, float64, float64, "
+    "float64[::1], float64[:,::1])"
 )
-def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, width, potentials, masses):
+def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, width, potentials, masses):
     """Soft minima of all rows, and the sums over rows of slope times weight for each column."""
     n, n_tiles = len(rows), len(tiles)
     out = np.empty((_ROWS, n_tiles * _LANES))
@@ -497,7 +497,7 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, columns, low, high, wid
                 total += _sum_lanes(weights[n_near], work)
                 near_tiles[n_near] = t
                 n_near += 1
-            u = norms[row + q] + lowest - temperature * _log(total / columns)
+            u = norms[row + q] + lowest - temperature * _log(total / n_columns)
             potentials[row + q] = u
             slope = high
             if u >= width:

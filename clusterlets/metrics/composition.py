@@ -57,9 +57,9 @@ def deviation_of_columns(
     largest = 0.0
     for values in columns or [range(len(group_counts))]:
         members = [[value == level for value in values] for level in dict.fromkeys(values)]
-        of_column = np.stack([composition[:, member].sum(axis=1) for member in members], axis=1)
+        column_composition = np.stack([composition[:, member].sum(axis=1) for member in members], axis=1)
         counts = np.array([group_counts[member].sum() for member in members])
-        largest = max(largest, float(deviation_per_cluster(of_column, counts, kind).max()))
+        largest = max(largest, float(deviation_per_cluster(column_composition, counts, kind).max()))
     return largest
 
 

@@ -14,7 +14,7 @@ class Score:
     name : str
         As in ``runs.csv``.
     computed_from : type
-        What it is computed from: ``Pieces``, ``Clusterlets``, ``Instances`` or ``PlainCost``.
+        What it is computed from: ``Pieces``, ``JoinedClusterlets``, ``Instances`` or ``PlainCost``.
     function : callable
         From a value of that type to the score; NaN where it has no meaning.
     unit : str

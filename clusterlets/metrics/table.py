@@ -152,7 +152,7 @@ OF_PAPER = (
     ),
 )
 
-#: Further scores, by which methods are compared.
+#: Further scores, which compare methods.
 FURTHER = (
     Score(
         "column_deviation",

@@ -26,12 +26,12 @@ from clusterlets.errors import ClusterletsError
 _DRAWN, _DEALT = 2**18, 2**14
 #: Labels scored at once: their distances fit the caches.
 _SCORED = 2**15
-#: Fewer valid samples than one in this many: draw by construction instead.
+#: If fewer than one sample in this many is valid, partitions are constructed instead.
 _RARE = 100
 #: Silhouettes and objectives are compared in steps of 2^-40: above rounding, so that what is equal on paper ties.
 _STEPS = 2.0**40
 
-_LIMITED = Lock()
+_LIMITED = Lock()  # held while the number of BLAS threads is limited
 
 _Drawn = Literal["sampled", "enumerated", "constructed"]
 

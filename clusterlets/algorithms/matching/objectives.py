@@ -6,7 +6,7 @@ and not to the last bit of a sum.
 
 import numpy as np
 
-#: Costs that differ by less than this share of themselves are equal: far above the rounding of double precision,
+#: Costs that differ by less than this fraction of themselves are equal: far above the rounding of double precision,
 #: far below any difference of meaning.
 TIE = 1e-12
 

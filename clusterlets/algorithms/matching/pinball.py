@@ -66,7 +66,7 @@ def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
     """Clusters from every clusterlet of group 0, then from each clusterlet of the other groups that no cluster holds yet.
 
     ``cost(sums, is_inside, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
-    whether the reference holds the candidate (m, c). Starts of other groups than 0 make ``fewer_later_hops`` sweeps fewer,
+    whether the reference holds the candidate (m, c). Starts of other groups than 0 make ``fewer_later_hops`` fewer sweeps,
     but at least one.
     """
     # Every two hops reach a new clusterlet or close a cycle, so no cluster grows after N of them.
@@ -215,7 +215,7 @@ def _grow_greedily(cluster, unused, hops, join, level):
 
 
 def _reference(cluster: list, scope: str) -> list:
-    """The part of a cluster that candidates are compared with."""
+    """The clusterlets of a cluster that candidates are compared with."""
     return cluster if scope == "cluster" else cluster[-1:]
 
 

@@ -4,9 +4,9 @@ Written from a description of what that code does, and checked against it by inp
 (``benchmarks/authors``). It takes two groups. Here further groups count as the second one in G-D, and each pair of groups has
 its own costs in B, so that any table can be clustered. For the text see :mod:`clusterlets.algorithms.matching.pinball`.
 
-- D and B: clusters that start from another group than the first make one sweep fewer, but at least one.
+- D and B: clusters that start from another group than the first make one fewer sweep, but at least one.
 - B: the costs of the pairs, clusterlet a of one group with clusterlet b of the other, are computed for a <= b and mirrored to
-  a > b as if they were symmetric. But b with a are two other clusterlets.
+  a > b as if they were symmetric. But b of the first group and a of the other are a different pair.
 - B and G-B: the cost is the Kullback-Leibler divergence of the dataset from the union, not the deviation.
 - G-D: the nearest clusterlet is searched in one list, and its index is used in another, so nearly any clusterlet joins.
 """

@@ -63,23 +63,23 @@ def test_added_points_count_as_repeated_rows(seed):
     rng = np.random.default_rng(seed)
     X, groups = blobs(seed)
     centres, places = X[rng.choice(len(X), 4, replace=False)], rng.normal(2, 4, size=(5, 2))
-    added = module._AddedPoints(X, groups, centres, 3.0)
-    labels = added.labels(places)
+    evaluation = module._Evaluation(X, groups, centres, 3.0)
+    labels = evaluation.labels(places)
     assert np.array_equal(labels, k_means_of_rows(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
     assert not np.array_equal(labels, k_means_of_rows(X, centres))
 
 
 def test_a_centre_of_added_points_alone_moves_to_their_mean():
     """Two points of weight .2 draw the far centre to 12; dividing by 1 instead of their weight would give 4.8."""
-    added = module._AddedPoints(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
-    labels = added.labels(np.array([[12.0], [12.0]]))
-    assert labels.tolist() == [0, 0, 0] and added.score(labels) == (-1.0, 0.0)
+    evaluation = module._Evaluation(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
+    labels = evaluation.labels(np.array([[12.0], [12.0]]))
+    assert labels.tolist() == [0, 0, 0] and evaluation.score(labels) == (-1.0, 0.0)
 
 
 def test_the_score_by_hand():
     X, groups = np.array([[0.0], [2.0], [10.0], [14.0], [10.0], [14.0]]), np.array([0, 1, 0, 0, 0, 1])
     labels = np.array([0, 0, 1, 1, 1, 1])
-    fairness, closeness = module._AddedPoints(X, groups, np.array([[0.0], [12.0]]), 1.0).score(labels)
+    fairness, closeness = module._Evaluation(X, groups, np.array([[0.0], [12.0]]), 1.0).score(labels)
     assert fairness == pytest.approx(2 / 3 + 0.1 * (2 / 3 + 3 / 4) / 2)
     assert closeness == pytest.approx(-(2 + 16))
 
@@ -91,8 +91,8 @@ def test_the_labels_result_from_the_added_points(seed, k):
     result = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
     assert len(result.places) == 5 and result.weight == 8 / 5
     assert (result.places >= X.min(axis=0)).all() and (result.places <= X.max(axis=0)).all()
-    added = module._AddedPoints(X, groups, module._plain_centres(X, k, np.random.default_rng(seed)), 8 / 5)
-    assert np.array_equal(result.labels, added.labels(result.places))
+    evaluation = module._Evaluation(X, groups, module._plain_centres(X, k, np.random.default_rng(seed)), 8 / 5)
+    assert np.array_equal(result.labels, evaluation.labels(result.places))
 
 
 @pytest.mark.parametrize("seed", range(4))

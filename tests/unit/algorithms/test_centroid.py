@@ -104,8 +104,8 @@ def naive_best(scored, omega, equation="corrected"):
 
 
 def canonical(labels):
-    names = {}
-    return tuple(names.setdefault(label, len(names)) for label in labels)
+    numbers = {}
+    return tuple(numbers.setdefault(label, len(numbers)) for label in labels)
 
 
 def assert_front(front, expected):
@@ -125,7 +125,7 @@ def samples_of(clusterlets, sample_size, seed):
 
 @pytest.mark.parametrize("group_sizes", [(2, 2), (2, 3), (3, 3), (2, 5), (4, 3), (4, 4), (2, 2, 2), (2, 2, 3)])
 @pytest.mark.parametrize("seed", range(4))
-def test_enumeration_against_all_partitions(group_sizes, seed):
+def test_the_enumerated_front_is_that_of_all_partitions(group_sizes, seed):
     clusterlets = on_a_grid(group_sizes, [seed, *group_sizes])
     partitions = [p for p in set_partitions(sum(group_sizes)) if is_valid(clusterlets, p)]
     front = sample_partitions(clusterlets, 5000, np.random.default_rng(0))
@@ -170,7 +170,7 @@ def in_parts(monkeypatch, merged, scored):
 
 @pytest.mark.parametrize("group_sizes", [(4, 4), (3, 7), (3, 3, 3)])
 @pytest.mark.parametrize("seed", range(4))
-def test_front_against_scoring_every_sample(group_sizes, seed, monkeypatch):
+def test_the_sampled_front_is_that_of_all_samples(group_sizes, seed, monkeypatch):
     in_parts(monkeypatch, merged=16, scored=50)
     clusterlets = on_a_grid(group_sizes, [seed, *group_sizes])
     partitions = samples_of(clusterlets, 500, seed)
@@ -183,7 +183,7 @@ def test_front_against_scoring_every_sample(group_sizes, seed, monkeypatch):
         assert tuple(best_partition(front, omega)) == naive_best(scored, omega)
 
 
-def test_all_centroids_equal():
+def test_equal_centroids_have_a_silhouette_of_0():
     clusterlets = build((4, 5), np.zeros(9), [1, 2, 3, 4, 5, 1, 2, 3, 4])
     partitions = samples_of(clusterlets, 400, 3)
     front = sample_partitions(clusterlets, 400, np.random.default_rng(3))
@@ -215,7 +215,7 @@ def process_probabilities(n):
 
 
 @pytest.mark.parametrize("group_sizes", [(3, 4), (2, 2, 2)])
-def test_samples_follow_the_process(group_sizes):
+def test_samples_have_the_probabilities_of_the_process(group_sizes):
     n, sample_size = sum(group_sizes), 40_000
     clusterlets = anywhere(group_sizes, 0)
     expected = Counter()
@@ -265,7 +265,7 @@ def test_batches_hold_as_many_samples_as_requested(monkeypatch):
     assert sum(batch.shape[1] for batch in centroid._sample(group_sizes, 150, AllButTwo())) == 150
 
 
-def test_construction_begins_below_the_share_of_valid_samples(monkeypatch):
+def test_partitions_are_constructed_if_too_few_samples_are_valid(monkeypatch):
     clusterlets = on_a_grid((6, 6), 0)
     n_valid = sample_partitions(clusterlets, 600, np.random.default_rng(0)).n_valid
     for rare, drawn in ((600 / n_valid, "sampled"), (599 / n_valid, "constructed")):
@@ -355,17 +355,17 @@ def test_bulk_scores_are_within_the_slack(seed):
 
 @pytest.mark.parametrize("merged, scored", [(333, 10**6), (10**6, 3333), (333, 1)])
 @pytest.mark.parametrize("seed", range(3))
-def test_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_batches(seed, merged, scored, monkeypatch):
+def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_batches(seed, merged, scored, monkeypatch):
     clusterlets = anywhere((10, 12), seed) if seed else on_a_grid((10, 12), 0, width=4, largest=2)
     plain = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     noise = np.random.default_rng(99)
     bulk_scores = centroid._Search._bulk_scores
 
-    def shaken(self, labels):
+    def perturbed_scores(self, labels):
         silhouettes, deviations = bulk_scores(self, labels)
         return silhouettes + noise.uniform(-0.5, 0.5, len(silhouettes)) * self.slack, deviations
 
-    monkeypatch.setattr(centroid._Search, "_bulk_scores", shaken)
+    monkeypatch.setattr(centroid._Search, "_bulk_scores", perturbed_scores)
     in_parts(monkeypatch, merged, scored)
     perturbed = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     assert plain.labels.tobytes() == perturbed.labels.tobytes()
@@ -387,7 +387,7 @@ def test_only_truly_beaten_partitions_are_dropped():
     assert beaten.sum() > 300  # most of them
 
 
-def test_single_precision_only_where_it_is_exact_enough():
+def test_single_precision_is_used_only_where_it_is_exact_enough():
     ordinary = anywhere((5, 5), 0)
     assert centroid._Search.from_clusterlets(ordinary).bulk is np.float32
     many = build((5, 5), ordinary.centroids, ordinary.sizes * 100_000)
@@ -454,13 +454,13 @@ def test_the_printed_equation_does_not_weigh():
     assert best_partition(front, 0.75, "printed").tolist() == first
 
 
-def test_membership_of_the_best():
+def test_the_membership_is_that_of_the_best_partition():
     membership = match_centroid(front_of((0.25, 0.0), (0.4, 0.25)), 1.0)
     assert membership.dtype == bool
     assert membership.tolist() == [[True, False, False, True], [False, True, True, False]]
 
 
-def test_memory_of_a_large_pass():
+def test_many_samples_take_little_memory():
     import tracemalloc
 
     clusterlets = anywhere((30, 30), 0)

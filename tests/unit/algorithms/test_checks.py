@@ -49,7 +49,7 @@ def test_within_the_limits_the_scale_changes_nothing(factor):
     assert diameter(X * factor) == diameter(X) * factor
 
 
-def test_a_narrow_feature_beside_a_wide_one_is_checked_only_for_standardising():
+def test_a_narrow_feature_next_to_a_wide_one_is_checked_only_for_standardising():
     table = np.column_stack([X[:, 0], X[:, 1] * 1e-170])
     check_magnitudes(table)
     with pytest.raises(ClusterletsError, match="^feature 'height' varies by"):
@@ -76,7 +76,7 @@ def test_constant_features_are_accepted():
 
 
 @pytest.mark.parametrize("factor", [1e160, 1e-170])
-def test_scaling_yields_nothing_infinite(factor):
+def test_standardising_refuses_extreme_features(factor):
     table = Table(X * factor, GROUPS, ("weight", "height"), ("a", "b"))
     with pytest.raises(ClusterletsError, match="'(weight|height)'"):
         scaled(table, "standard")

@@ -10,18 +10,18 @@ from clusterlets.algorithms.compiled import compiled
 
 MODULE = """
 import sys
-from clusterlets.algorithms import compiled as kept
+from clusterlets.algorithms import compiled as module
 
-@kept.compiled("float64(float64)")
+@module.compiled("float64(float64)")
 def twice(x):
     return 2 * x
 
-whole = kept._for_signature
-def telling(dispatcher, signature):
-    code = whole(dispatcher, signature)
+for_signature = module._for_signature
+def report(dispatcher, signature):
+    code = for_signature(dispatcher, signature)
     print("loaded" if dispatcher.stats.cache_hits else "compiled", end=" ")
     return code
-kept._for_signature = telling
+module._for_signature = report
 
 if __name__ == "__main__":
     {before}
@@ -71,24 +71,24 @@ def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix
 
 
 def test_compiling_is_announced_and_loading_is_not(start):
-    announce = "twice = kept.before_compiling(lambda: print('soon', end=' '))(twice)"
+    announce = "twice = module.before_compiling(lambda: print('soon', end=' '))(twice)"
     assert output_of(start(announce)) == ["soon", "compiled", "42.0"]
     assert output_of(start(announce)) == ["loaded", "42.0"]
 
 
-def test_works_without_a_writable_cache(start, tmp_path):
+def test_a_kernel_works_without_a_writable_cache(start, tmp_path):
     refuse = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
     assert output_of(start(refuse)) == ["compiled", "42.0"]
     assert not list(tmp_path.rglob("*.nbi"))
 
 
-def test_works_without_locks(start):
-    refuse = "import fcntl; fcntl.flock = lambda *options: open('/dev/null/full')"
+def test_a_kernel_works_without_file_locks(start):
+    refuse = "import fcntl; fcntl.lockf = lambda *options: open('/dev/null/full')"
     assert output_of(start(refuse)) == ["compiled", "42.0"]
     assert output_of(start(refuse)) == ["loaded", "42.0"]
 
 
-def test_other_types_are_refused():
+def test_arguments_of_other_types_are_refused():
     @compiled("int64(int64)")
     def same(x):
         return x

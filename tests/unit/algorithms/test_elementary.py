@@ -32,7 +32,7 @@ print(hashlib.sha256(np.concatenate([kullback_leibler(shares, shares[0]), prices
 
 
 def ulps(value, exact):
-    """By how many units in the last place of the exact value another one is off."""
+    """By how many units in the last place of the exact value another value is off."""
     return float(abs(Decimal(float(value)) - exact) / Decimal(float(np.spacing(abs(float(exact))))))
 
 
@@ -52,7 +52,7 @@ def test_exp_is_off_by_less_than_one_unit(x):
     assert ulps(exp(x), exactly(Decimal.exp, x)) < 1
 
 
-def test_many_at_once_and_around_the_ends_of_the_reduction():
+def test_arrays_around_the_ends_of_the_reduction_are_off_by_less_than_one_unit():
     stream = np.random.default_rng(0)
     x = np.concatenate([2.0**0.5 + stream.uniform(-1e-9, 1e-9, 500), 0.5**0.5 + stream.uniform(-1e-9, 1e-9, 500)])
     assert max(map(ulps, log(x), (exactly(Decimal.ln, value) for value in x))) < 1
@@ -61,7 +61,7 @@ def test_many_at_once_and_around_the_ends_of_the_reduction():
     assert max(map(ulps, exp(x), (exactly(Decimal.exp, value) for value in x))) < 1
 
 
-def test_the_ends_of_the_doubles():
+def test_both_are_right_at_the_ends_of_the_doubles():
     x = [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, 1.0, LEAST, LARGEST]
     expected = [-np.inf, -np.inf, np.nan, np.nan, np.inf, np.nan, 0.0, -744.4400719213812, 709.782712893384]
     np.testing.assert_array_equal(log(x), expected)
@@ -77,7 +77,7 @@ def test_shapes_are_kept_and_integers_are_accepted():
 
 
 @given(POSITIVE, POSITIVE)
-def test_both_are_monotonic(a, b):
+def test_log_and_exp_are_monotonic(a, b):
     low, high = sorted((a, b))
     assert log(low) <= log(high) and exp(log(low)) <= exp(log(high))
 

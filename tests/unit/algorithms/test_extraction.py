@@ -13,14 +13,14 @@ from clusterlets.errors import ClusterletsError
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 8), st.booleans())
-def test_invariants(seed, n_groups, k, on_grid):
+def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_groups, k, on_grid):
     rng = np.random.default_rng(seed)
     groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=30)])
     X = rng.integers(0, 3, size=(len(groups), 2)).astype(float) if on_grid else rng.normal(size=(len(groups), 2))
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     for group in range(n_groups):
-        distinct = len(np.unique(X[groups == group], axis=0))
-        assert (clusterlets.group == group).sum() == min(k, distinct)
+        n_distinct = len(np.unique(X[groups == group], axis=0))
+        assert (clusterlets.group == group).sum() == min(k, n_distinct)
     assert (np.diff(clusterlets.group) >= 0).all()
     assert np.array_equal(clusterlets.group[clusterlets.labels], groups)
     assert np.array_equal(clusterlets.sizes, np.bincount(clusterlets.labels))
@@ -31,7 +31,7 @@ def test_invariants(seed, n_groups, k, on_grid):
         assert clusterlets.inertia[index] == pytest.approx(((members - members.mean(axis=0)) ** 2).sum())
 
 
-def test_the_same_stream_gives_the_same_clusterlets_and_another_gives_others():
+def test_the_same_stream_gives_the_same_clusterlets_and_a_different_one_gives_others():
     rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(300, 3)), rng.integers(2, size=300)
     first, again, other = (extract_clusterlets(X, groups, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from clusterlets.algorithms.fair_lloyd import fair_centres, fair_lloyd
+from clusterlets.algorithms.fair_lloyd import _fill_empty_clusters, fair_centres, fair_lloyd
 
 
 def group_costs(X, groups, labels, centres):
@@ -94,8 +94,6 @@ def test_any_table_is_clustered(n, values, n_groups, seed):
 
 
 def test_a_centre_without_rows_takes_the_farthest_row():
-    from clusterlets.algorithms.fair_lloyd import _fill_empty_clusters
-
     X = np.array([[0.0], [1.0], [9.0], [30.0]])
     labels, centres = _fill_empty_clusters(
         np.array([0, 0, 0, 2]), np.array([0.0, 1.0, 81.0, 100.0]), X, np.array([[0.0], [50.0], [20.0]])

@@ -36,7 +36,7 @@ def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
     weight = module._weight(penalty, len(X), 5, terms(X, groups, labels)[0])
     for _ in range(3):
         before, changes = labels.copy(), np.empty(len(X))
-        moved = module._pass(X, groups, labels, 5, weight, changes)
+        moved = module._run_pass(X, groups, labels, 5, weight, changes)
         assert moved == (labels != before).any() and ((changes < 0) == (labels != before)).all()
         sse, unfairness = terms(X, groups, before)
         for row in np.flatnonzero(labels != before):
@@ -70,7 +70,7 @@ def test_no_single_move_pays_and_the_optimum_is_not_undercut(seed, penalty):
 
 
 def test_a_case_by_hand():
-    # Plain k-means parts the groups: SSE 4 * .25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
+    # Plain k-means separates the groups: SSE 4 * .25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
     X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
     plain = fairkm(X, groups, 2, np.random.default_rng(0), 0)
     assert plain.labels[0] == plain.labels[1] != plain.labels[2] == plain.labels[3]

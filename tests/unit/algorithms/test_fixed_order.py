@@ -103,7 +103,7 @@ def _operations_of_node(node):
         case ast.Call(func=ast.Attribute(attr=attr)) if attr in _PARSERS and not _reads_exactly(node):
             yield attr
         case ast.Call(func=ast.Attribute(attr=attr)) if attr in _TAKE_METHOD_NAMES:
-            yield from (repr(name) for name in _texts(node) if name in _TABLE_METHODS)
+            yield from (repr(name) for name in _constants(node) if name in _TABLE_METHODS)
         case ast.keyword(arg="fastmath"):
             yield "fastmath"
         case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _ARRAY_FUNCTIONS:
@@ -115,13 +115,13 @@ def _operations_of_node(node):
 def _is_exact_power(base, exponent):
     """Whether it is a power of two or of literal whole numbers."""
     is_base_two = isinstance(base, ast.Constant) and base.value == 2
-    return is_base_two or all(isinstance(part, ast.Constant) and isinstance(part.value, int) for part in (base, exponent))
+    return is_base_two or all(isinstance(node, ast.Constant) and isinstance(node.value, int) for node in (base, exponent))
 
 
-def _texts(call):
-    """Texts among the arguments of a call."""
+def _constants(call):
+    """Constants among the arguments of a call."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
-    return [part.value for argument in arguments for part in ast.walk(argument) if isinstance(part, ast.Constant)]
+    return [node.value for argument in arguments for node in ast.walk(argument) if isinstance(node, ast.Constant)]
 
 
 def _reads_exactly(call):

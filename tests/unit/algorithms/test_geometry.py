@@ -41,7 +41,7 @@ def test_a_large_offset_loses_no_significant_digits():
 
 
 @pytest.mark.parametrize("outlier", [1e9, 1e12, 1e15])
-def test_an_outlier_costs_the_other_pairs_no_digits(outlier):
+def test_an_outlier_does_not_reduce_the_precision_of_the_other_pairs(outlier):
     rng = np.random.default_rng(2)
     X, labels = rng.normal(size=(300, 3)), np.arange(300) % 3
     X[299] = outlier
@@ -69,11 +69,11 @@ def test_every_sum_is_added_in_its_documented_order():
 
 
 @pytest.mark.parametrize("n_groups", [2, 7])
-def test_several_groupings_at_once_give_the_same_sums_as_one_by_one(n_groups):
+def test_several_labellings_at_once_give_the_same_sums_as_one_by_one(n_groups):
     rng = np.random.default_rng(4)
     X, labels = rng.normal(size=(400, 3)), rng.integers(n_groups, size=(12, 400))
-    assert np.array_equal(distance_sums(X, labels, n_groups), [distance_sums(X, grouping, n_groups) for grouping in labels])
-    separately = [within_sums(X, grouping, n_groups) for grouping in labels]
+    assert np.array_equal(distance_sums(X, labels, n_groups), [distance_sums(X, labelling, n_groups) for labelling in labels])
+    separately = [within_sums(X, labelling, n_groups) for labelling in labels]
     together = within_sums(X, labels, n_groups)
     assert np.allclose(together, separately, rtol=1e-12, atol=0)
     # With few clusters it computes all pairs once; with many, each cluster separately.
@@ -145,26 +145,28 @@ def test_samples_are_the_first_rows_of_each_group_in_the_order():
     order = order_of(900, 0)
     sums = sampled_sums(X, labels, 2, order, sample_size=50)
     sizes = np.bincount(labels)
-    for part in (0, 7):
+    for replicate in (0, 7):
         sample_sizes = np.rint(sizes / 18).astype(int)
-        rows = [order[labels[order] == group][part * size : (part + 1) * size] for group, size in enumerate(sample_sizes)]
+        rows = [
+            order[labels[order] == group][replicate * size : (replicate + 1) * size] for group, size in enumerate(sample_sizes)
+        ]
         distances = cdist(X[rows[0]], X[rows[0]])
         within = distances.sum() / (sample_sizes[0] * (sample_sizes[0] - 1)) * sizes[0] * (sizes[0] - 1)
         between = cdist(X[rows[0]], X[rows[1]]).mean() * sizes.prod()
-        assert sums[part, 0] == pytest.approx([within, between], rel=1e-12)
+        assert sums[replicate, 0] == pytest.approx([within, between], rel=1e-12)
     assert not np.array_equal(sums, sampled_sums(X, labels, 2, order_of(900, 1), 50))
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 1000])
 @pytest.mark.parametrize("spread", ["normal", "heavy tail", "integers"])
-def test_diameter_is_the_largest_distance(n, spread):
+def test_the_diameter_is_the_largest_distance(n, spread):
     rng = np.random.default_rng(n)
     draw = {"normal": rng.normal, "heavy tail": rng.standard_cauchy, "integers": lambda size: rng.integers(9, size=size)}
     X = draw[spread](size=(n, 3)).astype(float)
     assert diameter(X) == pytest.approx(cdist(X, X).max(), rel=1e-12)
 
 
-def test_diameter_of_points_on_a_sphere_where_nothing_can_be_pruned():
+def test_the_diameter_is_exact_on_a_sphere_where_nothing_can_be_pruned():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(700, 5))
     X /= np.linalg.norm(X, axis=1, keepdims=True)

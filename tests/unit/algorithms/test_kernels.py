@@ -83,7 +83,7 @@ def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
 
 
 @pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
-def test_largest_distance_of_rows_by_descending_radius(n, d):
+def test_the_largest_distance_is_found_among_rows_by_descending_radius(n, d):
     for seed in range(3):
         X = np.random.default_rng(seed).standard_cauchy(size=(n, d))
         radii = np.linalg.norm(X, axis=1)
@@ -109,7 +109,7 @@ def test_the_zeros_that_fill_the_last_tile_do_not_count_as_rows():
 
 
 @pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))
-def test_nearest_centres_and_their_distances(n, k):
+def test_assign_gives_the_nearest_centres_and_their_distances(n, k):
     rows, tiles = rows_and_tiles(n, 3)
     centres = np.random.default_rng(1).normal(size=(k, 3))
     labels, distances = np.full(n, -1), np.full(n, -1.0)
@@ -127,7 +127,7 @@ def test_ties_between_equal_centres_go_to_the_lowest():
 
 
 @pytest.mark.parametrize(("n", "candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
-def test_distances_and_potentials_with_each_candidate(n, candidates):
+def test_each_candidate_lowers_distances_and_potentials(n, candidates):
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
     centres = np.random.default_rng(2).normal(size=(candidates, 3))
@@ -144,7 +144,7 @@ def test_distances_and_potentials_with_each_candidate(n, candidates):
         assert potential == total
 
 
-def test_sums_sizes_and_inertia_of_groups_by_hand():
+def test_sums_sizes_and_inertia_of_labels_by_hand():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [10.0, 20.0]])
     labels = np.array([2, 2, 0])
     sums, sizes, inertia = np.full((3, 2), 9.0), np.full(3, 9), np.full(3, 9.0)

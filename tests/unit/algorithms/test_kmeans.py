@@ -63,7 +63,7 @@ def as_scikit_learn(X, centres):
 @pytest.mark.parametrize("start", [start_rows, every_row, one_twice, one_out_of_reach])
 @pytest.mark.parametrize("table", [normal, duplicates, one_feature, sixty_features, far_from_the_origin, heavy_tail])
 @pytest.mark.parametrize("seed", range(9))
-def test_same_labels_and_inertia_as_scikit_learn(table, start, seed):
+def test_labels_and_inertia_are_those_of_scikit_learn(table, start, seed):
     rng = np.random.default_rng(seed)
     X = table(rng)
     centres = start(X, rng)
@@ -129,7 +129,7 @@ def test_first_centres_are_drawn_by_squared_distance():
     """Three places, k = 2, by hand: from 0 the candidates are 1 with chance .1 and 3 with .9; for 3 see below."""
     X = np.array([[0.0], [1.0], [3.0]])
     pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(6000)])
-    # Of two candidates the better one is kept. If both places are drawn, 3 beside 0 costs 1, and 1 beside 0 costs 4.
+    # Of two candidates the better one is kept. If both places are drawn, centres at 0 and 3 cost 1, and at 0 and 1 they cost 4.
     share = np.array([(pairs[pairs[:, 0] == 0][:, 1] == 1).mean(), (pairs[pairs[:, 0] == 2][:, 1] == 1).mean()])
     assert share[0] == pytest.approx(0.1**2, abs=0.01)
     # From 3 the chances are 4/13 (1) and 9/13 (0); either costs 1, so the first of equals is kept.
@@ -165,7 +165,7 @@ def test_labels_have_no_gaps_and_follow_the_stream():
     assert np.array_equal(np.unique(first), np.arange(8))
 
 
-def test_one_round_at_most():
+def test_max_iter_limits_the_rounds():
     X = np.random.default_rng(0).normal(size=(200, 2))
     centres = X[:5]
     result = lloyd(X, centres, max_iter=1)

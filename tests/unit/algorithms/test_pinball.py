@@ -55,7 +55,7 @@ def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
 TWO = [[0, 10], [1, 4, 12]]
 
 
-def test_distance_covers_what_group_0_leaves():
+def test_distance_covers_what_group_0_leaves_over():
     # 0@0 -> 2@1, 1@10 -> 4@12; 3@4 is left over and goes to 0@0 (4 away; 1@10 is 6 away).
     assert clusters(match_distance(build(TWO), 1)) == [{0, 2}, {1, 4}, {0, 3}]
 
@@ -66,7 +66,7 @@ def test_distance_hops_back_to_a_clusterlet_that_stays_and_is_last_again():
         assert clusters(match_distance(build(TWO), hops)) == [{0, 2}, {1, 4}, {0, 2, 3}]
 
 
-def test_distance_to_the_whole_cluster_sums():
+def test_the_distance_to_a_whole_cluster_is_a_sum():
     # From 0@0 to 2@4. Then by "last", 4 to 1@7 is 3, to 0@0 is 4: 1 joins. By the sum, 0@0: 0 + 4, 1@7: 7 + 3.
     clusterlets = build([[0, 7], [4, 100]])
     assert clusters(match_distance(clusterlets, 2, "last"))[0] == {0, 1, 2}
@@ -109,7 +109,7 @@ def test_balance_ties_that_floats_would_miss_go_to_the_lower_index():
 # ---- by hand: three groups
 
 
-def test_distance_with_three_groups():
+def test_distance_visits_three_groups_in_turn():
     # 0@0, 1@20 | 2@5, 3@-6 | 4@-1, 5@12, one sweep.
     # 0@0 -> 2@5 -> 4@-1 (6 against 7); 1@20 -> 2@5 -> 4@-1. Left over: 3@-6 -> group 0: 0@0 -> group 2: 4@-1;
     # 5@12 -> group 1: 2@5 -> group 0: 0@0 (from 5: 5 against 15; straight from 12 it would be 1@20).
@@ -130,7 +130,7 @@ def test_distance_with_three_groups():
         (1, 4, 2, [0, 3, 2, 3, 0, 1]),
     ],
 )
-def test_order_of_the_groups(start, n_groups, hops, expected):
+def test_the_route_visits_the_groups_in_this_order(start, n_groups, hops, expected):
     assert _route(start, n_groups, hops) == expected
 
 
@@ -243,7 +243,7 @@ def naive_pinball(clusterlets, hops, cost):
 
 
 def naive_greedy(clusterlets, hops, order, choose, level):
-    unused, grown = set(range(len(clusterlets))), []
+    unused, joined = set(range(len(clusterlets))), []
     for start in order:
         if start not in unused:
             continue
@@ -255,8 +255,8 @@ def naive_greedy(clusterlets, hops, order, choose, level):
                 break
             cluster.append(candidate)
             unused -= {candidate}
-        grown.append(set(cluster))
-    return grown
+        joined.append(set(cluster))
+    return joined
 
 
 def naive_distance_to_centre(clusterlets, group, j):
@@ -273,7 +273,7 @@ CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last",
 
 
 @pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
-def test_pinball_matchers_against_the_naive_ones(n_groups, scope, seed):
+def test_pinball_matchers_match_the_naive_ones(n_groups, scope, seed):
     rng = np.random.default_rng([seed, n_groups])
     grid = seed % 3 > 0
     clusterlets = random_clusterlets(rng, n_groups, dimensions=1 if grid else 3, grid=grid)
@@ -309,7 +309,7 @@ def test_unlimited_hops_end_when_no_cluster_grows(scope, seed):
 
 
 @pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
-def test_greedy_matchers_against_the_naive_ones(n_groups, scope, seed):
+def test_greedy_matchers_match_the_naive_ones(n_groups, scope, seed):
     rng = np.random.default_rng([seed, n_groups])
     clusterlets = random_clusterlets(rng, n_groups, dimensions=1 + seed % 2)
     hops = int(rng.integers(1, 6))

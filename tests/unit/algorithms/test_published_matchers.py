@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from test_pinball import InOrder, build, clusters, random_clusterlets
+from in_order import InOrder
+from test_pinball import build, clusters, random_clusterlets
 
 from clusterlets import methods
 from clusterlets.algorithms.matching import pinball, published
@@ -21,7 +22,7 @@ def test_costs_are_mirrored_as_if_they_were_symmetric():
     assert as_sets(pinball.match_balance(CASE, 1)) != as_sets(published.match_balance(CASE, 1))
 
 
-def test_later_starts_of_d_make_one_hop_fewer():
+def test_later_starts_of_d_make_one_fewer_sweep():
     # 3@4 is left over. It goes to 0@0 and, by the text, back to group 1: 2@1.
     clusterlets = build([[0, 10], [1, 4, 12]])
     assert clusters(pinball.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 2, 3}]
@@ -37,7 +38,7 @@ def test_later_starts_of_d_make_one_hop_fewer():
         (3, (0, 4, 1, 2, 3, 5), [{0, 1, 2, 3}, {4, 5}]),
     ],
 )
-def test_an_index_of_one_list_is_used_in_another(hops, order, expected):
+def test_greedy_distance_uses_an_index_of_one_list_in_another(hops, order, expected):
     assert clusters(published.match_greedy_distance(CASE, hops, InOrder(*order))) == expected
 
 
@@ -67,7 +68,7 @@ def test_every_clusterlet_is_covered_and_the_greedy_ones_use_each_once(seed, n_g
 
 
 @pytest.mark.parametrize("name", ["D", "B", "G-D", "G-B"])
-def test_the_setting_reaches_the_matcher(name):
+def test_the_scope_published_selects_these_matchers(name):
     match = {"D": published.match_distance, "B": published.match_balance}.get(name)
     greedy = {"G-D": published.match_greedy_distance, "G-B": published.match_greedy_balance}.get(name)
     expected = match(CASE, 2) if match else greedy(CASE, 2, np.random.default_rng(3))

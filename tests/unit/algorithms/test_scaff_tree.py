@@ -87,17 +87,17 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
 
 @given(data=st.data(), n=st.integers(1, 18), theta=st.sampled_from([0, 0.25, 0.5, 0.75, 0.9, 1]))
 def test_every_split_is_the_best_of_all_cuts(data, n, theta):
-    def whole(highest, *shape):
+    def integers(highest, *shape):
         size = int(np.prod(shape))
         return np.array(data.draw(st.lists(st.integers(0, highest), min_size=size, max_size=size))).reshape(shape)
 
-    X = whole(data.draw(st.sampled_from([1, 3, 20])), n, data.draw(st.integers(1, 3))).astype(float)
-    groups, targets = whole(data.draw(st.integers(0, 4)), n), whole(data.draw(st.integers(0, 4)), n)
+    X = integers(data.draw(st.sampled_from([1, 3, 20])), n, data.draw(st.integers(1, 3))).astype(float)
+    groups, targets = integers(data.draw(st.integers(0, 4)), n), integers(data.draw(st.integers(0, 4)), n)
     check_against_every_cut(X, groups, targets, data.draw(st.integers(1, n)), theta)
 
 
 @pytest.mark.parametrize("theta", [0, 0.5, 0.75])
-def test_every_split_is_the_best_of_all_cuts_where_leaves_have_a_least_size(theta):
+def test_every_split_is_the_best_of_all_cuts_where_leaves_have_a_minimum_size(theta):
     rng = np.random.default_rng(int(theta * 4))
     X, groups = np.round(rng.normal(size=(90, 3)), 1), rng.integers(3, size=90)
     tree = check_against_every_cut(X, groups, kmeans_labels(X, 2, rng), 2, theta)
@@ -112,7 +112,7 @@ class TestByHand:
         (split,) = grow_tree(np.asarray(X, float), np.array(groups), np.array(targets), n_leaves, theta).splits
         return split
 
-    def test_rounding_is_no_gain(self):
+    def test_rounding_does_not_count_as_a_gain(self):
         for n in range(10, 60):
             groups = (np.arange(n) % 7 < 3).astype(int)
             assert all(split.forced for split in grow_tree(np.arange(n)[:, None], groups, groups, 5, 0.5).splits)
@@ -178,7 +178,7 @@ def test_the_text_has_the_layout_of_scikit_learn():
     assert grow_tree(X, labels, labels, 1).nodes().text() == "|--- cluster: 0\n"
 
 
-def test_it_learns_the_k_means_labels_of_the_same_generator():
+def test_the_tree_learns_the_k_means_labels_of_the_same_generator():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 100, axis=0)
     labels = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0).labels

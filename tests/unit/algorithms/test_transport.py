@@ -45,11 +45,11 @@ def rounding(costs):
     n=st.integers(1, 60),
     k=st.integers(1, 8),
     kind=st.sampled_from(KINDS),
-    starts=st.sampled_from([None, 1e-40, 1.0, 1e5, 1e40]),
+    price_scale=st.sampled_from([None, 1e-40, 1.0, 1e5, 1e40]),
 )
-def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
+def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, price_scale):
     costs, sizes = problem(seed, n, k, kind)
-    first_prices = None if starts is None else starts * np.random.default_rng(seed).normal(size=k)
+    first_prices = None if price_scale is None else price_scale * np.random.default_rng(seed).normal(size=k)
     labels, prices = transport(costs, sizes, first_prices)
     assert np.array_equal(np.bincount(labels, minlength=k), sizes)
     assert abs(cost_of(costs, labels) - lowest_cost(costs, sizes)) <= rounding(costs)
@@ -59,7 +59,7 @@ def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, starts):
     assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding(costs)).all()
 
 
-def test_one_cluster_and_no_instance():
+def test_one_cluster_takes_all_and_no_instances_need_no_labels():
     assert transport(np.random.default_rng(0).random((4, 1)), np.array([4]))[0].tolist() == [0] * 4
     labels, prices = transport(np.empty((0, 2)), np.array([0, 0]))
     assert labels.shape == (0,) and prices.tolist() == [0, 0]

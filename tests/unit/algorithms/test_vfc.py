@@ -66,7 +66,7 @@ def reference(X, groups, k, random_state, weight, lipschitz=7.0):
 @pytest.mark.parametrize("k", [3, 5])
 @pytest.mark.parametrize("weight", [0, 0.3])
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_it_matches_the_definition(k, weight, n_groups):
+def test_vfc_matches_its_definition(k, weight, n_groups):
     X, groups = table(k, 400)
     if n_groups == 3:
         groups = groups + (X[:, 0] > 2) * (groups == 1)
@@ -99,17 +99,17 @@ def test_far_outliers_and_a_rare_group_give_labels_within_the_budget_of_steps():
     assert "did not settle in" in result.warning and result.n_iter <= 20
 
 
-@pytest.mark.parametrize(("settled", "lipschitz"), [(0, 0.001), (300, 7.0)])
-def test_no_step_raises_the_objective(settled, lipschitz, monkeypatch):
-    """With ``settled`` = 0 and a small first constant, each group and cluster soon has its own."""
-    monkeypatch.setattr(module, "_SETTLED", settled)
+@pytest.mark.parametrize(("common_steps", "lipschitz"), [(0, 0.001), (300, 7.0)])
+def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
+    """With ``common_steps`` = 0 and a small first constant, each group and cluster soon has its own."""
+    monkeypatch.setattr(module, "_COMMON_STEPS", common_steps)
     rng = np.random.default_rng(1)
     costs, groups, values = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60]), []
     lower = module._Problem._lower
     monkeypatch.setattr(module._Problem, "_lower", lambda *arguments: values.append(lower(*arguments)) or values[-1])
     problem = module._Problem(groups, 5, 300.0, lipschitz)
     final, labels, warning = problem.settle(costs)
-    assert problem.by_mass == (settled == 0) and warning == "" and final == values[-1]
+    assert problem.by_mass == (common_steps == 0) and warning == "" and final == values[-1]
     assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values)) and values[-1] < 0.9 * values[0]
     assert objective(costs, groups, np.eye(5)[labels] + 1e-9, 300) == pytest.approx(final, rel=0.2)
 
@@ -144,7 +144,7 @@ def test_rounds_that_do_not_settle_leave_labels_and_a_warning():
 
 
 def test_steps_that_do_not_settle_leave_labels_and_a_warning(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_INNER", 3)
+    monkeypatch.setattr(module, "_MAX_INNER", 3)
     result = vfc(*table(), 3, np.random.default_rng(0), 1)
     assert "shares did not settle within 3 steps" in result.warning and len(np.unique(result.labels)) == 3
 
@@ -157,14 +157,14 @@ def test_a_rising_objective_leaves_labels_and_a_warning(monkeypatch):
 
 
 def test_an_empty_cluster_restarts_from_k_means_and_then_leaves_the_last_full_labels(monkeypatch):
-    starts, rounds = [], module._outer_rounds
+    starts, outer_rounds = [], module._outer_rounds
 
-    def spoilt(X, groups, centres, *rest):
+    def succeed_at_the_second_start(X, groups, centres, *rest):
         starts.append(centres)
-        return rounds(X, groups, centres, *rest) if len(starts) == 2 else (None, True)
+        return outer_rounds(X, groups, centres, *rest) if len(starts) == 2 else (None, True)
 
     X, groups = table()
-    monkeypatch.setattr(module, "_outer_rounds", spoilt)
+    monkeypatch.setattr(module, "_outer_rounds", succeed_at_the_second_start)
     full = vfc(X, groups, 3, np.random.default_rng(0), 1)
     first = X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]
     assert np.array_equal(starts[0], first) and np.array_equal(starts[1], lloyd(X, first).centres)

@@ -7,7 +7,7 @@ from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 
 
 @pytest.mark.parametrize("features", [1, 2, 3, 7, 23, 62])
-def test_they_match_lapack(features):
+def test_eigenvalues_match_those_of_lapack(features):
     rng = np.random.default_rng(features)
     X = rng.normal(size=(80, features)) * 10.0 ** rng.integers(-3, 4, size=features) + 5
     eigenvalues = scatter_eigenvalues(X)
@@ -17,5 +17,5 @@ def test_they_match_lapack(features):
 
 
 @pytest.mark.parametrize("X", [np.zeros((4, 3)), np.full((5, 2), 7.5), np.ones((1, 4))])
-def test_equal_rows_have_none(X):
+def test_equal_rows_have_eigenvalues_of_0(X):
     assert (scatter_eigenvalues(X) == 0).all()

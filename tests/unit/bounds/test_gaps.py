@@ -61,7 +61,7 @@ def test_the_gap_of_a_fair_assignment_is_small(delta):
     assert 0 <= assignment_gap(X, groups, labels, X[:5]) < 0.02
 
 
-def test_a_larger_delta_has_a_larger_gap():
+def test_a_larger_delta_gives_a_larger_gap():
     X, groups, _ = table(3)
     labels = np.arange(60) // 2 % 3
     gaps = [assignment_gap(X, groups, labels, X[:3], delta) for delta in (None, 0.0, 0.3, 0.7, 1.0)]
@@ -81,7 +81,7 @@ def test_a_gap_is_never_negative(data):
     assert assignment_gap(X, groups, labels, X[:k]) >= 0
 
 
-def test_transport_gap():
+def test_the_transport_gap_by_hand():
     assert transport_gap(12.0, 10.0) == pytest.approx(0.2)
     assert transport_gap(10.0, 10.0 * (1 + 1e-12)) == transport_gap(0.0, 0.0) == 0
     assert transport_gap(1.0, 0.0) == np.inf

@@ -68,15 +68,15 @@ def test_no_fair_partition_falls_below_the_bound(seed, n_groups):
 
 
 def test_small_tables_have_useful_bounds():
-    parts = []
-    for seed in range(1, 30, 2):  # random groups with odd counts leave the whole table alone, whose bound is exact
+    ratios = []
+    for seed in range(1, 30, 2):  # even seeds may give odd counts: then only the whole table keeps shares
         X, groups = small_table(seed, 2)
-        parts.append((sse_bounds(X, groups, CLUSTERS, [0.0]) / np.maximum(optima(X, groups)[:1], 1e-9))[0, 1:])
-    assert np.median(parts) > 0.85
+        ratios.append((sse_bounds(X, groups, CLUSTERS, [0.0]) / np.maximum(optima(X, groups)[:1], 1e-9))[0, 1:])
+    assert np.median(ratios) > 0.85
 
 
 class TestEquality:
-    def test_pairs_that_stay_together(self):
+    def test_pairs_that_stay_together_reach_the_bound(self):
         """As many clusters as pairs, each a cheapest match: SSE = n r_0 r_1 W_2^2."""
         first_group = np.array([[0.0, 0.0], [10.0, 3.0], [-4.0, 7.0]])
         X, groups = np.vstack([first_group, first_group + np.array([1.0, 0.5])]), np.repeat([0, 1], 3)
@@ -123,7 +123,7 @@ def test_intervals_come_close_to_the_linear_program(kind):
 
 
 def test_a_table_solved_in_levels_is_nearly_exact_too():
-    """More pairs than are solved at once, so parts of the points are solved first."""
+    """There are more pairs than are solved at once, so some of the points are solved first."""
     rng = np.random.default_rng(5)
     n = 1600
     rows, columns = rng.normal(size=(n, 2)), rng.normal(size=(n, 2)) * 1.5 + 1

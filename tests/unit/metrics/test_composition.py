@@ -34,19 +34,19 @@ def test_kl_is_finite_for_a_missing_group_and_zero_for_the_dataset_itself():
     assert deviation == pytest.approx([np.log(4), 0.0])
 
 
-def test_three_groups_take_the_largest_difference():
+def test_the_deviation_of_three_groups_is_the_largest_difference():
     deviation = metrics.deviation_per_cluster(np.array([[2, 1, 1]]), np.array([1, 1, 2]))
     assert deviation == pytest.approx([0.25])
 
 
-def test_a_cluster_of_one_group_scores_the_same_whichever_group_it_holds():
+def test_two_kinds_of_deviation_score_a_cluster_of_one_group_alike_whichever_it_holds():
     counts, composition = np.array([3, 7]), np.array([[5, 0], [0, 5], [2, 2]])
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx([0.7, 0.3, 0.2])
     assert metrics.deviation_per_cluster(composition, counts, "first_group") == pytest.approx([0.7, 0.7, 0.2])
     assert metrics.deviation_per_cluster(composition, counts, "least_share") == pytest.approx([0.3, 0.3, 0.2])
 
 
-def test_unknown_deviation_is_refused():
+def test_an_unknown_kind_of_deviation_is_refused():
     with pytest.raises(
         ValueError, match="unknown kind of deviation: .squared.; one of absolute, relative, kl, first_group, least_share$"
     ):
@@ -80,7 +80,7 @@ def test_scores_of_clusters_that_differ_in_size_by_hand():
     assert metrics.vfc_error(composition, counts) == np.inf
 
 
-def test_the_upper_bound_ends_at_the_whole_cluster():
+def test_the_upper_bound_is_at_most_the_size_of_the_cluster():
     assert SHARES.missed_rows(0.2, np.array([[5, 0], [4, 1]]), np.array([9, 1])) == 1  # 0 where .4 are due
     assert SHARES.missed_rows(0.95, np.array([[10, 0], [0, 1]]), np.array([10, 1])) == 1
 
@@ -95,10 +95,7 @@ def compositions(draw):
     return composition, composition.sum(axis=0)
 
 
-COUNT_SCORES = (
-    *(metrics.delta_min, metrics.additive_violation),
-    *(metrics.weighted_deviation, metrics.vfc_error),
-)
+COUNT_SCORES = (metrics.delta_min, metrics.additive_violation, metrics.weighted_deviation, metrics.vfc_error)
 
 
 @settings(max_examples=200)

@@ -43,15 +43,15 @@ def by_definition(X, labels):
     """The silhouette of each row, straight from the definition."""
     distances, values = cdist(X, X), []
     for i, label in enumerate(labels):
-        others = (labels == label) & (np.arange(len(X)) != i)
+        same_cluster = (labels == label) & (np.arange(len(X)) != i)
         b = min(distances[i, labels == other].mean() for other in set(labels) - {label})
-        a = distances[i, others].mean() if others.any() else 0
-        values.append((b - a) / max(a, b) if others.any() and max(a, b) > 0 else 0)
+        a = distances[i, same_cluster].mean() if same_cluster.any() else 0
+        values.append((b - a) / max(a, b) if same_cluster.any() and max(a, b) > 0 else 0)
     return values
 
 
 class TestSilhouettes:
-    def test_a_single_cluster_has_none(self):
+    def test_a_single_cluster_has_no_silhouettes(self):
         assert np.isnan(silhouettes_of(np.arange(4.0)[:, None], np.zeros(4, dtype=int))).all()
 
     def test_a_cluster_without_rows_does_not_count(self):
@@ -60,7 +60,7 @@ class TestSilhouettes:
 
     @settings(max_examples=150)
     @given(labelled_rows())
-    def test_by_brute_force(self, case):
+    def test_they_follow_their_definition(self, case):
         X, labels, rng = case
         rows = rng.permutation(len(X))[: 1 + rng.integers(len(X))]
         expected = np.array(by_definition(X, labels))
@@ -128,7 +128,7 @@ class TestCosts:
 
     @settings(max_examples=100)
     @given(labelled_rows())
-    def test_by_brute_force(self, case):
+    def test_they_follow_their_definitions(self, case):
         X, labels, rng = case
         groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
         to_mean = np.array([np.linalg.norm(row - X[labels == label].mean(axis=0)) for row, label in zip(X, labels)])

@@ -66,7 +66,7 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     assert overlap(membership, clusterlets.sizes) == pytest.approx(repeated.mean())
 
 
-def test_score_of_a_small_clustering_by_hand():
+def test_scores_of_overlapping_clusters_by_hand():
     X = np.array([[0.0], [2.0], [10.0], [12.0]])
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
     membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
@@ -90,7 +90,7 @@ def test_score_of_a_small_clustering_by_hand():
     assert np.isnan(scores["kmeans_cost"])
 
 
-def test_score_of_a_crisp_clustering_by_hand():
+def test_scores_of_disjoint_clusters_by_hand():
     X = np.array([[0.0], [2.0], [4.0], [10.0], [12.0]])
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
     membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12

@@ -98,7 +98,7 @@ ENTRIES = {
     "metrics/table.py": ("FURTHER = (\n", "Pieces", "values.counts.sum()"),
     "metrics/instances.py": ("SCORES = (\n", "Instances", "len(values.X)"),
 }
-ADDED = """    Score(
+ENTRY = """    Score(
         "number_of_rows",
         computed_from={},
         function=lambda values: int({}),
@@ -108,7 +108,7 @@ ADDED = """    Score(
         meaning="a test",
     ),
 """
-SEEN = """
+SCRIPT = """
 import csv, importlib.util, json, sys
 import numpy as np
 from clusterlets import fairness_report
@@ -142,13 +142,13 @@ def test_adding_a_score_takes_one_entry(tmp_path, monkeypatch, module):
     marker, kind, expression = ENTRIES[module]
     source = (copy / module).read_text(encoding="utf-8")
     assert source.count(marker) == 1
-    source = source.replace(marker, marker + ADDED.format(kind, expression)).replace(
+    source = source.replace(marker, marker + ENTRY.format(kind, expression)).replace(
         "from math import", "import numpy as np\nfrom math import"
     )
     (copy / module).write_text(source, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-P", "-c", SEEN, str(PACKAGE.parent / "docs/generate.py")]
+    command = [sys.executable, "-P", "-c", SCRIPT, str(PACKAGE.parent / "docs/generate.py")]
     run, report, explained, docs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     assert run == report == 12 and explained.startswith("a test")
     assert "| number_of_rows | rows, 1.. | a test |" in docs
