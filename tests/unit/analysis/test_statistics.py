@@ -294,7 +294,7 @@ def test_the_planned_comparisons_are_a_family_of_their_own():
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests = paired.wilcoxon(samples)
     planned = tests[tests["ranking"] == "planned"]
-    named = [{first, second} for _, first, second in paired.COMPARISONS]
+    named = [{first, second} for _, first, second in paired.PLANNED_COMPARISONS]
     assert [{row["better"], row["worse"]} for row in planned.to_dict("records")] == named and len(named) == 6
     ordered = planned.sort_values("p_value")
     by_hand = np.minimum(np.maximum.accumulate(ordered["p_value"].to_numpy() * np.arange(6, 0, -1)), 1)
