@@ -139,7 +139,7 @@ def leaderboard(run_points: pd.DataFrame, limits: Sequence[float] = LIMITS) -> p
     """
     if run_points.empty:
         return pd.DataFrame(columns=COLUMNS)
-    run_points = run_points.fillna({"parameters": ""})  # a file that is read back has none
+    run_points = run_points.fillna({"parameters": ""})  # an empty cell is read back as missing
     runs = _in_blocks(run_points)
     boards = [_board_under(limit, runs, infeasible_blocks(run_points, limit)) for limit in limits]
     boards = [board for board in boards if len(board)]
@@ -362,7 +362,7 @@ def _interval(name: str, values: np.ndarray) -> dict[str, float]:
 
 
 def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, above: bool = False) -> np.ndarray:
-    """For each row of weights (m, n), the least value (n,) up to which ``share`` of the weight lies; ``above``: more than it."""
+    """For each row of weights (m, n), the least value (n,) up to which ``share`` of the weight lies, or more (``above``)."""
     if not len(values):
         return np.full(len(weights), np.nan)
     order = np.argsort(values, kind="stable")
