@@ -54,13 +54,14 @@ def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolera
     keys = _key_columns(reference, run)
     cells = pd.concat([_by_cell(reference, keys), _by_cell(run, keys)], axis=1, keys=_SIDES)
     numbers = cells.apply(pd.to_numeric, errors="coerce")
-    apart = (numbers["run"] - numbers["reference"]).abs()
+    distance = (numbers["run"] - numbers["reference"]).abs()
     larger = numbers.abs().max(axis=1)
-    within_tolerance = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
+    within_tolerance = (distance <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
     equal = (cells["reference"] == cells["run"]) | within_tolerance
     in_lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
     in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(run.columns))
-    differing = cells.assign(difference=apart, share=apart / larger)[~(equal | in_lone_row | in_lone_column)].reset_index()
+    differences = cells.assign(difference=distance, share=distance / larger)
+    differing = differences[~(equal | in_lone_row | in_lone_column)].reset_index()
     whole = [_lone_differences(cells[in_lone_row], "row"), _lone_differences(cells[in_lone_column & ~in_lone_row], "column")]
     return pd.concat([*whole, differing], ignore_index=True).assign(file=file)[COLUMNS]
 

@@ -96,7 +96,7 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
     """What only the published code reproduces, in sentences; none if it was not run."""
     if assessed.empty:
         return []
-    numbers, claims_judged = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
+    numbers, judged_claims = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
     counts = {
         name: {value: int((numbers[f"verdict_as_{name}"] == value).sum()) for value in verdict.VERDICTS}
         for name in ("text", "code")
@@ -106,7 +106,7 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
         f"{counts['text'][verdict.DIFFERS]} differ as the text says; as the published code does, "
         f"{counts['code'][verdict.REPRODUCED]} are reproduced and {counts['code'][verdict.DIFFERS]} differ."
     ]
-    for kind, frame in ((NUMBER, numbers), (CLAIM, claims_judged)):
+    for kind, frame in ((NUMBER, numbers), (CLAIM, judged_claims)):
         for source in (ONLY_CODE, ONLY_TEXT):
             rows = frame[frame["comes_back"] == source]
             names = [row.rstrip(".") for row in rows["row"]] if kind == CLAIM else _numbers_by_row(rows)

@@ -90,8 +90,8 @@ def _needed(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str
     tolerance = last_digit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
     total, printed = len(ours) + 1, float(cell["reported"])
     low, high = (total * (printed + side * tolerance) - ours.sum() for side in (-1, 1))
-    least, most = _POSSIBLE[cell["quantity"]]
-    if high < least or low > most:
+    smallest, largest = _POSSIBLE[cell["quantity"]]
+    if high < smallest or low > largest:
         conclusion = f"which is impossible: it differs whatever {missing} is"
     elif high < ours.min() or low > ours.max():
         conclusion = f"unlike all {len(ours)} of ours ({ours.min():.3f} to {ours.max():.3f})"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 _LAST_BIT = 1e-12
-# Half-widths within which a reader would call two numbers close: the larger of an absolute number and a share of the first.
+# Half-widths within which a reader would call two numbers close: the larger of a number and a share of the printed one.
 _CLOSE = {
     "deviation": (0.005, 0.40),
     "cohesion": (0.03, 0.0),

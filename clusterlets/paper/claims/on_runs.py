@@ -31,9 +31,10 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
     A test that could not have found a difference does not count against the claim; the opposite order does.
     """
     verdicts, statistic = _test_pair(numbers, better, worse)
-    if verdicts["order"] and not verdicts["nemenyi"]:
+    if verdicts["is_ahead"] and not verdicts["nemenyi"]:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
-    return grade_in_two_steps(verdicts["nemenyi"] and verdicts["order"], verdicts["wilcoxon"] and verdicts["order"], statistic)
+    is_ahead = verdicts["is_ahead"]
+    return grade_in_two_steps(verdicts["nemenyi"] and is_ahead, verdicts["wilcoxon"] and is_ahead, statistic)
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
@@ -55,11 +56,11 @@ def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
 
     Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
     """
-    least = paired.smallest_possible_p(n_datasets, n_pairs)
-    if least >= statistics.ALPHA:
+    smallest_p = paired.smallest_possible_p(n_datasets, n_pairs)
+    if smallest_p >= statistics.ALPHA:
         raise Undecided(
-            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "
-            f"could tell no pair apart at level {statistics.ALPHA}."
+            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {smallest_p:.2g} after Holm, so that "
+            f"it could tell no pair apart at level {statistics.ALPHA}."
         )
 
 
@@ -77,7 +78,7 @@ def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool],
     return {
         "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
         "wilcoxon": wilcoxon["p_holm"] < statistics.ALPHA,
-        "order": ranking.mean_ranks[one] < ranking.mean_ranks[other],
+        "is_ahead": ranking.mean_ranks[one] < ranking.mean_ranks[other],
     }, statistic
 
 
