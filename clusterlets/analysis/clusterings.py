@@ -36,7 +36,7 @@ def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def clearest_dataset(runs: pd.DataFrame, read_table: Callable[[str], Prepared]) -> str:
-    """The dataset of ``runs`` whose first two principal components show most.
+    """The dataset of ``runs`` whose first two principal components show the most.
 
     Datasets on which the most matchers have a result come first, then those whose groups a reader can distinguish by the
     shape of a point. Of these it is the one whose second component holds the largest share of the variance, because without

@@ -16,7 +16,7 @@ from clusterlets.text import counted, first_of, significant
 ALPHA = 0.05
 #: The smallest p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
 MIN_P = 1e-9
-#: Baselines that make no claim of fairness, ranked beside the methods that do.
+#: Baselines that make no claim of fairness, ranked along with the methods that do.
 CONTROLS = ("k-means", "random")
 WITH_CONTROLS, ALL_METHODS = "matchers_with_controls", "all_methods"
 #: Stems of the files that hold the rankings.

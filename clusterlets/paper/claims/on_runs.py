@@ -56,16 +56,16 @@ def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
 
     Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
     """
-    smallest_p = paired.smallest_possible_p(n_datasets, n_pairs)
-    if smallest_p >= statistics.ALPHA:
+    smallest = paired.smallest_possible_p(n_datasets, n_pairs)
+    if smallest >= statistics.ALPHA:
         raise Undecided(
-            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {smallest_p:.2g} after Holm, so that "
+            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {smallest:.2g} after Holm, so that "
             f"it could tell no pair apart at level {statistics.ALPHA}."
         )
 
 
 def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
-    """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and all this in words."""
+    """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and a sentence with the numbers."""
     ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
