@@ -20,17 +20,17 @@ LEFT_OUT, KEPT = "left out", "kept"
 def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     """Each method's highest cohesion within each limit on the mean deviation, by dataset: ``at_given_fairness.csv``.
 
-    Configurations are compared by their means over the first ten seeds. Limit cases are left out by these means, as in the
-    tables beside tables 2 and 3, and also kept, because the rule leaves out nearly all of C. Ties are broken as there. It has
-    ``COLUMNS``, and one row for each rule on limit cases, dataset, limit and method, without numbers if no configuration of
-    the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
+    Configurations are compared by their means over the first ten seeds. Limit cases, judged by these means as in the tables by
+    configuration mean, are once left out and once kept, because the rule leaves out nearly all of C. Ties are broken as there.
+    The frame has ``COLUMNS``, and one row for each rule on limit cases, dataset, limit and method, without numbers if no
+    configuration of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
-    rules = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
-    highest = pd.concat([_highest(means, limit).assign(limit_cases=rule) for rule, means in rules.items() for limit in LIMITS])
+    by_rule = {LEFT_OUT: selection.without_limit_cases(means), KEPT: means}
+    highest = pd.concat([_highest(rows, limit).assign(limit_cases=rule) for rule, rows in by_rule.items() for limit in LIMITS])
     datasets, methods = sorted(set(runs["dataset"])), selection.in_order(runs["method"], selection.METHODS)
-    combinations = pd.DataFrame(product(rules, datasets, LIMITS, methods), columns=_KEYS).astype({"limit": float})
+    combinations = pd.DataFrame(product(by_rule, datasets, LIMITS, methods), columns=_KEYS).astype({"limit": float})
     expected = combinations.merge(runs[["dataset", "method"]].drop_duplicates())
     frame = expected.merge(highest, on=_KEYS, how="left")
     frame = frame.assign(cohesion=frame["cohesion"].astype(float).round(12))

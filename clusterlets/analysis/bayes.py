@@ -47,14 +47,13 @@ def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float,
     z = np.round(np.append(0.0, np.asarray(differences, float)), _DECIMALS)
     order = np.argsort(z, kind="stable")
     z, weights = z[order], _weights(len(z))[order]
-    running = np.vstack(
-        [np.zeros(DRAWS), np.cumsum(weights, axis=0)]
-    )  # (n + 2, draws): row i holds the weight of the i smallest
+    # (n + 2, draws): row i holds the total weight of the i smallest.
+    cumulative = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])
     low = np.searchsorted(z, np.round(-2 * rope - z, _DECIMALS), side="left")
     high = np.searchsorted(z, np.round(2 * rope - z, _DECIMALS), side="right")
-    below = (weights * running[low]).sum(axis=0)
-    above = (weights * (running[-1] - running[high])).sum(axis=0)
-    within = (weights * (running[high] - running[low])).sum(axis=0)
+    below = (weights * cumulative[low]).sum(axis=0)
+    above = (weights * (cumulative[-1] - cumulative[high])).sum(axis=0)
+    within = (weights * (cumulative[high] - cumulative[low])).sum(axis=0)
     largest = np.argmax([within, below, above], axis=0)
     counts = np.bincount(largest, minlength=3) + 1.0
     share_within, share_below, share_above = counts / counts.sum()

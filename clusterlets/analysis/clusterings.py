@@ -17,8 +17,8 @@ PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "group", "cl
 
 # The matchers are shown side by side at this setting, or at the nearest one in the grid.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
-_MARKERS = 4  # groups that a reader can distinguish by the shape of a point
-_POINTS = 700  # more would only cover each other
+_MAX_GROUPS = 4  # groups that a reader can distinguish by the shape of a point
+_MAX_POINTS = 700  # more would only cover each other
 
 
 def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
@@ -36,17 +36,17 @@ def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def clearest_dataset(runs: pd.DataFrame, read_table: Callable[[str], Prepared]) -> str:
-    """The dataset of ``runs`` whose first two principal components show most.
+    """The dataset of ``runs`` whose first two principal components show the most.
 
-    Datasets on which most matchers have a result come first, then those whose groups a reader can distinguish by the shape of
-    a point. Of these it is the one whose second component holds the largest share of the variance, because without that
-    all points lie along a line.
+    Datasets on which the most matchers have a result come first, then those whose groups a reader can distinguish by the
+    shape of a point. Of these it is the one whose second component holds the largest share of the variance, because without
+    that all points lie along a line.
     """
 
     def worth(dataset: str) -> tuple[int, bool, float]:
         table = read_table(dataset)
         matchers = int((runs["dataset"] == dataset).sum())
-        return matchers, len(table.group_names) <= _MARKERS, float(principal_components(table.X)[1][1])
+        return matchers, len(table.group_names) <= _MAX_GROUPS, float(principal_components(table.X)[1][1])
 
     return max(runs["dataset"].unique(), key=worth)
 
@@ -57,12 +57,12 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.zeros((len(X), 2)), np.zeros(2)
     pca = PCA(min(2, X.shape[1]), svd_solver="covariance_eigh")
     coordinates = pca.fit_transform(X)
-    missing = 2 - coordinates.shape[1]
-    return np.pad(coordinates, ((0, 0), (0, missing))), np.pad(pca.explained_variance_ratio_, (0, missing))
+    n_missing = 2 - coordinates.shape[1]
+    return np.pad(coordinates, ((0, 0), (0, n_missing))), np.pad(pca.explained_variance_ratio_, (0, n_missing))
 
 
 def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
-    """One line per cluster and group of one run; the clusters by falling size."""
+    """One line per cluster and group of one run; the clusters by descending size."""
     counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
@@ -84,7 +84,7 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
     """One line per row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
     coordinates, shares = principal_components(table.X)
     rows, cluster = clusters.members()
-    is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _POINTS).round().astype(int)))
+    is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _MAX_POINTS).round().astype(int)))
     rows, cluster = rows[is_shown], cluster[is_shown]
     ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
     lines = pd.DataFrame(

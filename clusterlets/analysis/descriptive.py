@@ -36,7 +36,7 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
     if len(sides) < 3 or (sides.nunique() == 1).any():
         return nan
     if coefficient == "kendall":
-        from scipy.stats import kendalltau  # imported late: it takes a second. It counts pairs in integers.
+        from scipy.stats import kendalltau  # imported late, as it takes a second; exact: it counts in integers
 
         return float(kendalltau(sides["x"], sides["y"]).statistic)
     x_values, y_values = (sides.rank() if coefficient == "spearman" else sides).to_numpy().T

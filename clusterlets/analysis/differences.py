@@ -9,9 +9,9 @@ import pandas as pd
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance.manifest import APPROXIMATE, group_of, hashes
 
-#: How far apart two numbers may be in files that hold results of scipy, and results of LAPACK to five digits.
+#: Allowed difference of two numbers in results of SciPy, and in the projection, which LAPACK gives to five digits.
 TOLERANCE, TOLERANCE_OF_PROJECTION = 1e-9, 1e-4
-ABSENT = "absent"
+PRESENT, ABSENT = "present", "absent"
 WHOLE = "all"  # in place of a row's key or a column's name: a whole column or row is missing
 
 # One row for each cell that differs: file, key of the row, column, both values as written, their distance, and the distance
@@ -20,13 +20,13 @@ COLUMNS = ["file", "row", "column", "reference", "run", "difference", "share"]
 _SIDES = ["reference", "run"]
 
 _CAUSES = {
-    "settings": "other settings",
-    "datasets": "other data",
-    "libraries": "other locked versions",
-    "processor": "another processor or other kernels",
-    "user_files": "other methods of your own",
+    "settings": "different settings",
+    "datasets": "different data",
+    "libraries": "different locked versions",
+    "processor": "a different processor or kernels",
+    "user_files": "different user-defined methods",
 }
-_WHICH_DATASETS = ("settings.datasets", "settings.exclude")
+_DATASET_LISTS = ("settings.datasets", "settings.exclude")
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -54,13 +54,14 @@ def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolera
     keys = _key_columns(reference, run)
     cells = pd.concat([_by_cell(reference, keys), _by_cell(run, keys)], axis=1, keys=_SIDES)
     numbers = cells.apply(pd.to_numeric, errors="coerce")
-    apart = (numbers["run"] - numbers["reference"]).abs()
+    distance = (numbers["run"] - numbers["reference"]).abs()
     larger = numbers.abs().max(axis=1)
-    within_tolerance = (apart <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
+    within_tolerance = (distance <= tolerance * larger.clip(lower=1)) & (tolerance > 0)
     equal = (cells["reference"] == cells["run"]) | within_tolerance
     in_lone_row = cells.isna().groupby("row").transform("all").any(axis=1)
     in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(run.columns))
-    differing = cells.assign(difference=apart, share=apart / larger)[~(equal | in_lone_row | in_lone_column)].reset_index()
+    differences = cells.assign(difference=distance, share=distance / larger)
+    differing = differences[~(equal | in_lone_row | in_lone_column)].reset_index()
     whole = [_lone_differences(cells[in_lone_row], "row"), _lone_differences(cells[in_lone_column & ~in_lone_row], "column")]
     return pd.concat([*whole, differing], ignore_index=True).assign(file=file)[COLUMNS]
 
@@ -88,23 +89,23 @@ def _by_cell(table: pd.DataFrame, keys: list[str]) -> pd.Series:
 
 def _lone_differences(cells: pd.DataFrame, name: str) -> pd.DataFrame:
     """One difference for each whole row, or column, that only one of the tables has."""
-    is_present = cells.notna().groupby(name, sort=False).any()
-    presence = is_present.map(lambda is_there: "there" if is_there else ABSENT).reset_index()
+    presence = cells.notna().groupby(name, sort=False).any()
+    presence = presence.map(lambda is_present: PRESENT if is_present else ABSENT).reset_index()
     return presence.assign(**{"row": WHOLE, "column": WHOLE} | {name: presence[name]}, difference=np.nan, share=np.nan)
 
 
 def compare_manifests(reference: Mapping, run: Mapping) -> list[tuple[str, str, str]]:
-    """What differs between two manifests, beside their files: name, the reference's value, this run's.
+    """What differs between two manifests, apart from their files: name, the reference's value, this run's.
 
     A dataset that only one of them has is a single difference: in the settings' list of datasets.
     """
     shared = reference["datasets"].keys() & run["datasets"].keys()
     differing = []
-    for part in _CAUSES:
-        values = (_restrict_to_datasets(manifest, shared).get(part, {}) for manifest in (run, reference))
-        ours, theirs = (_flat(value, part) for value in values)
-        names = [*theirs, *(name for name in ours if name not in theirs)]
-        entries = [(name, theirs.get(name, ABSENT), ours.get(name, ABSENT)) for name in names]
+    for section in _CAUSES:
+        contents = (_restrict_to_datasets(manifest, shared).get(section, {}) for manifest in (reference, run))
+        of_reference, of_run = (_flatten(content, section) for content in contents)
+        names = [*of_reference, *(name for name in of_run if name not in of_reference)]
+        entries = [(name, of_reference.get(name, ABSENT), of_run.get(name, ABSENT)) for name in names]
         differing += [entry for entry in entries if entry[1] != entry[2]]
     return differing
 
@@ -117,39 +118,41 @@ def _restrict_to_datasets(manifest: Mapping, names: Container[str]) -> dict:
     return {**manifest, "settings": settings, "datasets": only(manifest["datasets"])}
 
 
-def _flat(values: Mapping, inside: str) -> dict[str, str]:
+def _flatten(values: Mapping, prefix: str) -> dict[str, str]:
     flat: dict[str, str] = {}
     for key, value in values.items():
-        name = f"{inside}.{key}"
-        flat |= _flat(value, name) if isinstance(value, Mapping) else {name: str(value)}
+        name = f"{prefix}.{key}"
+        flat |= _flatten(value, name) if isinstance(value, Mapping) else {name: str(value)}
     return flat
 
 
 def likely_cause(reference: Mapping, run: Mapping) -> str:
     """The most likely cause of a difference between two runs, by their manifests.
 
-    The lists of datasets do not count, as a dataset changes no row of another.
+    The lists of datasets do not count, because no dataset changes the rows of another.
     """
-    differing = [entry for entry in compare_manifests(reference, run) if not entry[0].startswith(_WHICH_DATASETS)]
-    parts = []
-    for part, words in _CAUSES.items():
-        entries = [entry for entry in differing if entry[0].startswith(f"{part}.")]
+    differing = [entry for entry in compare_manifests(reference, run) if not entry[0].startswith(_DATASET_LISTS)]
+    causes = []
+    for section, description in _CAUSES.items():
+        entries = [entry for entry in differing if entry[0].startswith(f"{section}.")]
         if entries:
             ellipsis = ", ..." if len(entries) > 1 else ""
-            name, theirs, ours = entries[0]
-            parts.append(f"{words} ({name.removeprefix(f'{part}.')}: {theirs} -> {ours}{ellipsis})")
-    if parts:
-        return " or ".join(parts)
-    return "a change of code, as settings, data, versions and processor are the same"
+            name, of_reference, of_run = entries[0]
+            causes.append(f"{description} ({name.removeprefix(f'{section}.')}: {of_reference} -> {of_run}{ellipsis})")
+    if causes:
+        return " or ".join(causes)
+    return "a change of the code: settings, data, versions and processor are the same"
 
 
 def compare_hashes(reference: Mapping, run: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
     """Some files of two manifests by hash: ``same``, ``different``, ``reference only`` and ``run only``."""
     files = list(files)
-    theirs, ours = ({file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, run)))
+    of_reference, of_run = (
+        {file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, run))
+    )
     return {
-        "same": [file for file in theirs if ours.get(file) == theirs[file]],
-        "different": [file for file in theirs if file in ours and ours[file] != theirs[file]],
-        "reference only": [file for file in theirs if file not in ours],
-        "run only": [file for file in ours if file not in theirs],
+        "same": [file for file in of_reference if of_run.get(file) == of_reference[file]],
+        "different": [file for file in of_reference if file in of_run and of_run[file] != of_reference[file]],
+        "reference only": [file for file in of_reference if file not in of_run],
+        "run only": [file for file in of_run if file not in of_reference],
     }

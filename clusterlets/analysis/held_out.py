@@ -1,4 +1,4 @@
-"""Clusterlets beside FRAC and the controls, with no advantage from luck or from having more configurations to choose from.
+"""Clusterlets compared with FRAC and the controls, with no advantage from luck or from more configurations to choose from.
 
 Table 4 compares the best of a thousand runs of Clusterlets with the best of fifty of FRAC. Here configurations are chosen on
 some seeds and scored on others, and the expected best is taken over equally many configurations of each method.
@@ -20,27 +20,27 @@ COLUMNS = [
 #: In place of a dataset: means over the datasets on which every method has every number.
 ALL = "all"
 _MEANS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
-_PER = ["dataset", "method"]
-# The first half of the paper's ten seeds chooses.
+_KEYS = ["dataset", "method"]
+# Configurations are chosen on the first half of the paper's ten seeds.
 _CHOOSING = SEEDS_OF_PAPER // 2
 
 
 def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     """One row for each dataset and method of table 4, and for the controls: ``statistics/held_out.csv``, :data:`COLUMNS`.
 
-    ``runs`` are as in ``runs.csv``; the first ten seeds enter. All numbers are mean deviations but the counts.
-    ``deviation_chosen`` is the mean over seeds 0 to 4 of the configuration that has the least, ``deviation_held_out`` the mean
-    of the same one over seeds 5 to 9; configurations whose means over seeds 0 to 4 are limit cases are left out, as beside
-    table 2. ``best_run`` is the least of a single run, as in table 4; ``configurations`` have a run that may be chosen there,
-    and ``expected_best`` is the expected best run of ``drawn`` of them, as many as the method with the fewest has. The last
-    rows are :data:`ALL`. O(n log n) for n runs.
+    ``runs`` are as in ``runs.csv``; the first ten seeds enter. Each row names the configuration that has the least mean
+    deviation over seeds 0 to 4, ``deviation_chosen``, and is no limit case by its means over them; ``deviation_held_out`` is
+    its mean over seeds 5 to 9. ``best_run`` is the mean deviation of the best single run, as in table 4. Of the
+    ``configurations`` that have a run to choose from there, ``drawn`` are drawn at random, as many as the method with the
+    fewest has on the dataset; the best run of these is expected to have ``expected_best``. The last rows are :data:`ALL`.
+    O(n log n) for n runs.
     """
     runs = selection.seeds_of_paper(selection.ok(runs[runs["method"].isin(selection.METHODS)]))
     methods = selection.in_order(runs["method"], selection.METHODS)
-    rows = runs[_PER].drop_duplicates().merge(_chosen_on_held_out_seeds(runs), on=_PER, how="left")
-    rows = rows.merge(_equally_many_configurations(runs), on=_PER, how="left")
+    rows = runs[_KEYS].drop_duplicates().merge(_scored_on_held_out_seeds(runs), on=_KEYS, how="left")
+    rows = rows.merge(_equally_many_configurations(runs), on=_KEYS, how="left")
     rows["matcher"] = selection.paper_names(rows["matcher"])
-    ordered = rows.sort_values(_PER, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
+    ordered = rows.sort_values(_KEYS, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
     integers = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
     return pd.DataFrame([*ordered.to_dict("records"), *_means(rows, methods)], columns=COLUMNS).astype(integers)
 
@@ -50,26 +50,26 @@ def expected_minimum(values: Sequence[float], n_drawn: int) -> float:
 
     The i-th smallest of n values is the minimum of m drawn ones in C(n - i, m - 1) of C(n, m) draws.
     """
-    ways = [comb(left, n_drawn - 1) for left in reversed(range(len(values)))]
-    return fsum(value * (number / comb(len(values), n_drawn)) for value, number in zip(sorted(values), ways, strict=True))
+    draws = [comb(n_larger, n_drawn - 1) for n_larger in reversed(range(len(values)))]
+    return fsum(value * (count / comb(len(values), n_drawn)) for value, count in zip(sorted(values), draws, strict=True))
 
 
-def _chosen_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
+def _scored_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
     """For each dataset and method, the best configuration on the first seeds, with its mean deviation there and on the rest."""
-    chooses = runs["seed"] < _CHOOSING
-    means = selection.without_limit_cases(selection.configuration_means(runs[chooses]))
-    best = selection.best(means, "deviation_mean", _PER)[[*selection.CONFIGURATION, "deviation_mean"]]
-    later = selection.configuration_means(runs[~chooses])[[*selection.CONFIGURATION, "deviation_mean"]]
-    later = later.astype(best.dtypes)  # without rows a column of text has another type
-    both = best.merge(later, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
+    is_choosing = runs["seed"] < _CHOOSING
+    means = selection.without_limit_cases(selection.configuration_means(runs[is_choosing]))
+    best = selection.best(means, "deviation_mean", _KEYS)[[*selection.CONFIGURATION, "deviation_mean"]]
+    held_out = selection.configuration_means(runs[~is_choosing])[[*selection.CONFIGURATION, "deviation_mean"]]
+    held_out = held_out.astype(best.dtypes)  # an empty frame has other dtypes
+    both = best.merge(held_out, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
     renamed = {f"deviation_mean_{suffix}": f"deviation_{suffix}" for suffix in ("chosen", "held_out")}
-    return both.rename(columns=renamed)[[*_PER, "matcher", "k", "parameters", *renamed.values()]]
+    return both.rename(columns=renamed)[[*_KEYS, "matcher", "k", "parameters", *renamed.values()]]
 
 
 def _equally_many_configurations(runs: pd.DataFrame) -> pd.DataFrame:
     """For each dataset and method, the best run, and the expected best of as many configurations as every method has."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
-    groups = best.groupby(_PER)["deviation_mean"]
+    groups = best.groupby(_KEYS)["deviation_mean"]
     rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()
     rows["drawn"] = rows.groupby("dataset")["configurations"].transform("min")
     rows["expected_best"] = [expected_minimum(*pair) for pair in zip(rows["values"], rows["drawn"], strict=True)]

@@ -23,16 +23,16 @@ from clusterlets.analysis import selection
 LIMITS = (0.01, 0.02, 0.05, 0.1)
 #: A deviation is a difference of two shares, n/m - N/M, and a limit is a decimal p/100 or p/1000: if they differ, then by at
 #: least 1 / (1000 m M), which is above this up to 100,000 rows, while floats are off by less than 1e-15. So a comparison with
-#: this tolerance is that of the whole numbers.
+#: this tolerance is as exact as one of whole numbers.
 TOLERANCE = 1e-13
 #: Draws of tables, and the share of them inside an interval.
 DRAWS, COVERAGE = 2000, 0.95
-#: Configurations that `tune` may choose from; if a grid has more, they are spread evenly over it.
+#: How many configurations `tune` tries at most; of a larger grid it takes evenly spaced ones.
 TRIED = 3
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
-#: What takes part as what. Only methods are ordered: an output without a claim and a control are shown beside them, and the
-#: matchers of Clusterlets choose their own number of clusters, so that they have blocks of their own.
+#: The kinds of outputs. Only methods are ordered: an output without a claim and a control are shown next to them, and the
+#: matchers of Clusterlets choose their own number of clusters, so they have blocks of their own.
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
@@ -59,7 +59,7 @@ PAIRS = [
 ]
 
 _PRECISION = 9  # decimals of a price in the points: all else follows from these
-_SHOWN = 6
+_SHOWN = 6  # decimals in the other tables
 _PROVER = "fair-limit"  # its status infeasible is a proof
 
 
@@ -67,12 +67,12 @@ _PROVER = "fair-limit"  # its status infeasible is a proof
 
 
 def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, int]) -> pd.DataFrame:
-    """Every run, with what the leaderboard needs of it: ``results/leaderboard_points.csv``, columns :data:`POINTS`.
+    """Every run, with what the leaderboard needs: ``results/leaderboard_points.csv``, columns :data:`POINTS`.
 
-    ``runs`` are as in ``runs.csv``, whatever the status. ``kinds`` and ``starts`` give the kind of a method by its name there
-    (others are methods), and the starts of which a run is the best (others have one). ``deviation_max`` is the largest in any
+    ``runs`` are as in ``runs.csv``, whatever the status. ``kinds`` and ``starts`` give, by a method's name there, its kind (by
+    default a method) and how many starts a run is the best of (by default one). ``deviation_max`` is the largest in any
     single sensitive column; ``k`` is the requested number of clusters, or for a matcher that of the clusterlets in each group.
-    Empty with fewer than two seeds: one half chooses and the other scores.
+    Empty with fewer than two seeds, because one half chooses and the other scores.
     """
     if runs["seed"].nunique() < 2:
         return pd.DataFrame(columns=POINTS)
@@ -95,16 +95,16 @@ def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
     kinds: dict[str, str] = {}
     for grid in grids.values():
         kind = CLUSTERLETS if grid["needs"] else CONTROL if grid["role"] == "baseline" else METHOD
-        kinds |= {name: OUTPUT if place else kind for place, name in enumerate(grid["names"])}
+        kinds |= {name: OUTPUT if position else kind for position, name in enumerate(grid["names"])}
     return kinds
 
 
 def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
-    """The starts of each output, of which a run is the best, from the same ``grids``."""
+    """How many starts a run of each output is the best of, from the same ``grids``."""
     starts: dict[str, int] = {}
     for grid in grids.values():
-        own = grid["parameters"].get("n_init", [1])[0]
-        starts |= dict.fromkeys(grid["names"], own * grid["starts"])
+        n_init = grid["parameters"].get("n_init", [1])[0]
+        starts |= dict.fromkeys(grid["names"], n_init * grid["starts"])
     return starts
 
 
@@ -116,7 +116,7 @@ def is_choosing_seed(seeds: pd.Series) -> pd.Series:
 
 def spread_positions(size: int) -> list[int]:
     """At most :data:`TRIED` positions out of ``size``: the first, the last, and those evenly spaced between them."""
-    return list(range(size)) if size <= TRIED else [place * (size - 1) // (TRIED - 1) for place in range(TRIED)]
+    return list(range(size)) if size <= TRIED else [number * (size - 1) // (TRIED - 1) for number in range(TRIED)]
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:
@@ -129,37 +129,37 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
 # ---- blocks ----------------------------------------------------------------------------------------------------------
 
 
-def leaderboard(runs_of_points: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
-    """What each method chooses in each block under each limit, and whether it keeps it: ``results/leaderboard.csv``.
+def leaderboard(run_points: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
+    """Each method's configuration in each block under each limit, and whether it keeps it: ``results/leaderboard.csv``.
 
-    ``runs_of_points`` are of :func:`points`, and ``limits`` on the largest deviation of a cluster. The frame has
+    ``run_points`` is a frame of :func:`points`; ``limits`` are on the largest deviation of a cluster. The frame has
     :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible under a limit is left out there. A matcher of Clusterlets has
     the blocks whose k some of its runs yield, on both halves of the seeds. ``price`` is the median over the scoring runs,
     ``kept`` the number of these ``runs`` that keep the limit.
     """
-    if runs_of_points.empty:
+    if run_points.empty:
         return pd.DataFrame(columns=COLUMNS)
-    runs_of_points = runs_of_points.fillna({"parameters": ""})  # as a file is read back
-    runs = _in_blocks(runs_of_points)
-    boards = [_board_under(limit, runs, infeasible_blocks(runs_of_points, limit)) for limit in limits]
+    run_points = run_points.fillna({"parameters": ""})  # an empty cell is read back as missing
+    runs = _in_blocks(run_points)
+    boards = [_board_under(limit, runs, infeasible_blocks(run_points, limit)) for limit in limits]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)
     board = pd.concat(boards, ignore_index=True)
-    order = {name: place for place, name in enumerate(runs_of_points["dataset"].unique())}
-    board = board.assign(place=board["dataset"].map(order), kind_place=board["kind"].map(KINDS.index))
-    board = board.sort_values(["limit", "place", "k", "kind_place", "method"], kind="stable")
+    order = {name: position for position, name in enumerate(run_points["dataset"].unique())}
+    board = board.assign(dataset_order=board["dataset"].map(order), kind_order=board["kind"].map(KINDS.index))
+    board = board.sort_values(["limit", "dataset_order", "k", "kind_order", "method"], kind="stable")
     return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
 
 
-def configurations(runs_of_points: pd.DataFrame) -> pd.DataFrame:
+def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
     """Every configuration in every block over its scoring runs, in the order of the runs: what the fronts show.
 
-    ``runs_of_points`` are of :func:`points`. The frame has :data:`CONFIGURATIONS`: median ``price`` (missing if no run has
-    one), largest deviation and least rows of a cluster, and ``exact``: whether all scoring runs have a price and exactly k
+    ``run_points`` is a frame of :func:`points`. The result has :data:`CONFIGURATIONS`: median ``price`` (missing if no run has
+    one), largest deviation and fewest rows of a cluster, and ``exact``: whether all scoring runs have a price and exactly k
     clusters. So a configuration keeps a limit if it is exact and ``deviation_max`` is within the limit.
     """
-    runs = _in_blocks(runs_of_points.fillna({"parameters": ""}))
+    runs = _in_blocks(run_points.fillna({"parameters": ""}))
     runs = runs[~runs["chooses"].astype(bool)]
     is_priced = (runs["status"] == "ok") & runs["price"].notna()
     exact = is_priced & (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool)
@@ -179,16 +179,16 @@ def configurations(runs_of_points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs by the k of their block: the requested one, and of a matcher the number of clusters that the run yields."""
-    joins = runs["kind"] == CLUSTERLETS
-    matched = runs[joins & runs["n_clusters"].isin(runs["k"].unique())]
-    clusterlets = ("clusterlets=" + matched["k"].astype(str) + "," + matched["parameters"]).str.removesuffix(",")
-    matched = matched.assign(parameters=clusterlets, k=matched["n_clusters"])
-    return pd.concat([runs[~joins], matched], ignore_index=True)
+    """The runs with the k of their block: the requested one, or for a matcher the number of clusters that the run yields."""
+    is_matcher = runs["kind"] == CLUSTERLETS
+    matched = runs[is_matcher & runs["n_clusters"].isin(runs["k"].unique())]
+    parameters = ("clusterlets=" + matched["k"].astype(str) + "," + matched["parameters"]).str.removesuffix(",")
+    matched = matched.assign(parameters=parameters, k=matched["n_clusters"])
+    return pd.concat([runs[~is_matcher], matched], ignore_index=True)
 
 
 def infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
-    """Blocks in which no clustering keeps the limit, as it is proved that none keeps this or a larger one."""
+    """Blocks in which no clustering keeps the limit, because it is proved that none keeps this or a larger one."""
     proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
     proved = proofs["parameters"].str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
     return pd.MultiIndex.from_frame(proofs.loc[proved >= limit, BLOCK])
@@ -201,11 +201,11 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
     runs = runs.assign(keeps=is_priced & exact & (runs["deviation_max"] <= limit + TOLERANCE))
     runs["kept_price"] = runs["price"].where(runs["keeps"])
     per_method = [*BLOCK, "method"]
-    groups = {chooses: part.groupby([*per_method, "parameters"], sort=False) for chooses, part in runs.groupby("chooses")}
+    groups = {chooses: half.groupby([*per_method, "parameters"], sort=False) for chooses, half in runs.groupby("chooses")}
     if set(groups) != {True, False}:
         return pd.DataFrame(columns=COLUMNS)
-    chosen_by = groups[True].agg(share=("keeps", "mean"), least=("kept_price", "median"))
-    scored = groups[False].agg(
+    choosing = groups[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
+    scoring = groups[False].agg(
         price=("price", "median"),
         price_low=("price", "min"),
         price_high=("price", "max"),
@@ -214,8 +214,9 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
         deviation_max=("deviation_max", "max"),
         smallest=("smallest", "min"),
     )
-    candidates = chosen_by.join(scored, how="inner").reset_index()
-    keeping = candidates[candidates["share"] > 0].sort_values(["share", "least"], ascending=[False, True], kind="stable")
+    candidates = choosing.join(scoring, how="inner").reset_index()
+    keeping = candidates[candidates["share"] > 0]
+    keeping = keeping.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable")
     best = keeping.drop_duplicates(per_method)  # ties: the grid's order
     methods = runs.groupby(per_method, sort=False).agg(
         kind=("kind", "first"),
@@ -223,12 +224,12 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
         statuses=("status", lambda column: count_statuses(column[column != "ok"])),
         any_ok=("status", lambda column: bool((column == "ok").any())),
     )
-    covered = candidates.groupby(per_method).size().rename("tried")
-    rows = methods.join(covered, how="inner").reset_index()
-    rows = rows.merge(best.drop(columns=["share", "least"]), how="left", on=per_method)
+    n_tried = candidates.groupby(per_method).size().rename("tried")
+    rows = methods.join(n_tried, how="inner").reset_index()
+    rows = rows.merge(best.drop(columns=["share", "median_kept_price"]), how="left", on=per_method)
     is_chosen = rows["parameters"].notna()
-    outcome = [(is_chosen & (rows["kept"] == rows["runs"]), KEEPS), (is_chosen, MISSES), (rows["any_ok"], NOT_CHOSEN)]
-    rows["outcome"] = np.select([condition for condition, _ in outcome], [word for _, word in outcome], NO_RESULT)
+    conditions = [is_chosen & (rows["kept"] == rows["runs"]), is_chosen, rows["any_ok"]]
+    rows["outcome"] = np.select(conditions, [KEEPS, MISSES, NOT_CHOSEN], NO_RESULT)
     return rows.assign(limit=limit).astype({"kept": "Int64", "runs": "Int64"})
 
 
@@ -243,10 +244,10 @@ def count_statuses(statuses: pd.Series) -> str:
 def overall(board: pd.DataFrame) -> pd.DataFrame:
     """Every method over its blocks, under each limit: ``results/leaderboard_overall.csv``.
 
-    ``board`` is of :func:`leaderboard`. The frame has :data:`OVERALL`: by kind, then by reliability, then by median price.
-    ``place`` is that of a method, from 1; ``price`` is the median over the ``kept`` of its ``blocks`` in which it keeps the
-    limit, ``price_90`` the least price that nine tenths of these do not exceed, ``within`` the share of the scoring runs of
-    chosen configurations that keep the limit. ``_low`` and ``_high`` are the ends of a bootstrap interval over tables.
+    ``board`` is a frame of :func:`leaderboard`. The result has :data:`OVERALL`, ordered by kind, then reliability, then median
+    price. ``place`` ranks the methods, from 1; ``price`` is the median over the ``kept`` of its ``blocks`` in which a method
+    keeps the limit, ``price_90`` the least price that nine tenths of these do not exceed, ``within`` the share of the scoring
+    runs of chosen configurations that keep the limit. ``_low`` and ``_high`` are the ends of a bootstrap interval over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
@@ -256,22 +257,22 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
         prices = kept["price"].to_numpy(float)
         weights, all_weights = (draws[tables_of(part)].to_numpy() for part in (kept, blocks))
         reliabilities = _share(weights.sum(axis=1), all_weights.sum(axis=1))
-        once = np.ones((1, len(kept)))
+        equal_weights = np.ones((1, len(kept)))
         rows.append(
             {
                 **{"limit": limit, "method": method, "kind": blocks["kind"].iloc[0], "blocks": len(blocks), "kept": len(kept)},
                 "reliability": len(kept) / len(blocks),
                 **_interval("reliability", reliabilities),
-                "price": _weighted_median(prices, once)[0],
+                "price": _weighted_median(prices, equal_weights)[0],
                 **_interval("price", _weighted_median(prices, weights)),
-                "price_90": _weighted_quantile(prices, once, 0.9)[0],
+                "price_90": _weighted_quantile(prices, equal_weights, 0.9)[0],
                 "price_worst": prices.max() if len(kept) else np.nan,
                 "within": float(_share(blocks["kept"].sum(), blocks["runs"].sum())),
             }
         )
     frame = pd.DataFrame(rows).round(_SHOWN)
-    frame["order"] = frame["kind"].map(KINDS.index)
-    order = ["limit", "order", "reliability", "price", "method"]
+    frame["kind_order"] = frame["kind"].map(KINDS.index)
+    order = ["limit", "kind_order", "reliability", "price", "method"]
     frame = frame.sort_values(order, ascending=[True, True, False, True, True], kind="stable")
     is_method = frame["kind"] == METHOD
     frame["place"] = is_method.groupby(frame["limit"]).cumsum().where(is_method).astype("Int64")
@@ -281,10 +282,10 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 def pairs(board: pd.DataFrame) -> pd.DataFrame:
     """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``, columns :data:`PAIRS`.
 
-    ``board`` is of :func:`leaderboard`. ``wins``, ``losses`` and ``ties`` count the ``blocks`` in which both keep the limit and
-    the method costs less, more and as much; ``ratio`` is its cost over that of the other, the geometric mean over these
-    blocks, and ``reliability_difference`` is over the blocks of both. ``told_apart`` names what differs: ``price`` if the
-    interval of the ratio leaves out 1, ``reliability`` if that of the difference leaves out 0, both, or nothing.
+    ``board`` is a frame of :func:`leaderboard`. ``wins``, ``losses`` and ``ties`` count the ``blocks`` in which both keep the
+    limit and the method costs less, more or as much; ``ratio`` is its price divided by the other's, as the geometric mean over
+    these blocks, and ``reliability_difference`` is over the blocks of both. ``told_apart`` names what differs: ``price`` if
+    the interval of the ratio excludes 1, ``reliability`` if that of the difference excludes 0, both, or nothing.
     """
     rows, draws = [], _draws_of_tables(board)
     for limit, blocks in board.groupby("limit"):
@@ -329,16 +330,16 @@ def _compare(one: pd.DataFrame, other: pd.DataFrame, draws: pd.DataFrame) -> dic
 
 
 def tables_of(blocks: pd.DataFrame) -> list[str]:
-    """The table of each block, which it shares with other k and other groups: ``adult`` of ``adult.sex``."""
+    """The table of each block, which may share it with other k and other groups: ``adult`` for ``adult.sex``."""
     return [dataset.partition(".")[0] for dataset in blocks["dataset"]]
 
 
 def _draws_of_tables(board: pd.DataFrame) -> pd.DataFrame:
-    """How often each draw of as many tables, with replacement, takes each table: a row for each draw."""
+    """How often each table occurs in each draw of as many tables with replacement: a row for each draw."""
     tables = list(dict.fromkeys(tables_of(board)))
     drawn = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables))) if tables else np.zeros((DRAWS, 0))
-    times = (drawn[:, :, None] == np.arange(len(tables))).sum(axis=1)
-    return pd.DataFrame(times.astype(float), columns=tables)
+    counts = (drawn[:, :, None] == np.arange(len(tables))).sum(axis=1)
+    return pd.DataFrame(counts.astype(float), columns=tables)
 
 
 def _total(values: np.ndarray) -> np.ndarray:
@@ -361,7 +362,7 @@ def _interval(name: str, values: np.ndarray) -> dict[str, float]:
 
 
 def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, above: bool = False) -> np.ndarray:
-    """For each row of weights (m, n), the least value (n,) up to which ``share`` of the weight lies; with ``above``, more."""
+    """For each row of weights (m, n), the least value (n,) up to which ``share`` of the weight lies, or more (``above``)."""
     if not len(values):
         return np.full(len(weights), np.nan)
     order = np.argsort(values, kind="stable")

@@ -18,17 +18,25 @@ BEST_RUNS, PLANNED = "best_runs", "planned"
 SAMPLES = (ALL_METHODS, BEST_RUNS)
 #: Comparisons that are the same for every run, as (sample, method, method). They are few, so that Holm's correction leaves
 #: them power with ten datasets.
-COMPARISONS = (
+PLANNED_COMPARISONS = (
     *((WITH_CONTROLS, matcher, "random") for matcher in selection.PAPER_NAMES.values()),
     (BEST_RUNS, "Clusterlets", "FRAC (fair)"),
 )
 LEVEL = 0.95
-#: In a ratio, lower mean deviations count as this one: the tables print them as .000, and 0 has no logarithm.
+#: Smaller mean deviations are raised to this in ratios: the tables print them as .000, and 0 has no logarithm.
 FLOOR = 0.0005
 # Values that agree to this many decimals are equal, as in the rankings: the last bits of a sum are not a difference.
 _DECIMALS = 12
 _TEST_COLUMNS = [
-    *("ranking", "better", "worse", "blocks", "median_difference", "statistic", "p_value", "p_holm", "significant"),
+    "ranking",
+    "better",
+    "worse",
+    "blocks",
+    "median_difference",
+    "statistic",
+    "p_value",
+    "p_holm",
+    "significant",
     "rank_biserial",
 ]
 _INTERVAL_COLUMNS = ["ranking", "method", "over", "blocks", "floored", "ratio", "low", "high", "level"]
@@ -46,17 +54,17 @@ def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every pair of methods of each sample, and ``COMPARISONS`` as the family ``planned``: ``wilcoxon.csv``."""
+    """Every pair of methods of each sample, and ``PLANNED_COMPARISONS`` as the family ``planned``: ``wilcoxon.csv``."""
     families = {
         name: [(values[method], values[other]) for method, other in combinations(values, 2)] for name, values in samples.items()
     }
     families[PLANNED] = [
         (samples[name][method], samples[name][other])
-        for name, method, other in COMPARISONS
+        for name, method, other in PLANNED_COMPARISONS
         if name in samples and {method, other} <= set(samples[name])
     ]
-    parts = [compare_pairs(name, pairs) for name, pairs in families.items()]
-    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    tables = [compare_pairs(name, pairs) for name, pairs in families.items()]
+    return pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
 
 
 def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFrame:
@@ -87,11 +95,11 @@ def _significant_pairs(pairs: pd.DataFrame) -> set[frozenset[str]]:
     return {frozenset(pair) for pair in zip(significant["better"], significant["worse"], strict=True)}
 
 
-def describe_pairs_apart(ranking: Ranking, noun: str = "pair") -> str:
+def describe_pairs_apart(ranking: Ranking) -> str:
     """``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by Wilcoxon's with Holm's correction``."""
     by_test = pairs_apart(ranking)
     apart = set[frozenset]().union(*by_test.values())
-    total = counted(len(ranking.pairs), noun, noun.replace("pair", "pairs", 1))
+    total = counted(len(ranking.pairs), "pair")
     counts = ", ".join(f"{len(pairs)} by {test}" for test, pairs in by_test.items())
     return f"{len(apart)} of {total} {'differs' if len(apart) == 1 else 'differ'} significantly: {counts}"
 
@@ -104,8 +112,8 @@ def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:
 def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
     """Median difference, Wilcoxon's statistic and two-sided p, and the matched-pairs rank-biserial correlation.
 
-    Blocks without a difference are left out. The correlation is (W+ - W-) / (W+ + W-): 1 where every difference is
-    positive, -1 where every one is negative, 0 where none is left (Kerby 2014).
+    The median is over all blocks; the test and the correlation leave out blocks without a difference. The correlation is
+    (W+ - W-) / (W+ + W-): 1 if every difference is positive, -1 if every one is negative, 0 if none is left (Kerby 2014).
     """
     differences = np.round(np.asarray(differences, float), _DECIMALS)
     nonzero = differences[differences != 0]
@@ -141,9 +149,9 @@ def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, flo
     n_blocks = len(ratios)
     if n_blocks < 2:
         return n_blocks, floored, float(np.exp(ratios.mean())) if n_blocks else np.nan, np.nan, np.nan
-    middle, error = ratios.mean(), ratios.std(ddof=1) / np.sqrt(n_blocks)
+    mean, error = ratios.mean(), ratios.std(ddof=1) / np.sqrt(n_blocks)
     half_width = error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
-    return n_blocks, floored, float(np.exp(middle)), float(np.exp(middle - half_width)), float(np.exp(middle + half_width))
+    return n_blocks, floored, float(np.exp(mean)), float(np.exp(mean - half_width)), float(np.exp(mean + half_width))
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -151,9 +159,9 @@ def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, flo
 ASSUMPTIONS = (
     "Wilcoxon's signed-rank test asks of two methods whether their differences, block by block, lie evenly around "
     "zero. It takes the blocks as independent and the differences as symmetric; it is exact for few blocks, and "
-    "Holm's correction holds the error over all pairs of a ranking. With ten blocks no p is below 0.002, so that "
-    "over the 36 pairs of nine methods none can come out below 0.07. So a few comparisons are named in the code, the same for "
-    "every run, and corrected among themselves: each of Clusterlets' matchers with the random partition, and "
+    "Holm's correction holds the error over all pairs of a ranking. With ten blocks the smallest possible p is about 0.002, "
+    "so that over the 36 pairs of nine methods none can come out below 0.07. So a few comparisons are named in the code, the "
+    "same for every run, and corrected among themselves: each of Clusterlets' matchers with the random partition, and "
     "Clusterlets' best runs with those of FRAC (fair). The test weighs how large a difference is, which "
     "ranks do not, and so may find a pair apart that Nemenyi's test leaves joined. The rank-biserial correlation "
     "is its effect size: 1 where the first method deviates less in every block. A ratio says how many times one method "

@@ -8,7 +8,7 @@ from clusterlets.analysis.descriptive import std
 from clusterlets.grid.runs_frame import NUMBERS
 from clusterlets.grid.variants import SEEDS_OF_PAPER
 
-# Our matchers by the paper's names, in the order of its table 1.
+# The paper's names of our matchers, in the order of its table 1.
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
 METHODS = ("Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random")
 COMPARED = METHODS[:3]
@@ -87,7 +87,7 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
     """The best candidate of each group by ``deviation_mean`` (lowest) or ``cohesion`` (highest).
 
     Ties: lower max deviation, higher cohesion, smaller k, hops, seed; then smaller omega, then the
-    matcher's place in table 1. Values that agree to 12 decimals are ties: the last bits of a sum are
+    matcher's position in table 1. Values that agree to 12 decimals are ties: the last bits of a sum are
     no reason to prefer a run. Candidates without a value are ignored.
     """
     candidates = candidates[candidates[by].notna()]
@@ -101,8 +101,6 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each dataset and method by mean deviation: those of table 4 (Clusterlets' are also table 2's), and the
-    controls'.
-    """
+    """The best run of each dataset and method by mean deviation: those of tables 2 (Clusterlets) and 4, and the controls'."""
     runs = ok(seeds_of_paper(runs[runs["method"].isin(METHODS)]))
     return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()

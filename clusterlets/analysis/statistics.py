@@ -16,12 +16,12 @@ from clusterlets.text import counted, first_of, significant
 ALPHA = 0.05
 #: The smallest p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
 MIN_P = 1e-9
-#: Baselines that make no claim of fairness, ranked beside the methods that do.
+#: Baselines that make no claim of fairness, ranked along with the methods that do.
 CONTROLS = ("k-means", "random")
 WITH_CONTROLS, ALL_METHODS = "matchers_with_controls", "all_methods"
 #: Stems of the files that hold the rankings.
 TABLES = ("statistics", "blocks", "mean_ranks", "nemenyi")
-_LISTED = 12
+_MAX_LISTED = 12
 _BLOCK = ["dataset", "k", "seed"]
 
 
@@ -83,23 +83,23 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     """
     runs = selection.ok(runs)
     runs = runs.assign(name=selection.names(runs))
-    own = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
+    matchers = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
     others = selection.in_order(runs.loc[runs["matcher"].isna(), "name"], selection.METHODS)
-    mean_deviations = blocks(runs, own + others, ["dataset"])
+    mean_deviations = blocks(runs, matchers + others, ["dataset"])
     sparse = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
-    without = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
+    left_out = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
     return [
-        rank("matchers", "Matchers, blocks are datasets", blocks(runs, own, ["dataset"])),
+        rank("matchers", "Matchers, blocks are datasets", blocks(runs, matchers, ["dataset"])),
         rank(
             WITH_CONTROLS,
             "Matchers with the controls k-means and random, blocks are datasets",
-            blocks(runs, [*own, *CONTROLS], ["dataset"]),
+            blocks(runs, [*matchers, *CONTROLS], ["dataset"]),
         ),
-        rank(ALL_METHODS, f"All methods{without}, blocks are datasets", mean_deviations.drop(columns=sparse)),
+        rank(ALL_METHODS, f"All methods{left_out}, blocks are datasets", mean_deviations.drop(columns=sparse)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
-            blocks(runs, own, _BLOCK),
+            blocks(runs, matchers, _BLOCK),
         ),
     ]
 
@@ -167,7 +167,7 @@ def _find_obstacle(ranks: pd.DataFrame) -> str:
     return ""
 
 
-# ---- how they are written down ---------------------------------------------------------------------------------------
+# ---- as tables and in words ------------------------------------------------------------------------------------------
 
 
 def to_tables(rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
@@ -234,7 +234,7 @@ def _wide(lines: pd.DataFrame) -> pd.DataFrame:
 
 
 def describe(ranking: Ranking) -> str:
-    """The result of a ranking in words, with its numbers."""
+    """The result of a ranking in a few sentences."""
     n_blocks, n_methods = ranking.complete.shape
     if ranking.obstacle:
         return f"Not computed. {ranking.obstacle}"
@@ -284,7 +284,7 @@ def describe_missing(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
     """Which of the paper's datasets have no block, and which blocks were left out and why."""
     present = set(ranking.values.index.get_level_values("dataset"))
     missing = [name for name in datasets_of_paper if name not in present]
-    left_out = first_of([f"{block} (no {methods})" for block, methods in ranking.incomplete.items()], _LISTED)
+    left_out = first_of([f"{block} (no {methods})" for block, methods in ranking.incomplete.items()], _MAX_LISTED)
     return (
         f"The paper's datasets without a run: {', '.join(missing) or 'none'}. Blocks left out, because a method has no run "
         f"with status ok there: {', '.join(left_out) or 'none'}."

@@ -53,7 +53,7 @@ class _Pair:
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
         if self.run is None:
-            return self._single_difference("there", differences.ABSENT)
+            return self._single_difference(differences.PRESENT, differences.ABSENT)
         tolerance = max(tolerance, differences.tolerance_of(self.file))
         cells = differences.compare_tables(self.file, self.reference, self.run, tolerance)
         return cells if tolerance or len(cells) else self._single_difference("these bytes", "the same values in other bytes")

@@ -1,4 +1,4 @@
-"""The paper's numbers and claims beside two runs of ours: as its text says, and as its authors' published code does.
+"""The paper's numbers and claims next to two runs of ours: as its text says, and as its authors' published code does.
 
 The second is a variant of the grid whose matchers do what :mod:`clusterlets.algorithms.matching.published` describes, and
 whose scores do what ``deviation`` of the variant says. What only it reproduces comes from the code, not from the text.
@@ -16,9 +16,7 @@ from clusterlets.text import counted, markdown_table
 #: The settings that make a variant the published code.
 SETTINGS = {"pinball_scope": "published", "greedy_scope": "published"}
 _CELL = ["table", "row", "dataset", "method", "matcher", "quantity"]
-COLUMNS = [
-    *("kind", *_CELL, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"),
-]
+COLUMNS = ["kind", *_CELL, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
 # A larger number is a better verdict.
@@ -26,7 +24,7 @@ _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
 
 
 def variant_of(config: Mapping) -> str:
-    """The name of the first variant that runs the published code, with its scores if there is one; empty if there is none."""
+    """The name of the first variant that runs the published code, preferably with its scores; empty if there is none."""
     fitting = [name for name, changes in config["variants"].items() if changes.items() >= SETTINGS.items()]
     return next((name for name in fitting if "deviation" in config["variants"][name]), fitting[0] if fitting else "")
 
@@ -36,16 +34,16 @@ def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
 
     ``runs`` are those of the grid, of which the paper's datasets and seeds enter, and ``published`` those of the variant
     :func:`variant_of`; without it there are no rows. Numbers that only the published code can give (of B and G-D) are compared
-    with both runs here. A number ``comes_back`` with what reproduces it, a claim with what supports it as well as the paper's
-    own numbers do; of a claim, the columns of numbers hold the statistics.
+    with both runs here. A number ``comes_back`` with the runs that reproduce it, a claim with those that support it as well as
+    the paper's own numbers do. For a claim, the columns of numbers hold the statistics.
     """
-    both = {"text": runs, "code": published}
-    if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in both.values()):
+    runs_by_source = {"text": runs, "code": published}
+    if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in runs_by_source.values()):
         return pd.DataFrame(columns=COLUMNS)
-    of_paper = {name: selection.seeds_of_paper(reported.runs_of_paper(frame)) for name, frame in both.items()}
+    of_paper = {name: selection.seeds_of_paper(reported.runs_of_paper(frame)) for name, frame in runs_by_source.items()}
     our_tables = {name: tables.make(frame) for name, frame in of_paper.items()}
-    compared = {name: comparison.compare(of_paper[name], our_tables[name], excuse_code=False) for name in both}
-    numbers = {name: claims.Numbers.from_runs(of_paper[name], our_tables[name]) for name in both}
+    compared = {name: comparison.compare(of_paper[name], our_tables[name], excuse_code=False) for name in runs_by_source}
+    numbers = {name: claims.Numbers.from_runs(of_paper[name], our_tables[name]) for name in runs_by_source}
     rows = pd.concat([_numbers(**compared), _claims(**numbers)], ignore_index=True)
     return rows.reindex(columns=COLUMNS)
 
@@ -57,14 +55,14 @@ def _numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
         rows[f"as_{name}"] = compared.loc[is_compared, "reproduced"]
         rows[f"verdict_as_{name}"] = compared.loc[is_compared, "verdict"]
     rows["comes_back"] = [
-        _comes_back(of_text == verdict.REPRODUCED, of_code == verdict.REPRODUCED)
-        for of_text, of_code in zip(rows["verdict_as_text"], rows["verdict_as_code"], strict=True)
+        _comes_back(by_text == verdict.REPRODUCED, by_code == verdict.REPRODUCED)
+        for by_text, by_code in zip(rows["verdict_as_text"], rows["verdict_as_code"], strict=True)
     ]
     return rows
 
 
 def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
-    """Claims that all three decide, and that the paper's own numbers support at least in part."""
+    """Claims that the paper's numbers and both runs decide, and that the paper's numbers support at least in part."""
     paper = claims.Numbers.from_paper()
     rows = []
     for claim in reported.claims()["claims"]:
@@ -98,9 +96,9 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
     """What only the published code reproduces, in sentences; none if it was not run."""
     if assessed.empty:
         return []
-    numbers, judged = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
+    numbers, judged_claims = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
     counts = {
-        name: {word: int((numbers[f"verdict_as_{name}"] == word).sum()) for word in verdict.VERDICTS}
+        name: {value: int((numbers[f"verdict_as_{name}"] == value).sum()) for value in verdict.VERDICTS}
         for name in ("text", "code")
     }
     lines = [
@@ -108,12 +106,12 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
         f"{counts['text'][verdict.DIFFERS]} differ as the text says; as the published code does, "
         f"{counts['code'][verdict.REPRODUCED]} are reproduced and {counts['code'][verdict.DIFFERS]} differ."
     ]
-    for of, frame in ((NUMBER, numbers), (CLAIM, judged)):
-        for where in (ONLY_CODE, ONLY_TEXT):
-            rows = frame[frame["comes_back"] == where]
-            names = [row.rstrip(".") for row in rows["row"]] if of == CLAIM else _numbers_by_row(rows)
-            subject = counted(len(rows), f"{of} comes", f"{of}s come")
-            lines.append(f"{subject} back {where}{': ' if names else ''}{'; '.join(names)}.")
+    for kind, frame in ((NUMBER, numbers), (CLAIM, judged_claims)):
+        for source in (ONLY_CODE, ONLY_TEXT):
+            rows = frame[frame["comes_back"] == source]
+            names = [row.rstrip(".") for row in rows["row"]] if kind == CLAIM else _numbers_by_row(rows)
+            subject = counted(len(rows), f"{kind} comes", f"{kind}s come")
+            lines.append(f"{subject} back {source}{': ' if names else ''}{'; '.join(names)}.")
     return lines
 
 
@@ -128,7 +126,7 @@ def headline(assessed: pd.DataFrame) -> str:
 
 
 def _numbers_by_row(rows: pd.DataFrame) -> list[str]:
-    """``table 1, C (size, size_std)``, for each row of a table that has some."""
+    """``table 1, C (size, size_std)``, for each row of the paper's tables that has one of these numbers."""
     grouped = rows.groupby(["table", "row"], sort=False)["quantity"].agg(", ".join)
     return [f"{table.partition('_')[0].replace('table', 'table ')}, {row} ({names})" for (table, row), names in grouped.items()]
 
@@ -137,7 +135,7 @@ def by_verdict(assessed: pd.DataFrame) -> pd.DataFrame:
     """Counts of numbers: a row per table, columns (``text`` or ``code``, verdict)."""
     numbers = assessed[assessed["kind"] == NUMBER]
     counts = {name: pd.crosstab(numbers["table"], numbers[f"verdict_as_{name}"]) for name in ("text", "code")}
-    return pd.concat({name: one.reindex(columns=verdict.VERDICTS, fill_value=0) for name, one in counts.items()}, axis=1)
+    return pd.concat({name: table.reindex(columns=verdict.VERDICTS, fill_value=0) for name, table in counts.items()}, axis=1)
 
 
 def by_table(assessed: pd.DataFrame) -> pd.DataFrame:
@@ -150,7 +148,7 @@ def by_table(assessed: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_matchers(assessed: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 three times: a row per matcher and quantity, with the paper's number and both of ours."""
+    """Table 1 with a row per matcher and quantity: the paper's number and both of ours."""
     rows = assessed[(assessed["kind"] == NUMBER) & (assessed["table"] == reported.TABLES[0])]
     names = {"reported": "the paper", "as_text": "as the text", "as_code": "as the code", "comes_back": "comes back"}
     return rows[["row", "quantity", *names]].rename(columns={"row": "matcher", **names})

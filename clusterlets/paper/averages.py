@@ -1,4 +1,4 @@
-"""Forecasts of the averages over datasets in the paper's tables 1 and 5, some of which we may lack."""
+"""Forecasts of tables 1 and 5, which average over the paper's datasets; of these we may lack some."""
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,8 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
     """A forecast for each cell of tables 1 and 5, by table, row and quantity; none without a second seed.
 
     ``runs`` are as in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Of the
-    ``n_datasets`` that the averages are over, those that we lack are taken to be like any one that we have. Makes the two
-    tables once for each seed and each dataset.
+    ``n_datasets`` that the averages are over, those that we lack are assumed to equal one that we have, each of ours in turn.
+    Makes the two tables once for each seed and each dataset.
     """
     runs = selection.seeds_of_paper(runs)
     if runs["seed"].nunique() < 2:
@@ -26,18 +26,18 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
     completed = [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
     atoms = pd.concat(list(map(_averages, completed)), axis=1).reindex(value.index).to_numpy()
     widths = np.sqrt(variance + atoms.var(axis=1))
-    equal = np.full(atoms.shape[1], 1 / atoms.shape[1])
+    equal_weights = np.full(atoms.shape[1], 1 / atoms.shape[1])
     numbers = {
-        key: Numbers(centres, equal, width)
+        key: Numbers(centres, equal_weights, width)
         for key, centres, width in zip(value.index, atoms, widths, strict=True)
         if np.isfinite(centres).all() and np.isfinite(width)
     }
     result = {}
     for key, own in numbers.items():
         table, row, quantity = key
-        others = [name for name in numbers if (name[0], name[2]) == (table, quantity) and name[1] != row]
+        other_rows = [other for other in numbers if (other[0], other[2]) == (table, quantity) and other[1] != row]
         result[key] = Forecast(
-            quantity, own, (tuple(numbers[name] for name in others if not cells.is_second_reading(*name[1:])),)
+            quantity, own, (tuple(numbers[other] for other in other_rows if not cells.is_second_reading(*other[1:])),)
         )
     return result
 
@@ -48,14 +48,14 @@ def _averages(runs: pd.DataFrame) -> pd.Series:
     return numbers.set_index(cells.KEY)["reproduced"].astype(float)
 
 
-def jackknife(left_out: np.ndarray) -> np.ndarray:
-    """The squared standard error (q,) of numbers ``left_out`` (n, q), each computed without one of the n seeds.
+def jackknife(without_seed: np.ndarray) -> np.ndarray:
+    """The squared standard errors (q,) of q numbers, from their values (n, q) without each of the n seeds.
 
     (n - 1) / n times the sum of squared distances to the mean. Efron, "The Jackknife, the Bootstrap and Other Resampling
     Plans", chapter 3.
     """
-    distances = left_out - left_out.mean(axis=0)
-    return (distances * distances).sum(axis=0) * ((len(left_out) - 1) / len(left_out))
+    distances = without_seed - without_seed.mean(axis=0)
+    return (distances * distances).sum(axis=0) * ((len(without_seed) - 1) / len(without_seed))
 
 
 # ---- what the datasets that we lack would have to be -----------------------------------------------------------------
@@ -68,20 +68,20 @@ _STANDARD_ERRORS = 2.0
 def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
     """For each mean of table 1, what the one dataset that we lack would have to be for the paper's number to be ours.
 
-    ``compared`` has a row for each cell, with its verdict. Texts are empty for other cells, and unless exactly one of the
-    paper's datasets is missing. Spreads and correlations have no text, because they are not means.
+    ``compared`` has a row for each cell, with its verdict. Texts are empty for all other cells, and all are empty unless
+    exactly one of the paper's datasets is missing. Spreads and correlations have no text, because they are not means.
     """
     runs = selection.seeds_of_paper(runs)
     missing = [name for name in reported.datasets() if name not in set(runs["dataset"])]
-    means = compared["quantity"].isin(_POSSIBLE) & (compared["table"] == "table1_matchers") & compared["tail"].notna()
-    if len(missing) != 1 or not means.any():
+    are_means = compared["quantity"].isin(_POSSIBLE) & (compared["table"] == "table1_matchers") & compared["tail"].notna()
+    if len(missing) != 1 or not are_means.any():
         return [""] * len(compared)
     by_dataset = pd.concat([_averages(runs[runs["dataset"] == name]) for name in runs["dataset"].unique()], axis=1)
     without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in runs["seed"].unique()], axis=1)
     return [
         _needed(cell, by_dataset.loc[key].to_numpy(), without_seed.loc[key].to_numpy(), missing[0]) if is_mean else ""
         for cell, key, is_mean in zip(
-            compared.to_dict("records"), map(tuple, compared[cells.KEY].to_numpy()), means, strict=True
+            compared.to_dict("records"), map(tuple, compared[cells.KEY].to_numpy()), are_means, strict=True
         )
     ]
 
@@ -90,8 +90,8 @@ def _needed(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str
     tolerance = last_digit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
     total, printed = len(ours) + 1, float(cell["reported"])
     low, high = (total * (printed + side * tolerance) - ours.sum() for side in (-1, 1))
-    least, most = _POSSIBLE[cell["quantity"]]
-    if high < least or low > most:
+    smallest, largest = _POSSIBLE[cell["quantity"]]
+    if high < smallest or low > largest:
         conclusion = f"which is impossible: it differs whatever {missing} is"
     elif high < ours.min() or low > ours.max():
         conclusion = f"unlike all {len(ours)} of ours ({ours.min():.3f} to {ours.max():.3f})"

@@ -16,8 +16,8 @@ _CHOSEN_BY = {
     "table3_best_by_cohesion": ("cohesion", {"": "Clusterlets"}),
     "table4_frac_vs_clusterlets": ("deviation_mean", {" Clusterlets": "Clusterlets", " FRAC": "FRAC (nearest)"}),
 }
-_OPTION_PRIOR = 0.5  # seeds spread over all options, so that none is impossible
-_LEAST_SCALE = 0.001  # of a deviation or a size, when spreads are compared between datasets
+_OPTION_PRIOR = 0.5  # half a seed is spread over all options, so that none is impossible
+_MIN_SCALE = 0.001  # by which spreads of deviations and sizes are divided at least, to compare them between datasets
 
 
 def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
@@ -33,22 +33,24 @@ def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
     n_seeds, result = runs["seed"].nunique(), {}
     for table, (by, methods) in _CHOSEN_BY.items():
         winners = _winners(runs, by)
-        numbers = {name: _numbers(of_datasets, by) for name, of_datasets in winners.items()}
+        numbers = {name: _numbers(by_dataset, by) for name, by_dataset in winners.items()}
         for suffix, method in methods.items():
             predictions: dict[str, Mapping[str, Prediction]] = dict(numbers.get(method, {}))
             if method == "Clusterlets":
                 predictions |= {choice: _options(winners[method], choice, names[choice], n_seeds) for choice in names}
-            for quantity, of_datasets in predictions.items():
-                for dataset, own in of_datasets.items():
-                    elsewhere = tuple(other for name, other in of_datasets.items() if name != dataset)
+            for quantity, by_dataset in predictions.items():
+                for dataset, own in by_dataset.items():
+                    elsewhere = tuple(other for name, other in by_dataset.items() if name != dataset)
                     if quantity in names:
-                        others: tuple[Prediction, ...] = (Options(dict.fromkeys(names[quantity], 1 / len(names[quantity]))),)
+                        alternatives: tuple[Prediction, ...] = (
+                            Options(dict.fromkeys(names[quantity], 1 / len(names[quantity]))),
+                        )
                     else:
                         rivals = _rivals(method, winners[method][dataset], numbers)
-                        others = tuple(
+                        alternatives = tuple(
                             numbers[name][quantity][dataset] for name in rivals if dataset in numbers[name][quantity]
                         )
-                    result[table, f"{dataset}{suffix}", quantity] = Forecast(quantity, own, (elsewhere, others))
+                    result[table, f"{dataset}{suffix}", quantity] = Forecast(quantity, own, (elsewhere, alternatives))
     return result
 
 
@@ -64,10 +66,10 @@ def _winners(runs: pd.DataFrame, by: str) -> dict[str, dict[str, pd.DataFrame]]:
     n_seeds = runs["seed"].nunique()
     half = max(n_seeds // 2, 1)
     result: dict[str, dict[str, pd.DataFrame]] = {}
-    for name, part in contestants.items():
+    for name, own_runs in contestants.items():
         result[name] = {}
-        for dataset, ranked in selection.best(part, by, ["dataset", "seed"]).groupby("dataset", sort=False):
-            weights = np.array([comb(n_seeds - place, half - 1) for place in range(1, len(ranked) + 1)], dtype=float)
+        for dataset, ranked in selection.best(own_runs, by, ["dataset", "seed"]).groupby("dataset", sort=False):
+            weights = np.array([comb(n_seeds - rank, half - 1) for rank in range(1, len(ranked) + 1)], dtype=float)
             result[name][str(dataset)] = ranked.assign(weight=weights / weights.sum())[weights > 0]
     return result
 
@@ -78,37 +80,37 @@ def _rivals(method: str, ranked: pd.DataFrame, names: Iterable[str]) -> list[str
     return [name for name in names if name not in {method, "Clusterlets", *winning}]
 
 
-def _numbers(of_datasets: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Numbers]]:
+def _numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Numbers]]:
     """For each quantity, the prediction of each dataset's best run.
 
     The width of a kernel is the seeds' spread: half of its variance is this dataset's, half the median dataset's. In the
-    quantity ``by`` all other runs are worse than the best one. So its values are also reflected at the best: the paper's run
-    may be better.
+    quantity ``by`` all other runs are worse than the best one, but the paper's run may be better: so the values are also
+    reflected at the best.
     """
     result: dict[str, dict[str, Numbers]] = {}
     for quantity in _QUANTITIES:
         is_relative = quantity == "size" or quantity.startswith("deviation")
         samples, spreads, scales = {}, {}, {}
-        for dataset, ranked in of_datasets.items():
+        for dataset, ranked in by_dataset.items():
             atoms, weights = ranked[quantity].to_numpy(float), ranked["weight"].to_numpy()
-            scales[dataset] = max(abs(atoms[0]), _LEAST_SCALE) if is_relative else 1.0
+            scales[dataset] = max(abs(atoms[0]), _MIN_SCALE) if is_relative else 1.0
             if quantity == by:
                 atoms, weights = np.concatenate([atoms, 2 * atoms[0] - atoms]), np.concatenate([weights, weights]) / 2
             samples[dataset] = atoms, weights
             mean = (weights * atoms).sum()
             spreads[dataset] = float(np.sqrt((weights * np.square(atoms - mean)).sum()))
-        usual = np.median([spreads[dataset] / scales[dataset] for dataset in samples]) if samples else 0.0
-        variances = {name: (np.square(spreads[name]) + np.square(usual * scales[name])) / 2 for name in samples}
+        median_spread = np.median([spreads[dataset] / scales[dataset] for dataset in samples]) if samples else 0.0
+        variances = {name: (np.square(spreads[name]) + np.square(median_spread * scales[name])) / 2 for name in samples}
         result[quantity] = {name: Numbers(*sample, float(np.sqrt(variances[name]))) for name, sample in samples.items()}
     return result
 
 
-def _options(of_datasets: Mapping[str, pd.DataFrame], choice: str, names: list[str], n_seeds: int) -> dict[str, Options]:
+def _options(by_dataset: Mapping[str, pd.DataFrame], choice: str, names: list[str], n_seeds: int) -> dict[str, Options]:
     """The prediction of a choice, the matcher or the k of the best run, for each dataset."""
     result = {}
-    for dataset, ranked in of_datasets.items():
+    for dataset, ranked in by_dataset.items():
         chosen = selection.paper_names(ranked["matcher"]) if choice == "matcher" else ranked["k"].map("{:g}".format)
-        seeds = n_seeds * ranked["weight"].groupby(chosen).sum()
+        counts = n_seeds * ranked["weight"].groupby(chosen).sum()
         total, prior = n_seeds + _OPTION_PRIOR, _OPTION_PRIOR / len(names)
-        result[dataset] = Options({name: (seeds.get(name, 0.0) + prior) / total for name in names})
+        result[dataset] = Options({name: (counts.get(name, 0.0) + prior) / total for name in names})
     return result

@@ -22,13 +22,11 @@ _ROW = {
     "table4_frac_vs_clusterlets": ["dataset", "method"],
     "table5_correlations": ["coefficient", "x", "y"],
 }
-# The subject of a row: rows of another subject hold numbers of something else.
-_SUBJECT = {name: ["dataset"] for name in SELECTIONS} | {"table1_matchers": ["matcher"], "table5_correlations": ["x", "y"]}
-_ENDS = ("", "_std")
+_SUFFIXES = ("", "_std")
 
 
 def paper_cells() -> pd.DataFrame:
-    """The cells of the paper's five tables: :data:`KEY`, ``subject``, ``dataset``, ``method``, ``matcher``, ``reported``."""
+    """The cells of the paper's five tables: :data:`KEY`, ``dataset``, ``method``, ``matcher`` and ``reported``."""
     cells = [frame_cells(name, table) for name, table in _printed_tables().items()]
     return pd.concat(cells, ignore_index=True).rename(columns={"value": "reported"})
 
@@ -46,15 +44,13 @@ def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """
     table = table.replace("FRAC (nearest)", "FRAC")
     labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
-    wide = pd.DataFrame(
-        {"table": name, "row": _join_columns(table, _ROW[name]), "subject": _join_columns(table, _SUBJECT[name]), **labels}
-    )
+    wide = pd.DataFrame({"table": name, "row": _join_columns(table, _ROW[name]), **labels})
     quantities = [column for column in _printed_tables()[name].columns if column not in _ROW[name] and column in table]
-    parts = [
+    by_quantity = [
         wide.assign(quantity="correlation" if quantity == "value" else quantity, value=table[quantity].map(_text))
         for quantity in quantities
     ]
-    cells = pd.concat(parts).sort_index(kind="stable").astype(object)
+    cells = pd.concat(by_quantity).sort_index(kind="stable").astype(object)
     return cells[cells["value"] != ""]
 
 
@@ -75,10 +71,10 @@ def _text(value: object) -> str:
 
 @cache
 def _printed_tables() -> dict[str, pd.DataFrame]:
-    """The paper's tables; values that may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) as both."""
+    """The paper's tables; what may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) is there as both."""
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
     silhouette_of_c = {
-        f"centroid_silhouette{suffix}": matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C") for suffix in _ENDS
+        f"centroid_silhouette{suffix}": matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C") for suffix in _SUFFIXES
     }
     silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
     with_silhouette = (

@@ -1,4 +1,4 @@
-"""Every number of the paper's five tables beside ours, with verdicts from the data."""
+"""Every number of the paper's five tables next to ours, with verdicts from the data."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -23,7 +23,7 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
 
     ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``our_tables`` are their
     tables. Averages over datasets are compared only if more than half of the paper's datasets were run: over fewer, they
-    are averages of something else. ``excuse_code``: numbers that only the published code can give are not compared.
+    are averages of something else. If ``excuse_code``, numbers that only the published code can give are not compared.
     """
     datasets = set(runs["dataset"])
     compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
@@ -31,13 +31,13 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
     rows = compared.to_dict("records")
     entries = [entry for entry in reported.not_comparable() if excuse_code or not entry.get("of_code")]
     obstacles = [_obstacle(row, datasets, entries) for row in rows]
-    asides = [_is_only_shown(row) for row in rows]
+    asides = [_why_only_shown(row) for row in rows]
     compared["counted"] = [not aside for aside in asides]
     compared.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
-    needs = averages.needed_of_missing(runs, compared)
+    needed = averages.needed_of_missing(runs, compared)
     compared["reason"] = [
         " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, datasets), need]))
-        for obstacle, aside, row, need in zip(obstacles, asides, compared.to_dict("records"), needs, strict=True)
+        for obstacle, aside, row, need in zip(obstacles, asides, compared.to_dict("records"), needed, strict=True)
     ]
     numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
     compared["difference"] = numbers["reproduced"] - numbers["reported"]
@@ -78,8 +78,8 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
     """The s of table 5 that is nearer to the paper: its name and mean absolute difference; None without comparable values."""
     compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != NOT_COMPARABLE)]
-    s = compared["row"].str.split().str[1]
-    distances = compared["difference"].abs().groupby(s).mean().drop("omega", errors="ignore")
+    readings = compared["row"].str.split().str[1]
+    distances = compared["difference"].abs().groupby(readings).mean().drop("omega", errors="ignore")
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
 
 
@@ -107,12 +107,12 @@ def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
     return None
 
 
-def _is_only_shown(cell: dict) -> str:
+def _why_only_shown(cell: dict) -> str:
     if cell["quantity"].startswith("overlap") and (cell["matcher"] in _CRISP or cell["method"] == "FRAC"):
         return "Not counted: a structural zero, the method cannot overlap."
     if cell["table"] == "table4_frac_vs_clusterlets" and cell["method"] == "Clusterlets":
         return "Not counted: repeats table 2."
-    if "centroid_silhouette" in cell["row"] + cell["quantity"]:
+    if cells.is_second_reading(cell["row"], cell["quantity"]):
         return "Not counted: the same number, read as the silhouette of equation 1."
     return ""
 

@@ -32,7 +32,7 @@ _SHIFTS = {
 }
 
 
-def beside(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
+def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The counts of the paper and of the copies: ``results/comparison_controls.csv``.
 
     ``comparison`` is of :func:`clusterlets.paper.comparison.compare`, from these runs. With two groups of ten seeds or more the
@@ -41,7 +41,7 @@ def beside(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     printed = counted(comparison)
     measured = measure(runs, printed)
     copies = measured if len(measured) else reported.controls().query("source != @PAPER")
-    paper = _summed_up(printed.assign(source=PAPER, copy=0))
+    paper = _average_counts(printed.assign(source=PAPER, copy=0))
     order = pd.MultiIndex.from_product([reported.TABLES, [PAPER, PERFECT, *WRONG]], names=["table", "source"])
     rows = pd.concat([paper, copies]).set_index(["table", "source"])
     return rows.loc[order.intersection(rows.index, sort=False)].reset_index()
@@ -52,19 +52,19 @@ def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
 
     ``runs`` are as in ``runs.csv``, on datasets of the paper. Each two disjoint groups of ten seeds give a copy and what it is
     compared with. ``printed`` are the cells of the paper that are compared. For each table and source there is the number of
-    copies, and in the mean over them: how many cells the source changes (all, if it is perfect), and their verdicts.
-    ``differs_least`` and ``differs_most`` are shares of the cells, of the copies with the fewest and the most that differ.
+    copies, and averaged over these: how many cells the source changes (all, if it is perfect), and their verdicts.
+    ``differs_least`` and ``differs_most`` are the smallest and the largest share of the cells of a copy that differ.
 
-    The paper's averages have datasets that we may lack. So tables 1 and 5 of a copy have all of ours, and are compared with
+    The paper's averages include datasets that we may lack. So tables 1 and 5 of a copy have all of ours, and are compared with
     forecasts from all but one, each in turn.
     """
     judged = [copy for pair in permutations(selection.groups_of_seeds(runs), 2) for copy in _judge_copies(*pair, printed)]
     if not judged:
         return pd.DataFrame(columns=COLUMNS)
-    return _summed_up(pd.concat([copy.assign(copy=number) for number, copy in enumerate(judged)]))
+    return _average_counts(pd.concat([copy.assign(copy=number) for number, copy in enumerate(judged)]))
 
 
-def _summed_up(judged: pd.DataFrame) -> pd.DataFrame:
+def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
     """Mean counts of the verdicts over the copies of each table and source, with :data:`COLUMNS`."""
     counts = judged.groupby(["table", "source", "copy"])["verdict"].value_counts().unstack(fill_value=0)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
@@ -78,15 +78,15 @@ def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFram
     """The verdicts on every copy from other seeds; of wrong ones, on the cells that they change."""
     predicted = best_runs.forecasts(ours)
     for source, copy in _copies(others, printed[printed["table"].isin(cells.SELECTIONS)]):
-        yield _judged(copy, source, predicted)
+        yield _judge_copy(copy, source, predicted)
     copies = list(_copies(others, printed[printed["table"].isin(cells.AVERAGES)]))
     for dataset in ours["dataset"].unique() if copies else ():
         predicted = averages.forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique())
         for source, copy in copies:
-            yield _judged(copy, source, predicted)
+            yield _judge_copy(copy, source, predicted)
 
 
-def _judged(copy: pd.DataFrame, source: str, predicted: dict[Key, Forecast]) -> pd.DataFrame:
+def _judge_copy(copy: pd.DataFrame, source: str, predicted: dict[Key, Forecast]) -> pd.DataFrame:
     return copy[["table"]].assign(source=source, verdict=judge(copy, predicted)["verdict"]).dropna()
 
 
@@ -127,7 +127,7 @@ def _values(runs: pd.DataFrame, names: list[str]) -> pd.Series:
 
 def _moved(printed: pd.DataFrame, step: int) -> pd.DataFrame:
     """The cells with the row that is ``step`` rows further down their table, or on from its top, unless it is the same row."""
-    # In table 5, a row is a coefficient and a pair: another pair has the same coefficient.
+    # A row of table 5 is a coefficient and a pair of variables: only the pair changes.
     family = printed["row"].str.split().str[0].where(printed["table"] == "table5_correlations", "")
     moved = printed.assign(other=None)
     for _, group in printed.groupby([printed["table"], family], sort=False):

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 _LAST_BIT = 1e-12
-# Half-widths within which a reader would call two numbers close: the larger of an absolute number and a share of the first.
+# Half-widths within which a reader would call two numbers close: the larger of a number and a share of the printed one.
 _CLOSE = {
     "deviation": (0.005, 0.40),
     "cohesion": (0.03, 0.0),
@@ -24,8 +24,8 @@ Key = tuple[str, str, str]
 class Numbers:
     """A distribution over a number: a mixture of Student-t kernels with three degrees of freedom.
 
-    ``atoms`` (m,) are the centres, ``weights`` (m,) add up to 1, and ``width`` is the kernels' scale; at least a quarter of the
-    printed number's last digit is taken.
+    ``atoms`` (m,) are the centres, ``weights`` (m,) add up to 1, and ``width`` is the kernels' scale, which is raised to a
+    quarter of the printed number's last digit if it is less.
     """
 
     atoms: np.ndarray
@@ -33,7 +33,7 @@ class Numbers:
     width: float
 
     def probability(self, printed: str) -> float:
-        """That a number rounds to the printed one. O(m)."""
+        """Probability that a number rounds to the printed one. O(m)."""
         below, above = self._tails(printed)
         return 1 - below - above
 
@@ -43,7 +43,7 @@ class Numbers:
         return min(1.0, 2 * (1 - max(below, above)))
 
     def shifted(self, distance: float) -> "Numbers":
-        """The same distribution further right."""
+        """The same distribution, moved up by a distance."""
         return replace(self, atoms=self.atoms + distance)
 
     def _tails(self, printed: str) -> tuple[float, float]:
@@ -88,7 +88,7 @@ class Forecast:
         return float(self.own.probability(printed) / max(alternative, np.finfo(float).tiny))
 
     def _shifted(self, printed: str) -> list[tuple[Numbers, Numbers]]:
-        """Ours, moved by what a reader would still call close."""
+        """Our distribution, moved up and down by what a reader would still call close."""
         if not isinstance(self.own, Numbers):
             return []
         distance = close(self.quantity, float(printed))

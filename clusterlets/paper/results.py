@@ -38,13 +38,13 @@ class Results:
         our_tables = tables.make(runs)
         tables_of_paper = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
         compared = comparison.compare(paper_runs, tables_of_paper)
-        beside = controls.beside(compared, paper_runs)
+        counts_of_copies = controls.count_verdicts(compared, paper_runs)
         assessed = claims.assess(paper_runs, tables_of_paper, undivided)
         at_limits = at_fairness.at_given_fairness(runs)
         # With ladders, as in the field, the run is a comparison of all methods.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
         ranked = selection.without_other_methods(runs, settings["grids"]) if is_paper_grid else runs
-        return cls(runs, settings, our_tables, statistics.rank_all(ranked), compared, beside, assessed, at_limits)
+        return cls(runs, settings, our_tables, statistics.rank_all(ranked), compared, counts_of_copies, assessed, at_limits)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
@@ -76,12 +76,12 @@ class Results:
             yield f"statistics/{name}.csv", frame
         held_out_scores = held_out.by_dataset(reported.runs_of_paper(self.runs))
         yield "statistics/held_out.csv", held_out_scores
-        words = [
+        sections = [
             statistics.to_markdown(self.rankings, reported.datasets()),
             paired.to_markdown(tests, intervals, posteriors),
             held_out.to_markdown(held_out_scores),
         ]
-        yield "statistics/statistics.md", "\n".join(words)
+        yield "statistics/statistics.md", "\n".join(sections)
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
         yield "comparison.csv", self.comparison
         yield "comparison_counts.csv", self.counts

@@ -22,7 +22,7 @@ _VERDICTS = "verdicts"
 _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
-# For results of scipy: their last digits differ by processor, but this table must be the same to the byte.
+# Results of SciPy are rounded: their last digits differ by processor, but this table must be the same to the byte.
 _DECIMALS = 6
 
 
@@ -63,9 +63,9 @@ HEADLINES = {
 def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.DataFrame:
     """One row per choice and number: ``results/sensitivity.csv``, :data:`COLUMNS`.
 
-    ``runs`` are all runs of the grid, and ``variants`` those under each other choice; if there are datasets of the paper, only
-    these enter. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten seeds, if there are
-    several: less than that is noise.
+    ``runs`` are all runs of the grid, and ``variants`` those with each of the other choices; if there are datasets of the
+    paper, only these enter. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten seeds,
+    if there are several: less than that is noise.
     """
     runs = reported.runs_of_paper(runs)
     first_seeds, *other_seeds = selection.groups_of_seeds(runs) or [selection.seeds_of_paper(runs)]
@@ -232,7 +232,7 @@ def by_choice(assessed: pd.DataFrame) -> Iterator[tuple[Choice, pd.DataFrame]]:
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """The headline numbers as one table with a row per choice; the effect of the statistics' blocks; and what is missing."""
+    """The headline numbers as one table with a row per choice, what that table lacks, and the effect of figure 1's blocks."""
     headline_rows = headlines(assessed)
     header = ["", *(title for title in HEADLINES if title in set(headline_rows["title"]))]
     usual = {row["title"]: row for row in headline_rows.to_dict("records")}

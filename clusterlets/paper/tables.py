@@ -18,14 +18,14 @@ from clusterlets.text import counted, decimal
 
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
 _COUNTS = ["candidates", "limit_cases", "dropped"]
-_WHOLE = ["k", "hops", "seed"]
+_INTEGERS = ["k", "hops", "seed"]
 
 
 @dataclass(frozen=True)
 class Column:
     """A column for readers: its title, the keys of the value (and of the spread) that it shows, and its decimals.
 
-    ``is_identifier``: its values are identifiers, to be shown as words.
+    With ``is_identifier``, its values are names from the code, which :func:`readable_name` turns into words.
     """
 
     title: str
@@ -142,7 +142,7 @@ def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: lis
     counts["limit_cases"] -= counts["candidates"]
     best_of_group = selection.best(eligible, by, per).rename(columns={"n_clusters": "size"})
     frame = counts.reset_index().merge(best_of_group, on=per, how="left")
-    frame = frame.astype({column: "Int64" for column in _WHOLE if column in frame})
+    frame = frame.astype({column: "Int64" for column in _INTEGERS if column in frame})
     frame["matcher"] = selection.paper_names(frame["matcher"])
     usual_order = {"dataset": reported.datasets(), "method": selection.METHODS}
     positions = {column: selection.in_order(runs[column], usual_order[column]) for column in per}
@@ -304,9 +304,9 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
     """The cells (row, column) that hold the best value among the methods of a dataset, or among all rows without datasets."""
     frame, cells_of_best = table.frame, set()
     groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [range(len(frame))]
-    for rows, (place, column) in product(groups, enumerate(table.columns)):
-        is_best_value = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
-        cells_of_best |= {(int(row), place) for row, is_best_cell in zip(rows, is_best_value, strict=True) if is_best_cell}
+    for rows, (position, column) in product(groups, enumerate(table.columns)):
+        are_best = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
+        cells_of_best |= {(int(row), position) for row, is_best_cell in zip(rows, are_best, strict=True) if is_best_cell}
     return frozenset(cells_of_best)
 
 
@@ -328,8 +328,8 @@ def to_markdown(table: Table) -> str:
     delimiters = ["---" if column.decimals is None else "---:" for column in table.columns]
     best_cells = best(table)
     escaped = (
-        [f"**{cell}**" if (line, place) in best_cells else re.sub(r"[\\|]", r"\\\g<0>", cell) for place, cell in enumerate(row)]
-        for line, row in enumerate(cells(table))
+        [f"**{cell}**" if (i, j) in best_cells else re.sub(r"[\\|]", r"\\\g<0>", cell) for j, cell in enumerate(row)]
+        for i, row in enumerate(cells(table))
     )
     lines = [f"| {' | '.join(row)} |" for row in (header, delimiters, *escaped)]
     return "\n".join([table.caption, "", *lines, "", table.note, ""])
@@ -360,7 +360,7 @@ def to_latex(table: Table) -> str:
 
 
 def document(names: Iterable[str]) -> str:
-    """A LaTeX document that inputs the tables with these names from files beside it, and compiles as it is."""
+    """A LaTeX document that inputs the tables with these names from files next to it, and compiles as it is."""
     return "\n".join(
         [
             r"\documentclass{article}",
@@ -378,11 +378,8 @@ def _latex_cells(table: Table) -> list[list[str]]:
     """The cells as LaTeX, the best ones in bold."""
     best_cells = best(table)
     return [
-        [
-            rf"\textbf{{{latex_escape(cell)}}}" if (line, place) in best_cells else latex_escape(cell)
-            for place, cell in enumerate(row)
-        ]
-        for line, row in enumerate(cells(table))
+        [rf"\textbf{{{latex_escape(cell)}}}" if (i, j) in best_cells else latex_escape(cell) for j, cell in enumerate(row)]
+        for i, row in enumerate(cells(table))
     ]
 
 

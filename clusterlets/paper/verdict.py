@@ -21,9 +21,9 @@ LEVEL = 0.05
 #: A single number is reproduced from this evidence on; several, from this geometric mean on.
 EVIDENCE, EVIDENCE_OF_SEVERAL = 5.0, 2.25
 
-_SHOWN = 6  # decimals in the files
-_LEAST_EVIDENCE = 1e-6
-# Its numbers are so alike that one that is half as large again would pass.
+_DECIMALS = 6  # in the files
+_MIN_EVIDENCE = 1e-6
+# The numbers of table 2 are so alike that one half as large again would pass.
 _NEVER_REPRODUCED = {("table", "table2_best_by_deviation")}
 
 
@@ -39,22 +39,22 @@ def judge(printed: pd.DataFrame, forecasts: Mapping[Key, Forecast]) -> pd.DataFr
 def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float, str]:
     if forecast is None:
         return np.nan, np.nan, UNDECIDED
-    tail, evidence = round(forecast.own.tail(printed), _SHOWN), round(forecast.evidence(printed), _SHOWN)
+    tail, evidence = round(forecast.own.tail(printed), _DECIMALS), round(forecast.evidence(printed), _DECIMALS)
     return tail, evidence, DIFFERS if tail < LEVEL else REPRODUCED if evidence >= EVIDENCE else UNDECIDED
 
 
 def of_several(judged: pd.DataFrame) -> pd.DataFrame:
     """The verdict on each row, column and table (``kind``) of cells that count: ``results/comparison_groups.csv``.
 
-    ``judged`` has ``table``, ``row``, ``quantity``, ``tail`` and ``evidence``. ``least_tail`` is times the number of ``cells``,
-    ``evidence`` the geometric mean.
+    ``judged`` has ``table``, ``row``, ``quantity``, ``tail`` and ``evidence``. ``least_tail`` is the least tail times the
+    number of ``cells``, at most 1; ``evidence`` is the geometric mean.
     """
     kinds = {"row": ["table", "row"], "column": ["table", "quantity"], "table": ["table"]}
     rows = []
     for kind, columns in kinds.items():
         for names, group in judged.groupby(columns, sort=False):
-            tail = round(min(1.0, len(group) * group["tail"].min()), _SHOWN)
-            evidence = round(float(np.exp(np.log(group["evidence"].clip(lower=_LEAST_EVIDENCE)).mean())), _SHOWN)
+            tail = round(min(1.0, len(group) * group["tail"].min()), _DECIMALS)
+            evidence = round(float(np.exp(np.log(group["evidence"].clip(lower=_MIN_EVIDENCE)).mean())), _DECIMALS)
             is_enough = evidence >= EVIDENCE_OF_SEVERAL and (kind, names[0]) not in _NEVER_REPRODUCED
             verdict = DIFFERS if tail < LEVEL else REPRODUCED if is_enough else UNDECIDED
             rows.append((kind, names[0], names[-1], len(group), tail, evidence, verdict))

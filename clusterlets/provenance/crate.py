@@ -68,8 +68,8 @@ def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes]
 
 def _file_properties(name: str, digest: str) -> dict[str, str]:
     suffix = Path(name).suffix
-    kind = _FORMATS.get(suffix) or mimetypes.types_map.get(suffix) or "text/plain"
-    return {"name": Path(name).name, "encodingFormat": kind, "sha256": digest}
+    media_type = _FORMATS.get(suffix) or mimetypes.types_map.get(suffix) or "text/plain"
+    return {"name": Path(name).name, "encodingFormat": media_type, "sha256": digest}
 
 
 def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: bytes) -> "Entity":
@@ -85,9 +85,9 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     commit = run.provenance["source"]
     if commit:
         properties["codeRepository"] = citation["repository-code"]
-        words = f"git commit {commit['commit']}"
+        label = f"git commit {commit['commit']}"
         # Software Heritage's identifier of a commit, wherever it is hosted.
-        properties["identifier"] = f"{words}, with changes" if commit["dirty"] else [words, f"swh:1:rev:{commit['commit']}"]
+        properties["identifier"] = f"{label}, with changes" if commit["dirty"] else [label, f"swh:1:rev:{commit['commit']}"]
     workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=properties)
     workflow["softwareRequirements"] = list(_add_software(crate, run))
     return workflow
@@ -147,7 +147,7 @@ def _add_raw(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str) -> "
         properties["description"] += " The file comes with the library scikit-learn."
         return _add(crate, f"#{dataset['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
     address = source["url"] + (f"#{file['name']}" if "members" in source else "")
-    existing = crate.dereference(address)  # there already for another group of the same dataset
+    existing = crate.dereference(address)  # from another choice of groups in the same dataset
     return existing or crate.add_file(address, properties=properties)
 
 
@@ -185,7 +185,7 @@ def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
     jobs, machine = run.provenance["jobs"], run.provenance["machine"]
     properties = {
-        "name": f"Run of the workflow on {_datasets(run)}",
+        "name": f"Run of the workflow on {_count_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
         "startTime": _add_offset(jobs["first_job_began"]),
         "endTime": _add_offset(jobs["last_job_ended"]),
@@ -201,14 +201,14 @@ def _add_offset(utc: str) -> str:
     return utc.replace("Z", "+00:00")
 
 
-def _datasets(run: Run) -> str:
+def _count_datasets(run: Run) -> str:
     return counted(len(run.manifest["datasets"]), "dataset")
 
 
 def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
     """Describe the crate as a whole, as a repository shows it."""
     root, ended = crate.root_dataset, run.provenance["jobs"]["last_job_ended"]
-    crate.name = f"{citation['title']}, version {citation['version']}: a run on {_datasets(run)}"
+    crate.name = f"{citation['title']}, version {citation['version']}: a run on {_count_datasets(run)}"
     crate.description = (
         f"The workflow, the results of a run that ended {ended}, and where both came from. {RESULTS}{manifest.NAME} holds the "
         f"SHA-256 of every result; {RESULTS}report.html is the first page to open. Raw data are named and not held."
@@ -247,5 +247,5 @@ def _add_paper(crate: "ROCrate", paper: Mapping) -> "Entity":
     return article
 
 
-def _fragment_id(words: str) -> str:
-    return "#" + "-".join("".join(letter if letter.isalnum() else " " for letter in words).lower().split())
+def _fragment_id(text: str) -> str:
+    return "#" + "-".join("".join(character if character.isalnum() else " " for character in text).lower().split())

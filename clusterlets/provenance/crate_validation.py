@@ -1,4 +1,4 @@
-"""Check that an archive is a valid Workflow Run RO-Crate, by the library ``roc-validator`` and without a network."""
+"""Check that an archive is a valid Workflow Run RO-Crate, with the library ``roc-validator`` and without a network."""
 
 import tempfile
 from importlib import resources
@@ -19,7 +19,7 @@ def faults(archive: Path) -> list[str]:
 
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
-        _keep_context(cache)
+        _cache_context(cache)
         settings = ValidationSettings(
             rocrate_uri=str(archive),
             profile_identifier=PROFILE,
@@ -31,7 +31,7 @@ def faults(archive: Path) -> list[str]:
     return [f"{issue.check.identifier}: {issue.message}" for issue in result.get_issues(Severity.REQUIRED)]
 
 
-def _keep_context(cache: Path) -> None:
+def _cache_context(cache: Path) -> None:
     """Put the context of RO-Crate 1.1, which ``rocrate`` ships, into the validator's cache of downloads."""
     from requests_cache import CachedRequest, CachedResponse, CachedSession
 

@@ -25,7 +25,7 @@ def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
     """The version of each available library: as the library reports it if it is loaded, or else as it was installed."""
-    versions = {name: libraries.loaded().get(name) or _installed(name) for name in names}
+    versions = {name: libraries.loaded().get(name) or _installed_version(name) for name in names}
     return {name: version for name, version in versions.items() if version}
 
 
@@ -36,7 +36,7 @@ def check_libraries() -> None:
         libraries.check_versions(installed())
 
 
-def _installed(name: str) -> str | None:
+def _installed_version(name: str) -> str | None:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -78,8 +78,8 @@ def machine() -> dict:
 def processor() -> dict[str, str | None]:
     """The processor, and the code that libraries choose for it: numpy's instructions, numba's target, OpenBLAS's kernel.
 
-    None for a library that is not installed or does not say. Environment variables that choose other code are
-    obeyed, as by the libraries.
+    None for a library that is not installed or does not say. Environment variables that choose different code
+    are obeyed, as by the libraries.
     """
     return {
         "processor": _processor(),
@@ -90,9 +90,9 @@ def processor() -> dict[str, str | None]:
     }
 
 
-def _processor(described: Path = Path("/proc/cpuinfo")) -> str:
-    """The name from Linux: in words or, on ARM, the numbers of vendor and model; elsewhere, what the system reports."""
-    text = described.read_text(encoding="utf-8", errors="replace") if described.is_file() else ""
+def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """On Linux the model's name or, on ARM, the numbers of vendor and model; elsewhere, what the system reports."""
+    text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     model_name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
     arm_numbers = re.findall(r"^CPU (implementer|part)\s*: (.+)$", text, re.MULTILINE)[:2]  # of the first core
     return model_name[1] if model_name else ", ".join(map(" ".join, arm_numbers)) or platform.processor() or platform.machine()

@@ -11,7 +11,7 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import LOCK, locked_versions
 
-#: It checks versions, which are parts of fingerprints themselves: see clusterlets.grid.fingerprints.
+#: It only checks versions, which fingerprints contain anyway: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 #: Every distribution that computes or draws, with the module that it is imported as.
@@ -30,7 +30,7 @@ def loaded() -> dict[str, str]:
 
 @contextmanager
 def require_locked() -> Iterator[None]:
-    """Raise ClusterletsError if the block, even a failing one, imported a library in another version than the locked one."""
+    """Raise ClusterletsError if the block, even a failing one, imported a library in a version other than the locked one."""
     try:
         yield
     finally:

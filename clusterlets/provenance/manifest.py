@@ -14,12 +14,12 @@ from clusterlets.storage import hash_of_file, is_intact
 
 NAME = "manifest.json"
 PAGES = ("report.html", "leaderboard.html")
-_OWN = "sha256"
+_OWN_HASH = "sha256"
 
 # What is promised of a file: the same bytes on every processor; numbers within a tolerance, as scipy and LAPACK compute
 # them; the same bytes with the same builds of the drawing libraries; the same bytes except for where files came from and are.
 GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
-_OF_LIBRARIES = {
+_APPROXIMATE_FILES = {
     *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals", "bayes")),
     "clusterings/projection",
 }
@@ -27,15 +27,15 @@ _OF_LIBRARIES = {
 # Settings that say where files are; they change no result.
 _LOCATIONS = ("results", "mirror")
 # Files at the top of a results folder that are not results.
-_NO_RESULTS = {NAME, "README.md"}
-# A manifest's form. Users are told to remove files by these names, so none may point outside the results folder.
+_NOT_RESULTS = {NAME, "README.md"}
+# The JSON schema of a manifest. Users are told to remove files by these names, so none may point outside the results folder.
 _OBJECTS = {"type": "object", "additionalProperties": {"type": "object"}}
 _FILES = {
     "type": "object",
     "propertyNames": {"pattern": r"^(?!/)(?!(.*/)?\.\.(/|\Z))[^\x00-\x1f\x7f]+\Z"},
     "additionalProperties": {"type": "string"},
 }
-_FORM = {
+_SCHEMA = {
     "type": "object",
     "required": ["settings", "libraries", "datasets", "processor", "files"],
     "properties": {
@@ -47,7 +47,7 @@ _FORM = {
         "files": {"type": "object", "additionalProperties": _FILES},
     },
 }
-_DEEPEST = 20
+_MAX_DEPTH = 20
 _PROVENANCE = re.compile(rb"(<!-- provenance -->).*?(<!-- end of provenance -->)", re.DOTALL)
 
 
@@ -81,7 +81,7 @@ def make(
         **({"user_files": dict(user_files)} if user_files else {}),
         "files": groups,
     }
-    return {**manifest, _OWN: _hash_of(manifest)}
+    return {**manifest, _OWN_HASH: _hash_of_manifest(manifest)}
 
 
 def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
@@ -99,7 +99,7 @@ def group_of(file: str) -> str:
         return FIGURES
     if file in (*PAGES, "leaderboard.md", "fronts.html", "summary.txt") or path.stem == "datasets":
         return SOURCES
-    return APPROXIMATE if path.with_suffix("").as_posix() in _OF_LIBRARIES else NUMBERS
+    return APPROXIMATE if path.with_suffix("").as_posix() in _APPROXIMATE_FILES else NUMBERS
 
 
 def _identity(description: Mapping) -> dict:
@@ -123,14 +123,14 @@ def _hash(path: Path) -> str:
 
 
 def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
-    """Hash of what ``sha256sum`` prints for these cells in the results folder, by name."""
+    """Hash of what ``sha256sum`` prints for these cells in the results folder, sorted by name."""
     lines = (f"{hash_of_file(results / name)}  {name}\n" for name in sorted(names))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def _hash_of(manifest: Mapping) -> str:
+def _hash_of_manifest(manifest: Mapping) -> str:
     """Hash of a manifest without its own hash, whatever its layout."""
-    rest = {key: value for key, value in manifest.items() if key != _OWN}
+    rest = {key: value for key, value in manifest.items() if key != _OWN_HASH}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
@@ -139,7 +139,7 @@ def read(path: Path) -> dict:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         fault = _find_fault(manifest)
-        if not fault and _OWN in manifest and manifest[_OWN] != _hash_of(manifest):
+        if not fault and _OWN_HASH in manifest and manifest[_OWN_HASH] != _hash_of_manifest(manifest):
             fault = "it does not match its own SHA-256"
     except (FileNotFoundError, NotADirectoryError):
         raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
@@ -154,9 +154,9 @@ def _find_fault(content: object) -> str:
     """What is wrong with the form of a manifest, in short; empty if nothing is."""
     from jsonschema import Draft202012Validator  # imported late: a run that only writes a manifest does not need it
 
-    if _depth(content) > _DEEPEST:
-        return f"its content is nested more than {_DEEPEST} deep"
-    errors = Draft202012Validator(_FORM).iter_errors(content)
+    if _depth(content) > _MAX_DEPTH:
+        return f"its content is nested more than {_MAX_DEPTH} deep"
+    errors = Draft202012Validator(_SCHEMA).iter_errors(content)
     messages = [f"{'.'.join(map(str, error.path))}: {error.message}"[:200] for error in errors]
     return min(messages, default="").removeprefix(": ")
 
@@ -164,12 +164,12 @@ def _find_fault(content: object) -> str:
 def _depth(value: object) -> int:
     level, depth = [value], 0
     while level:
-        level = [part for whole in level for part in _parts(whole)]
+        level = [child for parent in level for child in _children(parent)]
         depth += 1
     return depth
 
 
-def _parts(value: object) -> Iterable:
+def _children(value: object) -> Iterable:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
@@ -206,7 +206,7 @@ class Check:
 
 
 def check(results: Path) -> Check:
-    """Compare a results folder with its own manifest. It lists no intermediate files: they carry their own hashes."""
+    """Compare a results folder with its own manifest, which omits intermediate files: they carry their own hashes."""
     manifest = _read_trusted(results / NAME)
     promised, digests = files(manifest), hashes(manifest)
     missing = [file for file in promised if not (results / file).is_file()]
@@ -243,7 +243,7 @@ def _user_tables(manifest: Mapping) -> dict[str, str]:
 def _read_trusted(path: Path) -> dict:
     """A manifest that can be relied on: one without its own hash, or without files, proves nothing."""
     manifest = read(path)
-    for fault, applies in (("has no hash of its own", _OWN not in manifest), ("lists no file", not hashes(manifest))):
+    for fault, applies in (("has no hash of its own", _OWN_HASH not in manifest), ("lists no file", not hashes(manifest))):
         if applies:
             raise ClusterletsError(f"{path} {fault}, so it proves nothing. Remove it and run the workflow again.")
     return manifest
@@ -252,6 +252,6 @@ def _read_trusted(path: Path) -> dict:
 def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:
     """Files at the top of the results folder and in the folders that hold promised ones. Hidden files are not results."""
     folders = {PurePosixPath(file).parts[0] for file in promised if "/" in file}
-    paths = [path for path in results.glob("*") if path.name not in _NO_RESULTS]
+    paths = [path for path in results.glob("*") if path.name not in _NOT_RESULTS]
     paths += [path for folder in folders for path in (results / folder).rglob("*")]
     return (path.relative_to(results).as_posix() for path in paths if path.is_file() and path.name[0] != ".")

@@ -26,8 +26,8 @@ SOURCE = (
 RESULTS, OWN = "results/", "user/"
 _ACCOUNTS = "accounts"
 _PROVENANCE = f"{_ACCOUNTS}/provenance.json"
-_EARLIEST = (1980, 1, 1, 0, 0, 0)  # time that a ZIP can hold
-_READABLE = 0o644 << 16
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the earliest time that a ZIP can hold
+_READABLE = 0o644 << 16  # file permissions, as a ZIP stores them
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def own_files(run: Run) -> dict[str, bytes]:
 
 
 def _name_in_archive(path: str) -> str:
-    """A name for a path: the path itself, unless it leads elsewhere or holds letters that URLs escape."""
+    """A name for a path: the path itself, unless it leads elsewhere or holds characters that URLs escape."""
     if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
         return path
     return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"
@@ -146,9 +146,9 @@ def pack(contents: Mapping[str, bytes | Path]) -> bytes:
 
 
 def personal_contents(run: Run) -> dict[str, str]:
-    """What the archive tells about the rows of each table of the user's own, in words, by its id.
+    """What the archive reveals of the rows of each of the user's own tables, in words, by the table's id.
 
-    A deposit is public, and the archive leaves out the table itself, but not all that follows from its rows.
+    A deposit is public, and the archive leaves out the table itself, but not everything that follows from its rows.
     """
     projection = run.results / "clusterings" / "projection.csv"
     rows: dict[str, set[str]] = {}
@@ -156,15 +156,15 @@ def personal_contents(run: Run) -> dict[str, str]:
         with projection.open(encoding="utf-8", newline="") as file:
             for line in csv.DictReader(file):
                 rows.setdefault(line["dataset"], set()).add(line["row"])
-    words = {}
+    contents = {}
     for dataset, settings in run.manifest["settings"]["tables"].items():
         if "path" in settings and dataset in run.manifest["datasets"]:
             groups = run.manifest["datasets"][dataset]["groups"]
             columns = " and ".join(settings.get("sensitive", []))
-            words[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
+            contents[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
             if n_rows := len(rows.get(dataset, ())):
-                words[dataset] += (
+                contents[dataset] += (
                     f", and of {counted(n_rows, 'row')} by number the group, the cluster and two coordinates that follow from "
                     f"the features ({RESULTS}clusterings/projection.csv)"
                 )
-    return words
+    return contents

@@ -103,7 +103,7 @@ def describe_counts(verdicts: pd.Series) -> str:
     plurals = {HOLDS: "hold", IN_PART: "hold in part", FAILS: "do not hold", INCONCLUSIVE: "are inconclusive"}
     singulars = {**dict(zip(VERDICTS, VERDICTS, strict=True)), INCONCLUSIVE: "is inconclusive"}
     numbers = verdicts.value_counts()
-    return ", ".join(counted(int(numbers[word]), singulars[word], plurals[word]) for word in VERDICTS if word in numbers)
+    return ", ".join(counted(int(numbers[value]), singulars[value], plurals[value]) for value in VERDICTS if value in numbers)
 
 
 def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:

@@ -35,15 +35,15 @@ class Scale:
     description: str
 
 
-def grade(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, of: str = "datasets") -> Finding:
-    """A verdict from the share of cases in which a claim is true; the exceptions are named, with their values."""
+def grade(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, unit: str = "datasets") -> Finding:
+    """A verdict from the share of cases in which a claim is true; exceptions are named, with what is ``shown`` of them."""
     if fulfilled.empty:
         raise Undecided("No case is left to look at.")
     share = fulfilled.mean()
     verdict = HOLDS if share >= scale.holds - LAST_BIT else IN_PART if share > scale.in_part else FAILS
     exceptions = [f"{case} ({shown[case]})" if shown is not None else str(case) for case in fulfilled.index[~fulfilled]]
-    words = f"{int(fulfilled.sum())} of {len(fulfilled)} {of}"
-    return Finding(verdict, f"{words}; not {', '.join(exceptions)}" if exceptions else words)
+    statistic = f"{int(fulfilled.sum())} of {len(fulfilled)} {unit}"
+    return Finding(verdict, f"{statistic}; not {', '.join(exceptions)}" if exceptions else statistic)
 
 
 def grade_in_two_steps(holds: bool, in_part: bool, statistic: str) -> Finding:

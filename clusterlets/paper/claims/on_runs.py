@@ -21,8 +21,8 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
     for unfiltered in (without, without_other):
         with_filter, without_filter = align(numbers, filtered, unfiltered)
         counts.append(int((with_filter["deviation_mean"] != without_filter["deviation_mean"]).sum()))
-    words = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(with_filter)} datasets"
-    return grade_in_two_steps(counts[0] > len(with_filter) / 2 and counts[0] > counts[1], counts[0] > 0, words)
+    statistic = f"fewer than 3 clusters: {counts[0]}, overlap: {counts[1]} of {len(with_filter)} datasets"
+    return grade_in_two_steps(counts[0] > len(with_filter) / 2 and counts[0] > counts[1], counts[0] > 0, statistic)
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
@@ -30,10 +30,11 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
 
     A test that could not have found a difference does not count against the claim; the opposite order does.
     """
-    verdicts, words = _test_pair(numbers, better, worse)
-    if verdicts["order"] and not verdicts["nemenyi"]:
-        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
-    return grade_in_two_steps(verdicts["nemenyi"] and verdicts["order"], verdicts["wilcoxon"] and verdicts["order"], words)
+    verdicts, statistic = _test_pair(numbers, better, worse)
+    if verdicts["is_ahead"] and not verdicts["nemenyi"]:
+        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
+    is_ahead = verdicts["is_ahead"]
+    return grade_in_two_steps(verdicts["nemenyi"] and is_ahead, verdicts["wilcoxon"] and is_ahead, statistic)
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
@@ -44,41 +45,41 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
     tested = [_test_pair(numbers, matcher, other) for other in others]
     none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in tested)
     none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
-    words = "; ".join(words for _, words in tested)
+    statistic = "; ".join(statistic for _, statistic in tested)
     if none_by_nemenyi:
-        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), words)
-    return grade_in_two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, words)
+        _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
+    return grade_in_two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, statistic)
 
 
-def _check_power(n_datasets: int, n_pairs: int, words: str) -> None:
+def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
     """Raise ``Undecided`` if Wilcoxon's test could not have separated any of the pairs.
 
     Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
     """
-    least = paired.smallest_possible_p(n_datasets, n_pairs)
-    if least >= statistics.ALPHA:
+    smallest = paired.smallest_possible_p(n_datasets, n_pairs)
+    if smallest >= statistics.ALPHA:
         raise Undecided(
-            f"{words}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {least:.2g} after Holm, so that it "
-            f"could tell no pair apart at level {statistics.ALPHA}."
+            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {smallest:.2g} after Holm, so that "
+            f"it could tell no pair apart at level {statistics.ALPHA}."
         )
 
 
 def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
-    """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and all this in words."""
+    """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and a sentence with the numbers."""
     ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
     nemenyi = _pair(ranking.pairs, one, other)
     wilcoxon = _pair(numbers.wilcoxon, one, other)
-    words = (
+    statistic = (
         f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
         f"{statistics.format_p(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}"
     )
     return {
         "nemenyi": nemenyi["p_value"] < statistics.ALPHA,
         "wilcoxon": wilcoxon["p_holm"] < statistics.ALPHA,
-        "order": ranking.mean_ranks[one] < ranking.mean_ranks[other],
-    }, words
+        "is_ahead": ranking.mean_ranks[one] < ranking.mean_ranks[other],
+    }, statistic
 
 
 def _pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
@@ -102,17 +103,17 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
     by_test = paired.pairs_apart(ranking)
     n_pairs, apart_by_any = len(ranking.pairs), set[frozenset]().union(*by_test.values())
     counts = ", ".join(f"{len(pairs)} by {test}" for test, pairs in by_test.items())
-    words = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {counts}"
+    statistic = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {counts}"
     if len(apart_by_any) <= in_part * n_pairs:
-        _check_power(len(ranking.complete), n_pairs, words)
-    return grade_in_two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, words)
+        _check_power(len(ranking.complete), n_pairs, statistic)
+    return grade_in_two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, statistic)
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
     """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
     runs = numbers.all_runs
-    own = [name for name in selection.PAPER_NAMES.values() if numbers.matcher(name) is not None]
-    values = statistics.blocks(runs.assign(name=selection.names(runs)), own, ["dataset"]).dropna()
+    matchers = [name for name in selection.PAPER_NAMES.values() if numbers.matcher(name) is not None]
+    values = statistics.blocks(runs.assign(name=selection.names(runs)), matchers, ["dataset"]).dropna()
     return grade(values.idxmin(axis=1) == matcher, scale, values.idxmin(axis=1))
 
 
@@ -178,15 +179,15 @@ def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(
     wilcoxon = _pair(paired.compare_pairs("", [(values[name], values[frac]) for name in ranked_contenders]), best, frac)
     apart = min(wilcoxon["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
     behind = int((values[best] > values[frac]).sum())
-    words = (
+    statistic = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
         f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}; "
         f"{frac} is ahead of {best} on {behind} of {len(values)} datasets"
     )
     ahead = ranks[best] < ranks[frac]
     if not ahead and not apart:
-        _check_power(len(values), len(ranked_contenders), words)
-    return grade_in_two_steps(ahead, not apart, words)
+        _check_power(len(values), len(ranked_contenders), statistic)
+    return grade_in_two_steps(ahead, not apart, statistic)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:

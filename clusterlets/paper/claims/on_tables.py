@@ -39,7 +39,7 @@ def place(numbers: Numbers, matcher: str, place: int) -> Finding:
 
 
 def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -> Finding:
-    """Whether two matchers' mean deviations have this ratio; in part: the first is larger by another factor."""
+    """Whether two matchers' mean deviations have this ratio; in part: the first is larger by a different factor."""
     quotient = numbers.matcher(of)["deviation_mean"] / numbers.matcher(to)["deviation_mean"]
     return grade_in_two_steps(abs(quotient / factor - 1) <= tolerance + LAST_BIT, quotient > 1, f"{of} / {to} = {quotient:.2f}")
 
@@ -48,24 +48,24 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
     """Whether each matcher's mean deviation has this relative spread (standard deviation over mean, in percent).
 
     Undecided if a single dataset moves one of our percentages by more than the tolerance: the paper's datasets are not all
-    here, and any other one could do the same.
+    here, and one that is missing could do the same.
     """
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
-    words = ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads)
+    statistic = ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads)
     ranges = {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
     if any((values - percentages[name]).abs().max() > tolerance for name, values in ranges.items()):
         moved = ", ".join(f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in ranges.items())
-        raise Undecided(f"{words}. Leaving out any one dataset gives {moved}.")
-    return grade_in_two_steps(bool(near.all()), bool(near.any()), words)
+        raise Undecided(f"{statistic}. Leaving out any one dataset gives {moved}.")
+    return grade_in_two_steps(bool(near.all()), bool(near.any()), statistic)
 
 
 def _spreads_without_a_dataset(numbers: Numbers, matcher: str) -> pd.Series:
     """The relative spread of a matcher in percent, with each dataset left out in turn."""
     runs = selection.seeds_of_paper(numbers.all_runs)
     runs = runs[selection.names(runs) == matcher]
-    left = {name: runs.loc[runs["dataset"] != name, "deviation_mean"] for name in runs["dataset"].unique()}
-    return pd.Series({name: 100 * std(values) / values.mean() for name, values in left.items()})
+    remaining = {name: runs.loc[runs["dataset"] != name, "deviation_mean"] for name in runs["dataset"].unique()}
+    return pd.Series({name: 100 * std(values) / values.mean() for name, values in remaining.items()})
 
 
 def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
@@ -84,11 +84,11 @@ def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
     """Whether a matcher has the lowest value of all these quantities of table 1; in part: of some."""
     table = numbers.every_matcher()
     lowest = {quantity: table[quantity].idxmin() for quantity in quantities}
-    words = ", ".join(
+    statistic = ", ".join(
         f"least {readable_name(name)}: {lowest_matcher} {format_number(table.loc[lowest_matcher, name])}"
         for name, lowest_matcher in lowest.items()
     )
-    return grade_in_two_steps(set(lowest.values()) == {matcher}, matcher in lowest.values(), words)
+    return grade_in_two_steps(set(lowest.values()) == {matcher}, matcher in lowest.values(), statistic)
 
 
 def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Finding:
@@ -166,14 +166,14 @@ def higher(
 
 
 def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale) -> Finding:
-    """Whether the first value is at least each of the ``factors`` times the second; undecided if they give other verdicts."""
+    """Whether the first value is at least each of the ``factors`` times the second; undecided if the verdicts differ."""
     findings = [higher(numbers, first, second, quantity, scale, factor) for factor in factors]
-    words = "; ".join(
+    statistic = "; ".join(
         f"{factor:g} of it: {finding.statistic.partition(';')[0]}" for factor, finding in zip(factors, findings, strict=True)
     )
     if len({finding.verdict for finding in findings}) > 1:
-        raise Undecided(f"{words}. The verdict depends on the threshold.")
-    return Finding(findings[0].verdict, words)
+        raise Undecided(f"{statistic}. The verdict depends on the threshold.")
+    return Finding(findings[0].verdict, statistic)
 
 
 def larger(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
@@ -181,9 +181,9 @@ def larger(numbers: Numbers, first: str, second: str, quantity: str, scale: Scal
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     by_count = grade(first_values > second_values, scale, _compare_values(first_values, second_values))
     means = first_values.mean(), second_values.mean()
-    words = f"{by_count.statistic}; means: {first} {format_number(means[0])}, {second} {format_number(means[1])}"
-    verdicts = by_count.verdict == HOLDS, means[0] > means[1]
-    return grade_in_two_steps(all(verdicts), any(verdicts), words)
+    statistic = f"{by_count.statistic}; means: {first} {format_number(means[0])}, {second} {format_number(means[1])}"
+    conditions = by_count.verdict == HOLDS, means[0] > means[1]
+    return grade_in_two_steps(all(conditions), any(conditions), statistic)
 
 
 def lower(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
@@ -204,9 +204,9 @@ def _medians(first: str, one: pd.Series, second: str, other: pd.Series) -> str:
 def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scale: Scale) -> Finding:
     """Whether the first choice has higher values of all quantities on every dataset: cases are (quantity, dataset)."""
     first_rows, second_rows = align(numbers, first, second)
-    more = (first_rows[quantities] > second_rows[quantities]).T.stack()
-    finding = grade(more, scale, of="cases")
-    counts = ", ".join(f"{readable_name(name)} {int(more[name].sum())} of {len(first_rows)}" for name in quantities)
+    is_higher = (first_rows[quantities] > second_rows[quantities]).T.stack()
+    finding = grade(is_higher, scale, unit="cases")
+    counts = ", ".join(f"{readable_name(name)} {int(is_higher[name].sum())} of {len(first_rows)}" for name in quantities)
     return Finding(finding.verdict, f"higher: {counts}")
 
 
@@ -232,8 +232,8 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: 
         for name, value in ratios[is_lower].items()
     )
     ratio = listed or f"at most {format_number(ratios.max())}"
-    words = f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {ratio}"
-    return grade_in_two_steps(is_lower.sum() >= some, is_lower.sum() > 0, words)
+    statistic = f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {ratio}"
+    return grade_in_two_steps(is_lower.sum() >= some, is_lower.sum() > 0, statistic)
 
 
 # ---- table 5 ---------------------------------------------------------------------------------------------------------
@@ -243,5 +243,5 @@ def correlated(numbers: Numbers, x: str, y: str, sign: int, scale: Scale) -> Fin
     """Whether all three coefficients have this sign; in part: most of them."""
     table = numbers.tables["table5_correlations"]
     values = table[(table["x"] == x) & (table["y"] == y)].set_index("coefficient")["value"].dropna()
-    finding = grade(values * sign > 0, scale, of="coefficients")
+    finding = grade(values * sign > 0, scale, unit="coefficients")
     return Finding(finding.verdict, ", ".join(f"{name.capitalize()} {value:.3f}" for name, value in values.items()))

@@ -58,7 +58,7 @@ def explanations() -> tuple[dict, ...]:
 
 @cache
 def controls() -> pd.DataFrame:
-    """``controls.csv``, of :func:`clusterlets.paper.controls.beside`: how copies of the paper that we made were judged."""
+    """Verdicts on copies of the paper that we made, for :func:`clusterlets.paper.controls.count_verdicts`: ``controls.csv``."""
     with (files(__name__) / "controls.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, dtype={"table": object, "source": object}, float_precision="round_trip")
 

@@ -53,9 +53,9 @@ def test_every_row_matches_the_best_found_by_a_loop(runs):
 
 def test_sentences_agree_with_the_rows(runs, tmp_path):
     frame = at_fairness.at_given_fairness(runs)
-    part = frame[(frame["limit"] == 0.05) & (frame["limit_cases"] == at_fairness.LEFT_OUT)]
+    rows = frame[(frame["limit"] == 0.05) & (frame["limit_cases"] == at_fairness.LEFT_OUT)]
     (sentence,) = (line for line in at_fairness.sentences(frame) if "at most 0.05, limit cases left out, on 2 datasets" in line)
-    for method, group in part.groupby("method"):
+    for method, group in rows.groupby("method"):
         assert f"{method} {group['cohesion'].notna().sum()}" in sentence.split("keeps the limit:")[1]
         assert (f"{method} has it on {group['best'].sum()}" in sentence) == bool(group["best"].any())
     assert all(line in at_fairness.to_markdown(frame) for line in at_fairness.sentences(frame))

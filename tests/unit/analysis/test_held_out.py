@@ -13,7 +13,7 @@ from clusterlets.grid.runs_frame import read_runs
 FRAC = {"method": "FRAC (fair)", "matcher": None, "hops": None}
 
 
-def test_the_expected_least_is_the_mean_over_all_draws():
+def test_the_expected_minimum_is_the_mean_over_all_draws():
     values = np.random.default_rng(2).random(7).tolist()
     values[3] = values[5]
     for n_drawn in range(1, 8):
@@ -30,7 +30,7 @@ def seeds(deviations, **run):
 def scores():
     runs = some_runs(
         *seeds([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best on the first seeds
-        *seeds([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on the others, and the best run
+        *seeds([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on the last seeds, and the best run
         *seeds([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # a limit case
         *seeds([0.3] * 10, matcher="D", hops=1),
         *seeds([0.04] * 5 + [0.06] * 5, **FRAC),
@@ -54,7 +54,7 @@ def test_the_selection_is_scored_on_the_other_seeds(scores):
 
 def test_the_expected_best_is_over_the_smallest_number_of_configurations(scores):
     ours, frac = row(scores, "Clusterlets"), row(scores, "FRAC (fair)")
-    assert [(scores["configurations"], scores["drawn"]) for scores in (ours, frac)] == [(3, 2), (2, 2)]
+    assert [(scored["configurations"], scored["drawn"]) for scored in (ours, frac)] == [(3, 2), (2, 2)]
     assert (ours["best_run"], frac["best_run"]) == (0.01, 0.04)
     # The best runs of the three are .1, .01 and .3: two of the three draws of two include .01, the third .1.
     assert ours["expected_best"] == pytest.approx((0.01 + 0.01 + 0.1) / 3)
@@ -63,8 +63,8 @@ def test_the_expected_best_is_over_the_smallest_number_of_configurations(scores)
 
 def test_the_means_are_over_datasets_that_have_every_method():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=10, ks=(2, 5, 10))
-    without = runs[(runs["dataset"] != "magic") | (runs["method"] != "FRAC (fair)")]
-    table = held_out.by_dataset(without)
+    incomplete = runs[(runs["dataset"] != "magic") | (runs["method"] != "FRAC (fair)")]
+    table = held_out.by_dataset(incomplete)
     for method in ("Clusterlets", "random"):
         deviations = [row(table, method, name)["deviation_held_out"] for name in ("pima", "credit")]
         assert row(table, method, held_out.ALL)["deviation_held_out"] == pytest.approx(np.mean(deviations))
@@ -74,7 +74,7 @@ def test_the_means_are_over_datasets_that_have_every_method():
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_controls_alone_and_few_seeds_leave_nothing_to_score(seeds, tmp_path):
+def test_controls_alone_on_few_seeds_leave_nothing_to_score(seeds, tmp_path):
     runs = synthetic_runs(("pima",), seeds=seeds, ks=(2,))
     runs[runs["method"].isin(["k-means", "random"])].to_csv(tmp_path / "runs.csv", index=False)
     table = held_out.by_dataset(read_runs(tmp_path / "runs.csv"))
@@ -82,7 +82,7 @@ def test_controls_alone_and_few_seeds_leave_nothing_to_score(seeds, tmp_path):
 
 
 @pytest.mark.parametrize("seeds_below", [5, 0])
-def test_without_further_seeds_nothing_is_scored(seeds_below):
+def test_without_held_out_seeds_nothing_is_scored(seeds_below):
     runs = synthetic_runs(("pima",), seeds=5, ks=(5,))
     table = held_out.by_dataset(runs[runs["seed"] < seeds_below])
     assert table["deviation_held_out"].isna().all() and held_out.ALL not in set(table["dataset"])

@@ -20,7 +20,7 @@ KINDS = {"k-means": CONTROL, "C": CLUSTERLETS, "D": CLUSTERLETS}
 
 
 def runs(*lines, dataset="iris", k=5):
-    """Rows of method, parameters, and each seed's (deviation, price) or (deviation, price, clusters), or a status."""
+    """Runs from lines of method, parameters and, for each seed, (deviation, price[, clusters]) or a status."""
     rows = []
     for name, parameters, results in lines:
         names = {"method": "Clusterlets", "matcher": name} if KINDS.get(name) == CLUSTERLETS else {"method": name}
@@ -40,7 +40,7 @@ def board_of(*tables):
     return leaderboard.leaderboard(leaderboard.points(pd.concat(tables), KINDS, {}))
 
 
-def line(board, method, limit, **others):
+def row_of(board, method, limit, **others):
     keys = {"method": method, "limit": limit, **others}
     (row,) = board[np.all([board[name] == value for name, value in keys.items()], axis=0)].to_dict("records")
     return row
@@ -53,16 +53,16 @@ PLAIN = ("k-means", None, [(0.3, 1.0), (0.2, 1.1), (0.3, 0.99), (0.3, 1.05)])
 
 def test_one_half_of_the_seeds_chooses_and_the_other_scores():
     board = board_of(runs(FAIR, LOOSE, PLAIN))
-    strict, loose = (line(board, "fair-flow", limit) for limit in (0.01, 0.1))
+    strict, loose = (row_of(board, "fair-flow", limit) for limit in (0.01, 0.1))
     assert (strict["parameters"], strict["outcome"], strict["price"]) == ("delta=0", KEEPS, pytest.approx(1.6))
     assert (strict["price_low"], strict["price_high"], strict["kept"], strict["runs"]) == (1.4, 1.8, 2, 2)
     assert (loose["parameters"], loose["price"], loose["tried"]) == ("delta=0.3", pytest.approx(1.15), 2)
-    assert line(board, "k-means", 0.1)["outcome"] == NOT_CHOSEN
+    assert row_of(board, "k-means", 0.1)["outcome"] == NOT_CHOSEN
 
 
-def test_all_scoring_runs_must_keep_the_limit_and_the_share_is_shown():
+def test_all_scoring_runs_must_keep_the_limit_and_the_share_that_does_is_shown():
     board = board_of(runs(("lucky", "a=1", [(0.005, 1.2), (0.005, 1.2), (0.005, 1.2), (0.5, 1.2)])))
-    row = line(board, "lucky", 0.01)
+    row = row_of(board, "lucky", 0.01)
     assert (row["outcome"], row["kept"], row["runs"]) == (MISSES, 1, 2)
     (summary,) = leaderboard.overall(board).query("limit == 0.01").to_dict("records")
     assert (summary["reliability"], summary["within"]) == (0, 0.5) and np.isnan(summary["price"])
@@ -77,7 +77,7 @@ def test_fewer_or_more_clusters_than_k_overlap_and_failure_do_not_keep_a_limit()
         **dict.fromkeys(["few", "many", "overlapping"], NOT_CHOSEN),
         "dead": NO_RESULT,
     }
-    assert line(board, "dead", 0.1)["statuses"] == "timeout 4"
+    assert row_of(board, "dead", 0.1)["statuses"] == "timeout 4"
 
 
 def test_a_limit_is_kept_in_whole_numbers():
@@ -92,19 +92,19 @@ def test_a_limit_is_kept_in_whole_numbers():
     assert leaderboard.TOLERANCE / 2 < 0.01 + 1 / (1000 * 100_000**2) - 0.01
 
 
-def test_a_block_that_is_proved_infeasible_is_no_block_at_and_below_the_limit():
+def test_a_block_that_is_proved_infeasible_is_left_out_at_and_below_the_limit():
     proof = ("fair-limit", "max_deviation=0.02", ["infeasible"] * 4)
     feasible = ("fair-limit", "max_deviation=0.05", [(0.04, 1.3)] * 4)
     board = board_of(runs(proof, feasible, FAIR))
-    assert set(board["limit"]) == {0.05, 0.1} and line(board, "fair-limit", 0.05)["outcome"] == KEEPS
+    assert set(board["limit"]) == {0.05, 0.1} and row_of(board, "fair-limit", 0.05)["outcome"] == KEEPS
     unsolved = board_of(runs(("fair-limit", "max_deviation=0.02", ["not_converged"] * 4), FAIR))
-    assert line(unsolved, "fair-limit", 0.02)["outcome"] == NO_RESULT
+    assert row_of(unsolved, "fair-limit", 0.02)["outcome"] == NO_RESULT
 
 
 def test_matchers_have_the_blocks_whose_k_their_runs_yield():
     joined = ("C", "omega=0.5", [(0.01, 1.5, 5), (0.01, 1.5, 4), (0.01, 1.6, 5), (0.01, 1.7, 9)])
     board = board_of(runs(FAIR), runs(joined, k=10))
-    row = line(board, "C", 0.02)
+    row = row_of(board, "C", 0.02)
     assert (row["k"], row["parameters"], row["kept"], row["runs"]) == (5, "clusterlets=10,omega=0.5", 1, 1)
     assert set(board.loc[board["method"] == "fair-flow", "k"]) == {5} and row["price"] == 1.6
     assert leaderboard.overall(board).query("method == 'C'")["place"].isna().all()
@@ -126,35 +126,35 @@ def many_runs():
     return leaderboard.points(pd.concat(tables), KINDS, {"one": 4})
 
 
-def test_the_order_is_by_reliability_and_price_and_a_further_method_changes_nothing_of_the_others(many_runs):
-    whole = leaderboard.leaderboard(many_runs)
+def test_the_order_is_by_reliability_and_price_and_a_further_method_changes_nothing_for_the_others(many_runs):
+    full_board = leaderboard.leaderboard(many_runs)
     for name in many_runs["method"].unique():
         board = leaderboard.leaderboard(many_runs[many_runs["method"] != name])
         for summarise in (leaderboard.overall, leaderboard.pairs):
-            table = summarise(whole)
+            table = summarise(full_board)
             rest = table[(table["method"] != name) & (table.get("other", table["method"]) != name)].drop(
                 columns="place", errors="ignore"
             )
             alone = summarise(board).drop(columns="place", errors="ignore")
             pd.testing.assert_frame_equal(rest.reset_index(drop=True), alone)
-    for _, rows in leaderboard.overall(whole).query("kind == 'method'").groupby("limit"):
+    for _, rows in leaderboard.overall(full_board).query("kind == 'method'").groupby("limit"):
         keys = [(-row["reliability"], row["price"] if row["kept"] else np.inf) for row in rows.to_dict("records")]
         assert keys == sorted(keys) and list(rows["place"]) == [1, 2, 3, 4]
 
 
-def test_pairs_by_hand():
+def test_wins_and_ratios_of_pairs_agree_with_results_by_hand():
     def both(dataset, one, other):
         return runs(("one", "", [(0, one)] * 4), ("other", "", [(0, other)] * 4), dataset=dataset)
 
     board = board_of(
         both("a", 1.0, 2.0), both("b", 3.0, 3.0), both("c", 4.0, 1.0), runs(("one", "", [(0, 9.0)] * 4), dataset="d")
     )
-    row = line(leaderboard.pairs(board), "one", 0.01)
+    row = row_of(leaderboard.pairs(board), "one", 0.01)
     assert (row["other"], row["blocks"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
     assert row["ratio"] == pytest.approx(2 ** (1 / 3), abs=1e-6) and row["ratio_low"] <= 0.5 < 4 <= row["ratio_high"]
     assert row["told_apart"] == ""
     board = board_of(*(both(name, 1.1, 2.0) for name in "abcde"))
-    assert line(leaderboard.pairs(board), "one", 0.01)["told_apart"] == "price"
+    assert row_of(leaderboard.pairs(board), "one", 0.01)["told_apart"] == "price"
 
 
 def test_intervals_come_from_tables_and_not_from_blocks():
@@ -190,8 +190,8 @@ def test_the_script_of_the_docs_recomputes_the_summary_from_the_points(many_runs
     printed = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, check=True).stdout.splitlines()
     board = leaderboard.leaderboard(read_lines(tmp_path / "leaderboard_points.csv"))
     expected = leaderboard.overall(board).query("kind == 'method'").to_dict("records")
-    for line_printed, row in zip(printed, expected, strict=True):
-        limit, place, method, *numbers = line_printed.split()
+    for line, row in zip(printed, expected, strict=True):
+        limit, place, method, *numbers = line.split()
         assert (float(limit), int(place), method) == (row["limit"], row["place"], row["method"])
         assert list(map(float, numbers)) == pytest.approx(
             [row["reliability"], row["price"] if row["kept"] else np.inf], abs=1e-4

@@ -19,7 +19,7 @@ def values():
 
 
 @pytest.mark.parametrize(("n_methods", "n_blocks", "difference"), [(5, 11, 1.84), (4, 14, 1.25)])  # Demsar, section 3.2.2
-def test_published_critical_differences(n_methods, n_blocks, difference):
+def test_critical_differences_are_as_published(n_methods, n_blocks, difference):
     assert statistics.critical_difference(n_methods, n_blocks) == pytest.approx(difference, abs=0.005)
 
 
@@ -56,14 +56,14 @@ def test_a_block_is_the_mean_over_all_runs_of_a_method():
 
 
 @pytest.mark.parametrize(
-    ("shape", "words"), [((2, 5), "3 blocks, and 2"), ((9, 2), "3 methods, and 2"), ((0, 0), "3 methods, and 0")]
+    ("shape", "counts"), [((2, 5), "3 blocks, and 2"), ((9, 2), "3 methods, and 2"), ((0, 0), "3 methods, and 0")]
 )
-def test_too_few_blocks_or_methods_are_reported_not_tested(shape, words):
+def test_too_few_blocks_or_methods_are_reported_not_tested(shape, counts):
     values = pd.DataFrame(np.random.default_rng(1).random(shape), columns=list("abcdefgh")[: shape[1]])
     ranking = statistics.rank("x", "X", values)
-    assert words in ranking.obstacle and words in statistics.describe(ranking)
+    assert counts in ranking.obstacle and counts in statistics.describe(ranking)
     assert np.isnan(ranking.p_value) and ranking.pairs["p_value"].isna().all()
-    assert words in statistics.to_tables([ranking])["statistics"]["not_computed"].item()
+    assert counts in statistics.to_tables([ranking])["statistics"]["not_computed"].item()
 
 
 def test_methods_that_always_tie_are_not_tested():
@@ -71,7 +71,7 @@ def test_methods_that_always_tie_are_not_tested():
     assert ranking.obstacle == "All methods tie in every block."
 
 
-def test_the_rankings():
+def test_each_ranking_has_its_methods_and_blocks():
     matchers, with_controls, all_methods, pseudo = statistics.rank_all(synthetic_runs())
     own = {"C", "G-B", "D-PB", "B-PB", "G-D-PB"}
     assert set(matchers.mean_ranks.index) == own
@@ -97,7 +97,7 @@ DEMSAR = pd.DataFrame(
 )
 
 
-def test_demsars_example():
+def test_the_ranks_and_the_statistic_are_those_of_demsars_example():
     ranking = statistics.rank("x", "X", 1 - DEMSAR)  # less is better here, so errors instead of AUC
     printed = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
     assert ranking.mean_ranks.to_dict() == pytest.approx(printed, abs=0.0006)
@@ -135,7 +135,7 @@ def test_nemenyis_p_matches_the_studentized_range(values):
         assert pair["p_value"] == pytest.approx(studentized_range.sf(q, n_methods, np.inf), rel=1e-6)
 
 
-def test_who_is_ahead_of_the_random_partition():
+def test_methods_ahead_of_and_behind_the_random_partition_are_named():
     values = pd.DataFrame({"C": [0.3, 0.3, 0.1], "random": [0.2, 0.2, 0.2], "G-B": [0.9, 0.8, 0.7], "FRAC (fair)": [0, 0, 0]})
     text = statistics.compare_with_random(statistics.rank("x", "X", values))
     assert "Ahead of the random partition: FRAC (fair); behind it: C, G-B." in text
@@ -166,7 +166,7 @@ def test_missing_results_are_named(values):
         ([0.0, 1e-15, 0.0], (0, 0, 1, 0)),
     ],
 )
-def test_median_statistic_p_and_effect_by_hand(differences, expected):
+def test_median_statistic_p_and_effect_agree_with_results_by_hand(differences, expected):
     assert paired.signed_ranks(pd.Series(differences)) == pytest.approx(expected)
 
 
@@ -183,7 +183,7 @@ def test_the_p_value_matches_enumerating_all_signs(differences):
     assert paired.signed_ranks(pd.Series(differences))[2] == pytest.approx(as_extreme.mean())
 
 
-def test_holm_by_hand(values):
+def test_holms_correction_agrees_with_one_by_hand(values):
     table = paired.wilcoxon({"x": values[list("abd")], "y": values[["a", "d"]]})
     three_pairs, one_pair = (table[table["ranking"] == name] for name in "xy")
     ordered = three_pairs.sort_values("p_value")
@@ -196,7 +196,7 @@ def test_holm_by_hand(values):
 
 
 @pytest.mark.parametrize(("n_blocks", "n_methods", "least"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1)])
-def test_the_least_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
+def test_the_smallest_possible_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
     steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
     tests = paired.wilcoxon({"matchers": values})
@@ -208,21 +208,21 @@ def test_the_least_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
 
 
 @pytest.mark.parametrize("n_methods", [3, 5, 10, 30])
-def test_nemenyis_test_is_computed_exactly_where_it_can_reject(n_methods):
-    farthest = n_methods - 1
-    assert statistics.critical_difference(n_methods, 3) < farthest < statistics.critical_difference(n_methods, 2)
+def test_nemenyis_test_can_reject_with_three_blocks_and_not_with_two(n_methods):
+    largest_difference = n_methods - 1
+    assert statistics.critical_difference(n_methods, 3) < largest_difference < statistics.critical_difference(n_methods, 2)
 
 
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def test_the_ratio_and_its_interval_by_hand():
+def test_the_ratio_and_its_interval_agree_with_results_by_hand():
     # Logarithms of the ratios: log 2, log 2, log 8; mean log(32) / 3, standard deviation 2 log 2 / sqrt 3; t(2) is 4.3027.
     values, over = pd.Series([0.2, 0.02, 0.4]), pd.Series([0.1, 0.01, 0.05])
     blocks, floored, ratio, low, high = paired.mean_ratio(values, over)
-    reach = 4.302653 * (2 * np.log(2) / np.sqrt(3)) / np.sqrt(3)
+    factor = np.exp(4.302653 * (2 * np.log(2) / np.sqrt(3)) / np.sqrt(3))
     assert (blocks, floored) == (3, 0)
-    assert (ratio, low, high) == pytest.approx((32 ** (1 / 3), 32 ** (1 / 3) / np.exp(reach), 32 ** (1 / 3) * np.exp(reach)))
+    assert (ratio, low, high) == pytest.approx((32 ** (1 / 3), 32 ** (1 / 3) / factor, 32 ** (1 / 3) * factor))
 
 
 def test_the_reversed_ratio_is_the_inverse():
@@ -238,7 +238,7 @@ def test_a_deviation_of_zero_counts_as_the_floor():
     assert low < ratio < high < np.inf
 
 
-def test_ratios_of_one_block_and_of_none():
+def test_one_block_has_a_ratio_without_an_interval_and_no_block_has_neither():
     blocks, _, ratio, low, high = paired.mean_ratio(pd.Series([0.2]), pd.Series([0.1]))
     assert (blocks, ratio) == (1, pytest.approx(2)) and np.isnan(low) and np.isnan(high)
     assert np.isnan(paired.mean_ratio(pd.Series(dtype=float), pd.Series(dtype=float))[2:]).all()
@@ -270,7 +270,7 @@ def test_rankings_are_restored_from_their_tables(tmp_path):
         assert restored.incomplete == original.incomplete
 
 
-def test_the_samples_of_the_step():
+def test_the_samples_are_the_rankings_and_the_best_runs():
     runs = synthetic_runs(seeds=2, ks=(2, 5))
     samples = paired.samples(runs, statistics.rank_all(runs))
     assert list(samples) == ["matchers", "matchers_with_controls", "all_methods", "pseudo_replication", "best_runs"]
@@ -289,12 +289,12 @@ def test_the_samples_of_the_step():
     assert "in favour of FRAC (fair)" in text
 
 
-def test_the_planned_comparisons_are_a_family_of_their_own():
+def test_the_planned_comparisons_are_corrected_as_a_family_of_their_own():
     runs = synthetic_runs(seeds=2, ks=(2, 5))
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests = paired.wilcoxon(samples)
     planned = tests[tests["ranking"] == "planned"]
-    named = [{first, second} for _, first, second in paired.COMPARISONS]
+    named = [{first, second} for _, first, second in paired.PLANNED_COMPARISONS]
     assert [{row["better"], row["worse"]} for row in planned.to_dict("records")] == named and len(named) == 6
     ordered = planned.sort_values("p_value")
     by_hand = np.minimum(np.maximum.accumulate(ordered["p_value"].to_numpy() * np.arange(6, 0, -1)), 1)
@@ -314,7 +314,7 @@ def test_without_runs_of_frac_nothing_is_compared_with_it():
     assert "Not computed" in paired.to_markdown(tests, paired.intervals(samples), bayes.signed_ranks(samples))
 
 
-def test_one_dataset_is_no_sample():
+def test_one_dataset_gives_neither_significance_nor_an_interval():
     runs = synthetic_runs(("pima",), seeds=1, ks=(5,))
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)

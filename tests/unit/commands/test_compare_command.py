@@ -116,7 +116,7 @@ def test_any_other_byte_is_a_difference(folders, capsys, old, new, near, shown):
     status, output = compare(capsys, *folders)
     assert status == 1 and f"tables/t2.csv: {shown}" in output
     assert f"1 the same to the last digit, {near} equal to 1e-09, {1 - near} different." in output
-    assert output.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of code, as ")
+    assert output.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of the code: ")
     assert compare(capsys, *folders, "--tolerance", "1e-9")[0] == 1 - near
 
 
@@ -181,19 +181,20 @@ def test_accounts_and_files_that_are_not_promised_are_ignored(folders, capsys):
 @pytest.mark.parametrize(
     ("changes", "cause"),
     [
-        ({"settings__limits__seconds": 60}, "other settings (limits.seconds: 600 -> 60)"),
-        ({"settings__k": [3], "settings__limits__seconds": 60}, "other settings (k: [2, 5] -> [3], ...)"),
-        ({"libraries__numpy": "2.5"}, "other locked versions (numpy: 2.4.6 -> 2.5)"),
-        ({"datasets__credit__fingerprint": "c"}, "other data (credit.fingerprint: b -> c)"),
+        ({"settings__limits__seconds": 60}, "different settings (limits.seconds: 600 -> 60)"),
+        ({"settings__k": [3], "settings__limits__seconds": 60}, "different settings (k: [2, 5] -> [3], ...)"),
+        ({"libraries__numpy": "2.5"}, "different locked versions (numpy: 2.4.6 -> 2.5)"),
+        ({"datasets__credit__fingerprint": "c"}, "different data (credit.fingerprint: b -> c)"),
         (
             {"processor__openblas_kernel": "Haswell"},
-            "another processor or other kernels (openblas_kernel: SkylakeX -> Haswell)",
+            "a different processor or kernels (openblas_kernel: SkylakeX -> Haswell)",
         ),
         (
             {"libraries__numpy": "2", "processor__processor": "V"},
-            "other locked versions (numpy: 2.4.6 -> 2) or another processor or other kernels (processor: Vendor Model 1 -> V)",
+            "different locked versions (numpy: 2.4.6 -> 2) or a different processor or kernels "
+            "(processor: Vendor Model 1 -> V)",
         ),
-        ({}, "a change of code, as settings, data, versions and processor are the same"),
+        ({}, "a change of the code: settings, data, versions and processor are the same"),
     ],
 )
 def test_the_likely_cause_is_named(folders, capsys, changes, cause):
@@ -247,10 +248,10 @@ def test_what_only_one_side_has_is_listed_once(folders, capsys):
     status, output = compare(capsys, *folders)
     assert status == 1 and "on one side only (4):" in output
     for line in (
-        "claims.csv: all: all: there -> absent",
-        "tables/t2.csv: credit: all: there -> absent",
-        "comparison.csv: all: reproduced: there -> absent",
-        "comparison.csv: all: ours: absent -> there",
+        "claims.csv: all: all: present -> absent",
+        "tables/t2.csv: credit: all: present -> absent",
+        "comparison.csv: all: reproduced: present -> absent",
+        "comparison.csv: all: ours: absent -> present",
     ):
         assert line in output
 
@@ -303,7 +304,7 @@ def test_rows_of_shared_datasets_decide(fewer, capsys, file, old, new):
     assert status == 1 and "1 different" in output and "numbers, the largest share first (1):" in output
     (fewer[1] / "tables/t2.csv").unlink()
     (fewer[1] / "claims.csv").unlink()  # averages, which are not compared
-    assert "on one side only (1):\n  tables/t2.csv: all: all: there -> absent\n" in compare(capsys, *fewer)[1]
+    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(capsys, *fewer)[1]
 
 
 def test_cells_of_shared_datasets_decide(fewer, capsys):
@@ -312,7 +313,7 @@ def test_cells_of_shared_datasets_decide(fewer, capsys):
     rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
     status, output = compare(capsys, *fewer)
     assert status == 1 and "0 same, 1 different" in output
-    assert "Likely cause: a change of code, as " in output  # other datasets do not affect these rows
+    assert "Likely cause: a change of the code: " in output  # other datasets do not affect these rows
 
 
 def test_runs_with_nothing_in_common_cannot_be_compared(fewer, capsys):

@@ -14,8 +14,8 @@ def runs():
 
 @pytest.fixture(scope="module")
 def assessed(runs):
-    worse = runs["matcher"] == "B"
-    return as_published.assess(runs, runs.assign(deviation_mean=runs["deviation_mean"] + 0.5 * worse))
+    is_b = runs["matcher"] == "B"
+    return as_published.assess(runs, runs.assign(deviation_mean=runs["deviation_mean"] + 0.5 * is_b))
 
 
 def test_the_configuration_names_the_variant():
@@ -37,7 +37,7 @@ def test_equal_runs_come_back_with_both_or_with_neither(runs):
     assert (assessed["verdict_as_text"] == assessed["verdict_as_code"]).all()
 
 
-def test_numbers_of_b_and_gd_are_compared_here(assessed):
+def test_numbers_of_b_and_gd_are_compared(assessed):
     table1 = assessed[assessed["table"] == "table1_matchers"].set_index(["row", "quantity"])
     row = table1.loc[("B-PB", "deviation_mean")]
     assert float(row["as_code"]) == pytest.approx(float(row["as_text"]) + 0.5) and ("G-D-PB", "size") in table1.index
@@ -46,6 +46,6 @@ def test_numbers_of_b_and_gd_are_compared_here(assessed):
 
 def test_the_page_counts_what_the_table_holds(assessed):
     page = as_published.to_markdown(assessed)
-    only = assessed[(assessed["kind"] == "number") & (assessed["comes_back"] == as_published.ONLY_TEXT)]
-    assert f"{len(only)} number" in page and "| B-PB | deviation_mean |" in page
+    only_text = assessed[(assessed["kind"] == "number") & (assessed["comes_back"] == as_published.ONLY_TEXT)]
+    assert f"{len(only_text)} number" in page and "| B-PB | deviation_mean |" in page
     assert page.count("as the code") >= 2

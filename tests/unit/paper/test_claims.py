@@ -141,8 +141,8 @@ def changed_tables(table, changes):
     return Numbers({**numbers.tables, table: frame})
 
 
-T1, T2, T3, T5 = (reported.TABLES[place] for place in (0, 1, 2, 4))
-MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
+T1, T2, T3, T5 = (reported.TABLES[index] for index in (0, 1, 2, 4))
+MOST = tuple(DATASETS[:7])
 
 
 @pytest.mark.parametrize(
@@ -183,46 +183,47 @@ MOST, FEW = tuple(DATASETS[:7]), tuple(DATASETS[:4])
         ("tuning_gives_cohesion_and_low_overlap", T3, {"ALL": {"cohesion": 0.6}}, IN_PART),
     ],
 )
-def test_other_numbers_give_another_verdict(claim, table, changes, verdict):
+def test_different_numbers_give_a_different_verdict(claim, table, changes, verdict):
     assert claims.judge(CLAIMS[claim], changed_tables(table, changes)).verdict == verdict
 
 
 def against(evaluation, **frac):
     """Synthetic tables: Clusterlets with .01 +- .01, 5 clusters and cohesion .8 on each dataset, and FRAC as given."""
-    usual = {"deviation_mean": 0.01, "deviation_std": 0.01, "size": 5.0, "cohesion": 0.8, "overlap": 0.0}
-    rows = [{"dataset": name, "method": "Clusterlets"} | usual for name in DATASETS]
-    for place, name in enumerate(DATASETS):
-        row = {column: values[place] if isinstance(values, list) else values for column, values in frac.items()}
-        rows.append({"dataset": name, "method": evaluation} | usual | row)
+    defaults = {"deviation_mean": 0.01, "deviation_std": 0.01, "size": 5.0, "cohesion": 0.8, "overlap": 0.0}
+    rows = [{"dataset": name, "method": "Clusterlets"} | defaults for name in DATASETS]
+    for index, name in enumerate(DATASETS):
+        row = {column: values[index] if isinstance(values, list) else values for column, values in frac.items()}
+        rows.append({"dataset": name, "method": evaluation} | defaults | row)
     return Numbers({"table4_frac_vs_clusterlets": pd.DataFrame(rows)})
 
 
-def so_many(n, value, other):
-    return [value] * n + [other] * (11 - n)
+def on_first(n, value, elsewhere):
+    """A value for the first n datasets, and another one elsewhere."""
+    return [value] * n + [elsewhere] * (11 - n)
 
 
 @pytest.mark.parametrize("evaluation", ["nearest", "fair"])
 @pytest.mark.parametrize(
     ("claim", "frac", "verdict"),
     [
-        ("deviation_lower", {"deviation_mean": so_many(8, 0.02, 0.005)}, HOLDS),
-        ("deviation_lower", {"deviation_mean": so_many(7, 0.02, 0.01)}, IN_PART),
-        ("deviation_lower", {"deviation_mean": so_many(5, 0.02, 0.005)}, FAILS),
-        ("order_of_magnitude", {"deviation_mean": so_many(2, 0.1, 0.005)}, HOLDS),
-        ("order_of_magnitude", {"deviation_mean": so_many(1, 0.1, 0.005)}, IN_PART),
+        ("deviation_lower", {"deviation_mean": on_first(8, 0.02, 0.005)}, HOLDS),
+        ("deviation_lower", {"deviation_mean": on_first(7, 0.02, 0.01)}, IN_PART),
+        ("deviation_lower", {"deviation_mean": on_first(5, 0.02, 0.005)}, FAILS),
+        ("order_of_magnitude", {"deviation_mean": on_first(2, 0.1, 0.005)}, HOLDS),
+        ("order_of_magnitude", {"deviation_mean": on_first(1, 0.1, 0.005)}, IN_PART),
         ("order_of_magnitude", {"deviation_mean": 0.099}, FAILS),
-        ("relative_variance", {"deviation_std": so_many(8, 0.005, 0.02)}, HOLDS),
-        ("relative_variance", {"deviation_std": so_many(6, 0.005, 0.02)}, IN_PART),
+        ("relative_variance", {"deviation_std": on_first(8, 0.005, 0.02)}, HOLDS),
+        ("relative_variance", {"deviation_std": on_first(6, 0.005, 0.02)}, IN_PART),
         ("relative_variance", {"deviation_mean": 0.001, "deviation_std": 0.005}, FAILS),
-        ("larger_clusterings", {"size": so_many(8, 4, 5)}, HOLDS),
-        ("larger_clusterings", {"size": so_many(7, 4, 5)}, IN_PART),
-        ("larger_clusterings", {"size": so_many(5, 4, 30)}, FAILS),
+        ("larger_clusterings", {"size": on_first(8, 4, 5)}, HOLDS),
+        ("larger_clusterings", {"size": on_first(7, 4, 5)}, IN_PART),
+        ("larger_clusterings", {"size": on_first(5, 4, 30)}, FAILS),
         ("comparable_cohesion", {"cohesion": 0.85}, HOLDS),
-        ("comparable_cohesion", {"cohesion": so_many(6, 0.5, 0.86)}, IN_PART),
+        ("comparable_cohesion", {"cohesion": on_first(6, 0.5, 0.86)}, IN_PART),
         ("comparable_cohesion", {"cohesion": 0.851}, FAILS),
     ],
 )
-def test_against_frac(claim, frac, verdict, evaluation):
+def test_verdicts_on_claims_against_frac(claim, frac, verdict, evaluation):
     numbers = against(f"FRAC ({evaluation})", **frac)
     assert claims.judge(CLAIMS[f"{claim}_{evaluation}"], numbers).verdict == verdict
     other = {"nearest": "fair", "fair": "nearest"}[evaluation]
@@ -256,7 +257,7 @@ def made_runs(where=None, **values):
     return runs
 
 
-SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
+ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
 
 
 @pytest.mark.parametrize(
@@ -271,16 +272,16 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("d_equivalent_to_balance", None, {}, IN_PART),
         ("d_equivalent_to_balance", "matcher == 'B'", {"deviation_mean": 0.001}, FAILS),
         ("c_upper_bound_on_each_dataset", None, {}, HOLDS),
-        ("c_upper_bound_on_each_dataset", f"matcher == 'G-B' and {SOME}", {"deviation_mean": 0.001}, IN_PART),
+        ("c_upper_bound_on_each_dataset", f"matcher == 'G-B' and {ON_FOUR_DATASETS}", {"deviation_mean": 0.001}, IN_PART),
         ("c_upper_bound_on_each_dataset", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
         # Three matchers are equal on every dataset, D and G-D above: Wilcoxon's test separates more than half of the pairs.
         ("no_great_separation", "matcher in ['C', 'B', 'G-B']", {"deviation_mean": 0.03}, FAILS),
         # Only G-D is above the others, which are equal: four of ten pairs are separated.
         ("no_great_separation", "matcher != 'G-D'", {"deviation_mean": 0.03}, IN_PART),
         ("gb_less_algorithmic_variance", "matcher == 'G-B'", {"deviation_mean": 0.06}, HOLDS),
-        ("gb_less_algorithmic_variance", f"matcher == 'C' and {SOME}", {"deviation_mean": 0.03}, FAILS),
+        ("gb_less_algorithmic_variance", f"matcher == 'C' and {ON_FOUR_DATASETS}", {"deviation_mean": 0.03}, FAILS),
         ("size_filter_matters", "matcher != 'C'", {"n_clusters": 3}, HOLDS),
-        ("size_filter_matters", f"matcher != 'C' or not {SOME}", {"n_clusters": 3}, IN_PART),
+        ("size_filter_matters", f"matcher != 'C' or not {ON_FOUR_DATASETS}", {"n_clusters": 3}, IN_PART),
         ("size_filter_matters", None, {"n_clusters": 3}, FAILS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 0.1}, HOLDS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 1}, FAILS),
@@ -301,7 +302,7 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ),
         ("hyperparameters_shift", "matcher == 'C' and k == 5 and omega == 0", {"cohesion": 1, "deviation_mean": 0}, FAILS),
         ("silhouette_rises_with_omega", None, {}, HOLDS),
-        ("silhouette_rises_with_omega", f"omega == .25 and {SOME}", {"centroid_silhouette": 0}, IN_PART),
+        ("silhouette_rises_with_omega", f"omega == .25 and {ON_FOUR_DATASETS}", {"centroid_silhouette": 0}, IN_PART),
         ("silhouette_rises_with_omega", "omega == .25", {"centroid_silhouette": 0}, FAILS),
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": 0.01}, IN_PART),
         (
@@ -321,16 +322,16 @@ SOME = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ),
     ],
 )
-def test_verdicts_from_runs(claim, where, values, verdict):
+def test_verdicts_follow_from_the_runs(claim, where, values, verdict):
     finding = judged(claim, made_runs(where, **values))
     assert finding.verdict == verdict, finding.statistic
 
 
 def test_matchers_with_equal_ranks_are_not_separated():
     runs = synthetic_runs(seeds=2, ks=(5,))
-    place = runs["dataset"].map({name: place for place, name in enumerate(DATASETS)})
+    index = runs["dataset"].map({name: index for index, name in enumerate(DATASETS)})
     offset = runs["matcher"].map({"C": 0, "G-B": 1, "D": 2, "B": 3, "G-D": 4}).fillna(0)
-    runs["deviation_mean"] = 0.01 + 0.01 * ((place + offset) % 5)  # each is best on as many datasets as every other
+    runs["deviation_mean"] = 0.01 + 0.01 * ((index + offset) % 5)  # each is best on as many datasets as every other
     for claim in ("c_equivalent_to_d", "d_equivalent_to_balance", "no_great_separation"):
         assert judged(claim, runs).verdict == HOLDS
 
@@ -345,17 +346,17 @@ def test_both_verdicts_come_from_the_same_function(assessed):
     assert verdicts == assessed.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
-NAMED = ("c_against_gb_significant", "d_equivalent_to_balance")
+CLAIMS_ABOUT_PAIRS = ("c_against_gb_significant", "d_equivalent_to_balance")
 
 
 @pytest.mark.parametrize(("n_datasets", "least"), [(6, "0.31"), (8, "0.078"), (9, "")])
 def test_a_test_without_power_decides_nothing(n_datasets, least):
     runs = made_runs()
     runs = runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])]
-    for finding in (judged(name, runs) for name in NAMED):
+    for finding in (judged(name, runs) for name in CLAIMS_ABOUT_PAIRS):
         assert finding.verdict == (INCONCLUSIVE if least else IN_PART)
-        words = f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm"
-        assert (words in finding.statistic) == bool(least)
+        reason = f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm"
+        assert (reason in finding.statistic) == bool(least)
 
 
 @pytest.mark.parametrize(
@@ -406,8 +407,8 @@ def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
     assert "undivided data: holds (10 of 10 datasets)" in assessed["superior_fairness_fair"]
     assert "undivided data: does not hold (0 of 10 datasets)" in assessed["larger_clusterings_nearest"]
     assert "undivided data" not in assessed["deviation_and_cohesion_jointly"]  # with one clustering there is no choice
-    of_few = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
-    assert not of_few.str.contains("undivided").any()
+    with_few = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
+    assert not with_few.str.contains("undivided").any()
 
 
 def test_a_control_is_ranked_among_our_methods():
@@ -419,7 +420,7 @@ def test_a_control_is_ranked_among_our_methods():
 # ---- what is inconclusive --------------------------------------------------------------------------------------------
 
 
-def test_too_few_of_the_papers_datasets_are_inconclusive():
+def test_claims_are_inconclusive_on_too_few_of_the_papers_datasets():
     runs = synthetic_runs((*DATASETS[:5], "iris", "wine"), seeds=1, ks=(5,))
     assessed = assessed_claims(runs)
     assert set(assessed["verdict_ours"]) == {INCONCLUSIVE}

@@ -1,4 +1,4 @@
-"""Reported against reproduced numbers: the edges of the bands, what is counted, what is not comparable."""
+"""Reported against reproduced numbers: which values are compared, what is counted, what is not comparable."""
 
 from datetime import date
 
@@ -51,7 +51,7 @@ def test_values_come_from_the_right_cells():
     assert cell(compared, "table4", "pima FRAC", "deviation_mean")["reproduced"] == "0.14"
 
 
-def test_structural_zeros_and_repeated_rows_are_shown_not_counted(compared):
+def test_structural_zeros_and_repeated_rows_are_shown_but_not_counted(compared):
     assert not cell(compared, "table1", "G-B", "overlap_std")["counted"]
     assert not cell(compared, "table2", "pima", "overlap")["counted"]
     assert not cell(compared, "table4", "pima FRAC", "overlap")["counted"]
@@ -70,7 +70,7 @@ def test_the_papers_cohesion_of_c_is_also_read_as_the_silhouette(compared):
     assert float(as_silhouette["reproduced"]) == pytest.approx(synthetic_runs()["centroid_silhouette"].mean())
 
 
-def test_a_missing_dataset_is_the_reason(compared):
+def test_a_missing_dataset_is_given_as_the_reason(compared):
     missing = cell(compared, "table2", "nbfi", "deviation_mean")
     assert (missing["verdict"], missing["reason"]) == ("not comparable", "Dataset nbfi is not among the runs.")
     average = cell(compared, "table1", "C", "cohesion")
@@ -93,9 +93,9 @@ def test_averages_need_more_than_half_of_the_papers_datasets(present, is_compara
     assert cell(compared, "table2", "adult", "deviation_mean")["verdict"] != "not comparable"
 
 
-def test_a_missing_method_is_the_reason():
-    some = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=1, ks=(5,))
-    runs = some.query("not method.str.startswith('FRAC') and matcher != 'C'")
+def test_missing_runs_are_given_as_the_reason():
+    few_runs = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=1, ks=(5,))
+    runs = few_runs.query("not method.str.startswith('FRAC') and matcher != 'C'")
     compared = compared_runs(runs)
     for table, row in (("table4", "pima FRAC"), ("table1", "C")):
         assert cell(compared, table, row, "cohesion")["reason"].startswith("No run of ours gives this value.")
@@ -155,7 +155,7 @@ def test_one_seed_decides_nothing_and_says_why():
     assert judged["reason"].str.startswith("How far ours moves between seeds").all()
 
 
-def test_the_closer_reading_of_s():
+def test_the_closer_reading_of_s_has_the_smaller_mean_difference():
     rows = [("pearson cohesion omega", 0.3), ("pearson centroid_silhouette omega", -0.1), ("pearson omega deviation", 0.0)]
     compared = pd.DataFrame(rows, columns=["row", "difference"]).assign(table="table5_correlations", verdict="differs")
     assert comparison.closer_reading(compared) == ("centroid_silhouette", pytest.approx(0.1))

@@ -30,12 +30,12 @@ def ranked(results):
 
 
 def test_a_method_that_the_paper_lacks_changes_no_table_statistic_or_verdict(runs):
-    without, joined = (dict(Results.from_runs(frame, SETTINGS).files()) for frame in (runs, with_method(runs, "fair-limit")))
-    assert without.keys() == joined.keys() and len(joined) > 40
+    without, extended = (dict(Results.from_runs(frame, SETTINGS).files()) for frame in (runs, with_method(runs, "fair-limit")))
+    assert without.keys() == extended.keys() and len(extended) > 40
     for name in without.keys() - MAY_CHANGE:
-        same = without[name].equals(joined[name]) if isinstance(without[name], pd.DataFrame) else without[name] == joined[name]
-        assert same, name
-    assert set(joined["methods.csv"]["method"]) - set(without["methods.csv"]["method"]) == {"fair-limit"}
+        before, after = without[name], extended[name]
+        assert before.equals(after) if isinstance(before, pd.DataFrame) else before == after, name
+    assert set(extended["methods.csv"]["method"]) - set(without["methods.csv"]["method"]) == {"fair-limit"}
 
 
 def test_a_method_of_the_users_own_is_ranked(runs):
@@ -48,7 +48,7 @@ def test_a_method_of_the_users_own_is_ranked(runs):
 @pytest.mark.parametrize(
     ("settings", "dataset"), [({"ladders": True}, "adult"), ({}, "iris")], ids=["with ladders", "on other tables"]
 )
-def test_all_methods_are_ranked_elsewhere(runs, settings, dataset):
+def test_all_methods_are_ranked_with_ladders_and_on_other_tables(runs, settings, dataset):
     elsewhere = runs.assign(dataset=runs["dataset"].replace("adult", dataset))
     elsewhere = elsewhere if settings else elsewhere[elsewhere["dataset"] == dataset]
     assert "fair-limit" in ranked(Results.from_runs(with_method(elsewhere, "fair-limit"), SETTINGS | settings))

@@ -80,7 +80,7 @@ def test_a_variants_numbers_are_listed_with_the_baseline(assessed):
     assert number(assessed, cluster, "table4", "all", "ratio_to_frac") == (0.08 / 0.06, 0.08 / 0.06)
 
 
-def test_choosing_configurations_by_their_means(assessed):
+def test_configurations_can_be_chosen_by_their_means(assessed):
     # pima: D .20, G-B .05; credit: D .30 (its mean overlap of .35 is no limit case), G-B .18.
     assert number(assessed, SELECTION, "table2", "all", "deviation_mean") == (0.04, (0.05 + 0.18) / 2)
     assert number(assessed, SELECTION, "table2", "all", "size") == (5, 4.5)
@@ -89,7 +89,7 @@ def test_choosing_configurations_by_their_means(assessed):
     assert number(assessed, SELECTION, "table4", "all", "datasets_below_frac") == (1, 0)
 
 
-def test_scoring_frac_as_fair(assessed):
+def test_frac_can_be_scored_by_its_fair_output(assessed):
     assert number(assessed, FAIR, "table4", "all", "deviation_mean_frac") == (0.03, 0.015)
     assert number(assessed, FAIR, "table4", "all", "datasets_below_frac") == (1, 0)
     assert number(assessed, FAIR, "table2", "all", "deviation_mean") == (0.04, 0.04)

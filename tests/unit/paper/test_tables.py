@@ -74,7 +74,7 @@ def test_table_4_shows_both_fracs_each_with_its_own_best():
     ]
 
 
-def test_table_5_by_hand():
+def test_table_5_agrees_with_correlations_by_hand():
     # omega 0 1 2, cohesion 1 3 2, deviation 3 2 1: Pearson(s, omega) = .5, Spearman .5, Kendall 1/3; omega against
     # deviation -1; the silhouette grows with omega.
     runs = some_runs(

@@ -32,7 +32,7 @@ def test_the_probabilities_of_all_printed_numbers_add_up_to_one(atoms, width):
     assert sum(map(numbers.probability, printed)) == pytest.approx(1, abs=1e-3)
 
 
-def test_tails_by_hand():
+def test_tails_and_probabilities_agree_with_results_by_hand():
     numbers = one_atom(0.5, 0.01)
     assert numbers.tail("0.50") == 1  # the middle
     assert numbers.tail("0.53") == pytest.approx(2 * stats.t.sf(2.5, 3))  # what rounds to .53 starts at .525
@@ -49,7 +49,7 @@ def test_tails_by_hand():
 
 @given(st.floats(0.001, 0.2), st.integers(0, 40))
 def test_a_number_further_away_is_never_judged_better(width, distance):
-    order = {word: place for place, word in enumerate((verdict.REPRODUCED, verdict.UNDECIDED, verdict.DIFFERS))}
+    order = {name: position for position, name in enumerate((verdict.REPRODUCED, verdict.UNDECIDED, verdict.DIFFERS))}
     others = tuple(one_atom(value) for value in (0.1, 0.9))
     forecasts = {("t", "r", "correlation"): Forecast("correlation", one_atom(0.5, width), (others,))}
     printed = pd.DataFrame({"table": "t", "row": "r", "quantity": "correlation", "reported": ["0.50", "0.50"]})
@@ -60,7 +60,7 @@ def test_a_number_further_away_is_never_judged_better(width, distance):
     assert nearer <= further or judged["evidence"].iloc[1] > judged["evidence"].iloc[0]
 
 
-def test_the_verdict_by_hand():
+def test_verdicts_agree_with_some_by_hand():
     own, other = Options({"a": 0.9, "b": 0.06, "c": 0.04}), Options({"a": 0.1, "b": 0.1, "c": 0.8})
     forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,), (Options(dict.fromkeys("abc", 1 / 3)),)))}
     printed = pd.DataFrame({"table": "t", "row": ["r"] * 3 + ["none"], "quantity": "matcher", "reported": list("abca")})
@@ -74,7 +74,7 @@ def test_the_verdict_by_hand():
     assert verdict.judge(printed[:1], forecasts)["verdict"].tolist() == ["reproduced"]
 
 
-def test_several_numbers_together():
+def test_verdicts_on_rows_columns_and_tables_agree_with_some_by_hand():
     judged = pd.DataFrame(
         {
             "table": ["table3"] * 4 + ["table2_best_by_deviation"] * 2,
@@ -91,7 +91,7 @@ def test_several_numbers_together():
     assert groups.loc[("column", "table3", "size"), "cells"] == 2
     assert groups.loc[("table", "table3", "table3"), ["least_tail", "verdict"]].tolist() == [0.08, "reproduced"]
     table2 = groups.loc[[("table", *["table2_best_by_deviation"] * 2)]]
-    assert table2["verdict"].tolist() == ["undecided"]  # it could not tell numbers half as large again
+    assert table2["verdict"].tolist() == ["undecided"]  # numbers half as large again would pass
 
 
 # ---- forecasts -------------------------------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def test_weights_are_those_of_the_winners_of_all_halves_of_the_seeds(runs):
     assert own.weights.sum() == pytest.approx(1)
 
 
-def test_every_alternative_is_another_dataset_or_another_method(runs):
+def test_every_alternative_is_a_different_dataset_or_method(runs):
     forecasts = best_runs.forecasts(runs)
     elsewhere, rivals = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"].alternatives
     assert len(elsewhere) == len(SMALL) - 1
@@ -125,7 +125,7 @@ def test_every_alternative_is_another_dataset_or_another_method(runs):
     assert not any(np.array_equal(own.atoms, other.atoms) for other in (*elsewhere, *rivals))
 
 
-def test_averages_count_what_is_missing_as_any_of_ours(runs):
+def test_averages_take_a_missing_dataset_to_equal_any_of_ours(runs):
     own = averages.forecasts(runs, len(SMALL) + 1)["table1_matchers", "C", "cohesion"].own
     of_c = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
     twice = [pd.concat([of_c, of_c[of_c["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
@@ -143,7 +143,7 @@ def test_for_a_mean_the_jackknife_is_the_usual_standard_error():
 
 
 @pytest.mark.parametrize("module", [averages, best_runs])
-def test_only_the_papers_number_of_seeds_counts_and_one_is_not_enough(module):
+def test_only_the_first_ten_seeds_enter_and_one_is_not_enough(module):
     more = synthetic_runs(("pima", "credit"), seeds=12, ks=(5,))
     forecasts, of_ten = module.forecasts(more), module.forecasts(more[more["seed"] < 10])
     assert forecasts.keys() == of_ten.keys() and forecasts
@@ -163,8 +163,8 @@ def test_only_the_papers_number_of_seeds_counts_and_one_is_not_enough(module):
 def test_what_the_missing_dataset_would_have_to_be(printed, conclusion):
     names = [name for name in reported.datasets() if name != "nbfi"]
     changes = [
-        {"dataset": name, "seed": seed, "deviation_mean": 0.05 + 0.01 * place + 0.0001 * seed}
-        for place, name in enumerate(names)
+        {"dataset": name, "seed": seed, "deviation_mean": 0.05 + 0.01 * index + 0.0001 * seed}
+        for index, name in enumerate(names)
         for seed in range(3)
     ]
     runs = some_runs(*changes)
@@ -172,7 +172,7 @@ def test_what_the_missing_dataset_would_have_to_be(printed, conclusion):
     (text,) = averages.needed_of_missing(runs, pd.DataFrame([cell]))
     assert conclusion in text
     low, high = float(text.split()[7]), float(text.split()[9].rstrip(","))
-    ours = [0.05 + 0.01 * place + 0.0001 for place in range(10)]
+    ours = [0.05 + 0.01 * index + 0.0001 for index in range(10)]
     assert low < high and (low + high) / 2 == pytest.approx(11 * float(printed) - sum(ours), abs=0.001)
     assert averages.needed_of_missing(runs[runs["dataset"] != "adult"], pd.DataFrame([cell])) == [""]
 
@@ -216,7 +216,7 @@ def test_each_copy_changes_what_it_says(measured):
     assert (measured.loc["perfect", "copies"] == 2).all()
 
 
-def test_copies_of_averages_are_compared_with_ours_less_one_dataset(printed):
+def test_copies_of_averages_are_compared_with_ours_without_one_dataset(printed):
     runs = synthetic_runs(("credit", "pima"), seeds=20, ks=(5,))
     averages_only = printed[printed["table"].isin(cells.AVERAGES)]
     measured = controls.measure(runs, averages_only).set_index(["source", "table"])
@@ -228,8 +228,8 @@ def test_fewer_than_twenty_seeds_measure_nothing(twenty_seeds):
     runs = twenty_seeds[twenty_seeds["seed"] < 19]
     compared = compared_runs(runs)
     assert controls.measure(runs, comparison.counted(compared)).empty
-    beside = controls.beside(compared, runs)
-    paper = beside[beside["source"] == controls.PAPER]
+    counted = controls.count_verdicts(compared, runs)
+    paper = counted[counted["source"] == controls.PAPER]
     counts = comparison.counts(compared).set_index("table")
     assert paper.set_index("table")["differs"].to_dict() == counts["differs"].drop("all").to_dict()
-    assert set(beside["source"]) == {controls.PAPER, controls.PERFECT, *controls.WRONG}  # from the committed reference
+    assert set(counted["source"]) == {controls.PAPER, controls.PERFECT, *controls.WRONG}  # from the committed reference

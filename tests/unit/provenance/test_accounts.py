@@ -30,7 +30,7 @@ CONFIG = {
 }
 
 
-def log_of(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, ended=1000.0):
+def write_log(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, ended=1000.0):
     job = {"step": step, "cpu_seconds": cpu, "wall_seconds": wall, "memory_mb": memory, "ended": ended}
     path = folder / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -53,7 +53,7 @@ def test_the_log_of_a_step_ends_with_its_cost_even_if_it_fails(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands the peak down")
-def test_the_peak_is_not_that_of_the_process_that_started_the_job():
+def test_peak_memory_is_not_that_of_the_process_that_started_the_job():
     code = "from clusterlets.grid.measures import peak_memory; print(peak_memory())"
     ballast = bytearray(300_000_000)
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
@@ -75,9 +75,9 @@ def test_writing_the_account_imports_almost_nothing():
 
 
 def test_steps_and_folders_of_logs_add_up(tmp_path):
-    log_of(tmp_path / "grid", "score_method/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
-    log_of(tmp_path / "grid", "score_method/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
-    log_of(tmp_path / "more", "make_tables", step="make-tables", cpu=9, wall=9, memory=99, ended=2000)
+    write_log(tmp_path / "grid", "score_method/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
+    write_log(tmp_path / "grid", "score_method/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
+    write_log(tmp_path / "more", "make_tables", step="make-tables", cpu=9, wall=9, memory=99, ended=2000)
     account = accounts.read([tmp_path / "grid", tmp_path / "more"], CONFIG)
     rows = [tuple(row[column] for column in accounts.COLUMNS) for row in account.by_step()]
     assert rows == [("make-tables", 1, 9, 9, 99), ("score-method", 2, 3, 7, 40)]
@@ -99,20 +99,20 @@ def test_steps_and_folders_of_logs_add_up(tmp_path):
     ],
 )
 def test_a_log_counts_while_a_method_of_the_grid_needs_its_step(tmp_path, name, methods_it_serves):
-    log_of(tmp_path, name)
+    write_log(tmp_path, name)
     account = accounts.read([tmp_path], CONFIG)
     assert (len(account.jobs), account.left_out["not of this grid"]) == ((1, 0) if methods_it_serves else (0, 1))
-    others = [method for method in CONFIG["methods"] if method not in methods_it_serves]
-    if others:
-        without = {"methods": others, "grids": {method: CONFIG["grids"][method] for method in others}}
+    not_served = [method for method in CONFIG["methods"] if method not in methods_it_serves]
+    if not_served:
+        without = {"methods": not_served, "grids": {method: CONFIG["grids"][method] for method in not_served}}
         assert accounts.read([tmp_path], CONFIG | without).jobs == []
 
 
-def test_later_rules_and_logs_without_an_account_are_left_out(tmp_path):
-    log_of(tmp_path, "write_report")
+def test_ignored_rules_and_logs_without_an_account_are_left_out(tmp_path):
+    write_log(tmp_path, "write_report")
     (tmp_path / "make_tables.log").write_text("cut off")
     (tmp_path / "collect_runs.log").write_text('account: {"step": "collect-ru')
-    account = accounts.read([tmp_path], CONFIG, after=["write_report"])
+    account = accounts.read([tmp_path], CONFIG, ignored_rules=["write_report"])
     assert account.jobs == [] and account.left_out == {"not of this grid": 0, "without an account": 2}
     assert account.span == {"first_job_began": None, "last_job_ended": None}
 
@@ -181,16 +181,16 @@ def test_the_kernels_that_libraries_choose_follow_the_environment():
         process = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
         return json.loads(process.stdout)
 
-    usual = processor_under()
-    assert usual == processor_under() and all(usual.values())
-    assert usual["architecture"] == platform.machine()
+    default = processor_under()
+    assert default == processor_under() and all(default.values())
+    assert default["architecture"] == platform.machine()
     changed = processor_under(
-        NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if usual["architecture"] == "x86_64" else "ARMV8"
+        NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if default["architecture"] == "x86_64" else "ARMV8"
     )
     assert changed["numba_cpu"] == "generic" and changed["openblas_kernel"].upper() in ("NEHALEM", "ARMV8")
     for last in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
         assert (
-            usual["numpy_simd"].endswith(last)
+            default["numpy_simd"].endswith(last)
             and last not in processor_under(NPY_DISABLE_CPU_FEATURES=last)["numpy_simd"].split()
         )
 

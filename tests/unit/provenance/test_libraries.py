@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def measuring(tmp_path):
-    """The arguments of a step, and the file that it writes."""
+    """The arguments of a step that measures, and the file that it writes."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     return [
@@ -31,7 +31,7 @@ def measuring(tmp_path):
     ], output
 
 
-def test_a_step_with_another_version_is_refused_before_it_runs(measuring, monkeypatch, capsys):
+def test_a_step_with_a_version_that_is_not_locked_is_refused_before_it_runs(measuring, monkeypatch, capsys):
     arguments, output = measuring
     assert command_line.main(arguments) == 0
     output.unlink()
@@ -44,16 +44,16 @@ def test_a_step_with_another_version_is_refused_before_it_runs(measuring, monkey
 
 
 def test_a_wrong_version_imported_during_the_step_is_refused_too(measuring, monkeypatch, capsys):
-    def imports_more(data: str, dataset: str, base_seed: int, output: str):
+    def import_more(data: str, dataset: str, base_seed: int, output: str):
         monkeypatch.setattr(np, "__version__", "1.26.0")
 
-    monkeypatch.setattr(geometry, "measure_geometry", imports_more)
+    monkeypatch.setattr(geometry, "measure_geometry", import_more)
     assert command_line.main(measuring[0]) == 1 and "numpy 1.26.0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("version", ["2.4.5", "0.9"])
-def test_a_numpy_on_the_path_is_refused(measuring, tmp_path, version):
-    """Also one that other libraries refuse at import, with an unhelpful message."""
+def test_a_different_numpy_on_the_path_is_refused(measuring, tmp_path, version):
+    """So is one that other libraries refuse at import, with an unhelpful message."""
     other = another_numpy(tmp_path / "other", version)
     process = subprocess.run(
         [sys.executable, "-m", "clusterlets", *measuring[0]],
