@@ -11,7 +11,7 @@ from clusterlets.report.templating import View, render_template
 from clusterlets.report.templating import picture as embedded
 
 #: Clusters with a profile; a page with more would be too large.
-MOST_PROFILES = 30
+MAX_PROFILES = 30
 
 
 @dataclass(frozen=True)

@@ -52,9 +52,6 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-# ---- verdicts --------------------------------------------------------------------------------------------------------
-
-
 def picture(image: bytes) -> dict:
     """A PNG in base64, with its size in pixels from its first chunk, so that the page does not jump while loading."""
     width, height = struct.unpack(">II", image[16:24])

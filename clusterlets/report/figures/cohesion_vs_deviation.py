@@ -68,8 +68,8 @@ def draw(runs: pd.DataFrame) -> Figure:
 def pareto_front(runs: pd.DataFrame) -> np.ndarray:
     """Mean deviation and cohesion (m, 2) of the runs that no other run beats in both, by rising deviation."""
     ordered = runs.sort_values(["deviation_mean", "cohesion"], ascending=[True, False])[["deviation_mean", "cohesion"]]
-    before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
-    return ordered[ordered["cohesion"] > before].to_numpy()
+    highest_before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
+    return ordered[ordered["cohesion"] > highest_before].to_numpy()
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:

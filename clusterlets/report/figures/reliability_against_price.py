@@ -45,7 +45,7 @@ def draw(overall: pd.DataFrame) -> Figure:
         axes.plot([row["price"]] * 2, [row["reliability_low"], row["reliability_high"]], color=color, lw=0.8, alpha=0.5)
         axes.plot([row["price_low"], row["price_high"]], [row["reliability"]] * 2, color=color, lw=0.8, alpha=0.5)
         axes.plot(row["price"], row["reliability"], "o", color=color, markersize=5, zorder=3)
-    _name(axes, kept)
+    _write_names(axes, kept)
     axes.set_title(f"Keeping every group's share within {LIMIT:g} of the table's, in every cluster", loc="left")
     axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
     without = ", ".join(shown.loc[shown["kept"] == 0, "method"])
@@ -64,12 +64,12 @@ def _set_axes(axes: Axes, kept: pd.DataFrame) -> None:
     axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 
-def _name(axes: Axes, kept: pd.DataFrame) -> None:
+def _write_names(axes: Axes, kept: pd.DataFrame) -> None:
     """Write each name beside its point, moved up or down by whole lines where another name stands."""
     axes.figure.canvas.draw()
     per_point = axes.figure.dpi / 72
-    places = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
-    taken = [(x - _POINT, x + _POINT, y) for x, y in places]
+    centers = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
+    taken = [(x - _POINT, x + _POINT, y) for x, y in centers]
     for row in kept.to_dict("records"):
         x, y = axes.transData.transform((row["price"], row["reliability"])) / per_point
         width = _LETTER * len(row["method"]) + 8
