@@ -383,7 +383,7 @@ def _too_many_cells(config: Mapping) -> list[str]:
 def set_mirror(config: Mapping) -> None:
     """Pass the configured mirror to the jobs; a ``CLUSTERLETS_MIRROR`` that is already set takes precedence.
 
-    Passed through the environment and not as a rule's parameter: another mirror of the same files changes no result.
+    Passed through the environment and not as a rule's parameter: a different mirror of the same files changes no result.
     """
     if config["mirror"]:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))

@@ -17,7 +17,7 @@ from clusterlets.grid.entries import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, shared by ten seeds
 _SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs that sampled sums visit, however many rows there are
-_ORDERED = 1e-7  # seconds to find a row's place in the samples
+_ORDERED = 1e-7  # seconds to find a row's position in the samples
 _SCORED = 6e-8  # seconds to score an instance in a run of a matcher
 _SAMPLE = 3.5e-7  # seconds to draw and score one partition for C
 _KMEANS = 2e-6  # seconds of k-means for an instance

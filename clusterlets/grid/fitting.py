@@ -25,10 +25,10 @@ from clusterlets.grid import processes
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memory
 
-_LONGEST_NOTE = 200
+_LONGEST_NOTE = 200  # letters
 _LARGEST_BATCH = 50  # seeds that a process fits
 _LONGEST_REQUEST = 4096  # bytes that are sure to pass a pipe in one piece
-_LONGEST_OUTPUT = 100_000  # bytes that a fit may print
+_LONGEST_OUTPUT = 100_000  # bytes of what a fit prints that are passed on
 #: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
 # The parent's ends of the pipes to all keepers. No keeper may hold one: a keeper ends when its own pipe is closed. Threads fork

@@ -75,7 +75,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
 
 
 def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the placeholders of a command and its parameters, in words."""
+    """What is wrong with the placeholders of a command and its parameters."""
     placeholders = [name for _, name in _PLACEHOLDER.findall(command)]
     for name in parameters:
         if name in _BUILT_IN:

@@ -17,7 +17,7 @@ FIELDS = tuple("method parameters price deviation_max clusters_least clusters_mo
 
 def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
     """The page as HTML, from ``leaderboard_points.csv``; ``board`` is the page with all tables, which it links to."""
-    data = embedded(points)
+    data = page_data(points)
     return render_template(
         "fronts.html",
         script="fronts.js",
@@ -30,7 +30,7 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
     )
 
 
-def embedded(points: pd.DataFrame) -> dict:
+def page_data(points: pd.DataFrame) -> dict:
     """What the page draws: the points of every block, each a list of :data:`FIELDS`; methods by index.
 
     A configuration without a price, because no scoring run has a result or because clusters overlap, is only counted, in

@@ -19,7 +19,7 @@ from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.figures import declarations_on
 from clusterlets.report.narrative import missing_lines, remarks_on_numbers
 from clusterlets.report.standings import Standings
-from clusterlets.report.templating import View, picture, render_template
+from clusterlets.report.templating import View, embed_png, render_template
 from clusterlets.text import counted, decimal
 
 # Color and symbol of a verdict: never the color alone.
@@ -362,8 +362,8 @@ def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
         if not image or is_empty(image):
             continue
         png, pdf = figure.files("png", "pdf")
-        labels = {"name": figure.name, "title": figure.title, "caption": figure.caption}
+        shown = {"name": figure.name, "title": figure.title, "caption": figure.caption, "png": png, "pdf": pdf}
         for section in figure.sections:
             if section.startswith(f"{page}#"):
-                sections.setdefault(section.partition("#")[2], []).append({**labels, "png": png, "pdf": pdf, **picture(image)})
+                sections.setdefault(section.partition("#")[2], []).append(shown | embed_png(image))
     return sections

@@ -25,7 +25,7 @@ FIGURES = [
 ]
 
 LIMIT = 0.05  # one of the leaderboard's
-_LONGEST = 30  # letters of a dataset's name
+_MAX_NAME = 30  # letters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
 _ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
 _ROW_HEIGHT = 0.125  # inches
@@ -54,7 +54,7 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     for number, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
         axes.set_yticks(range(len(order)), order if number % 3 == 0 else [], fontsize=6)
-        axes.set_title(cut(dataset, _LONGEST))
+        axes.set_title(cut(dataset, _MAX_NAME))
     _explain(figure, k, without_price)
     return figure
 

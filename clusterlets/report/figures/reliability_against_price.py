@@ -56,9 +56,9 @@ def draw(overall: pd.DataFrame) -> Figure:
 
 def _set_axes(axes: Axes, kept: pd.DataFrame) -> None:
     axes.set_xscale("log")
-    least, most = min(1.0, kept["price"].min()), kept["price"].max()
-    room = (most / least) ** 0.06
-    axes.set_xlim(least / room, most * room**3)  # names stand to the right
+    lowest, highest = min(1.0, kept["price"].min()), kept["price"].max()
+    room = (highest / lowest) ** 0.06
+    axes.set_xlim(lowest / room, highest * room**3)  # names stand to the right
     axes.set_ylim(-0.04, 1.06)
     set_round_ticks(axes.xaxis, 8)
     axes.yaxis.set_major_formatter(PercentFormatter(1))

@@ -20,7 +20,7 @@ FIGURES = [
 ]
 
 _TICKS = 3
-_PANELS = 3  # because 19 lines in one panel are too many
+_PANELS = 3  # because the lines of all methods are too many for one
 
 
 def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:

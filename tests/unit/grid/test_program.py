@@ -52,17 +52,17 @@ def test_faults_of_a_program_are_reported(command, message):
 
 
 def test_all_placeholders_are_replaced_at_once(tmp_path):
-    fit(f"echo {{style}} {{seed}} ${{HOME}} > {tmp_path}/said; {AWK}", style="{seed}; {k} {labels}")
-    said = (tmp_path / "said").read_text().split()
-    assert said[:3] == ["{seed};", "{k}", "{labels}"] and said[3].isdecimal() and said[4:] == [os.environ["HOME"]]
+    fit(f"echo {{style}} {{seed}} ${{HOME}} > {tmp_path}/message; {AWK}", style="{seed}; {k} {labels}")
+    message = (tmp_path / "message").read_text().split()
+    assert message[:3] == ["{seed};", "{k}", "{labels}"] and message[3].isdecimal() and message[4:] == [os.environ["HOME"]]
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1.0e-05"), (3, "3")]
 )
 def test_values_are_written_as_in_the_results(tmp_path, value, text):
-    fit(f"echo {{x}} > {tmp_path}/said; {AWK}", x=value)
-    assert (tmp_path / "said").read_text() == f"{text}\n"
+    fit(f"echo {{x}} > {tmp_path}/message; {AWK}", x=value)
+    assert (tmp_path / "message").read_text() == f"{text}\n"
 
 
 @pytest.mark.parametrize(
