@@ -25,8 +25,8 @@ def is_reproducible(file: str) -> bool:
 def has_known_sources(table: Mapping, method: Mapping, receipt: str) -> bool:
     """Whether a job's parameters describe its data and its method.
 
-    A user's table is described by its hash, other raw files only if their SHA-256 is the known one, and the programs that a
-    command line starts never.
+    A user's table is described by its hash, and other raw files if their SHA-256 is the known one. The programs that a command
+    line starts are not described.
     """
     if "command" in method:
         return False

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clusterlets.storage import is_intact, load_text, save_text
 
-#: It decides when a cell runs, not what results: see clusterlets.grid.fingerprints.
+#: It decides when a cell runs, not its results: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 

@@ -5,8 +5,8 @@ the fingerprint of its step: the import closure inside this package, read from t
 numeric libraries.
 
 Of a Python file only the syntax tree counts, without docstrings and ``__version__``: neither they nor comments change a
-result. A module that cannot change one either, because it only measures, checks or explains, says so: ``IN_FINGERPRINTS =
-False``. Every file is read once per process.
+result. A module that cannot change one either, because it only measures, checks or explains, says so:
+``IN_FINGERPRINTS = False``. Every file is read once per process.
 """
 
 import ast
