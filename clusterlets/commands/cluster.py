@@ -124,7 +124,7 @@ def _write_report(
             typical=f"{', '.join(map(str, ids[typical[place]]))} ({named_by})",
             picture=as_bytes(draw_profile(account.profiles, place), ".png"),
         )
-        for place, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])
+        for place, cluster in enumerate(composition.clusters[: clustering_page.MAX_PROFILES])
     ]
     page = clustering_page.render(
         table=account.table,

@@ -1,3 +1,3 @@
-"""The configured runs: which there are, how they are scored, what is kept between the steps, and what they cost."""
+"""The configured runs: what they are, how they are scored, what the steps hand on, and what they cost."""
 
 import clusterlets.installation  # noqa: F401

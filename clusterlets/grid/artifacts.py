@@ -77,5 +77,5 @@ class Prepared:
 
 
 def compact(labels: np.ndarray) -> np.ndarray:
-    """The same labels in the smallest unsigned type that holds them: they take most of the disk space."""
+    """The same labels in the smallest unsigned type that holds them, because labels take most of the disk space."""
     return labels.astype(np.min_scalar_type(int(labels.max())))

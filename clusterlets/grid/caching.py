@@ -8,12 +8,12 @@ from pathlib import Path
 from clusterlets.grid.artifacts import FAILED, OUT_OF_MEMORY, TIMEOUT, SeedBlock
 from clusterlets.storage import load_text
 
-# A machine, its load or the limits may decide on these.
+# These depend on the machine, its load or the limits.
 _MACHINE_DEPENDENT = {TIMEOUT, OUT_OF_MEMORY, FAILED}
 
 
 def is_reproducible(file: str) -> bool:
-    """Whether the clusters of a method, or a cell, hold no run that could end differently elsewhere or under other limits."""
+    """Whether a file of clusters, or a cell, has no run that could end differently on another machine or under other limits."""
     if file.endswith(".npz"):
         block = SeedBlock.load(file)
         statuses = {block.status, *(status for status, _ in block.failures.values())}
@@ -25,8 +25,8 @@ def is_reproducible(file: str) -> bool:
 def has_known_sources(table: Mapping, method: Mapping, receipt: str) -> bool:
     """Whether a job's parameters describe its data and its method.
 
-    They describe a user's table by its hash, and other raw files only if they are the known bytes; and never the programs that
-    a command line starts.
+    A user's table is described by its hash, and other raw files if their SHA-256 is the known one. The programs that a command
+    line starts are not described.
     """
     if "command" in method:
         return False

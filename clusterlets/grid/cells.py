@@ -1,4 +1,4 @@
-"""The grid: which runs there are, what their cells are called, and where their randomness comes from.
+"""The grid: what its runs are, what their cells are called, and where their randomness comes from.
 
 A cell is one configuration of one method on one dataset, for one block of seeds; it is one job and one file.
 """
@@ -20,29 +20,29 @@ from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.parameters import one_form
 
-# The last part of the seed of the random streams that methods share; each method also has a number of its own.
+# Numbers of the steps whose random streams the methods share; each method has a number of its own.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
 # Characters that file names hold unescaped; an underscore separates parameters.
-_PLAIN = frozenset(string.ascii_letters + string.digits + ".+-")
+_UNESCAPED = frozenset(string.ascii_letters + string.digits + ".+-")
 
 # Numbers as a configuration may write them: YAML reads them as a person would.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
-_MOST_DIGITS = 300  # as many as the largest float has; Python converts no more than 4,300
+_MAX_DIGITS = 300  # about as many as the largest float has; Python converts no more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
-# What YAML reads as another number, a truth value or a date.
-_OTHERWISE_IN_YAML = re.compile(
+# What YAML reads as a different number, a truth value or a date.
+_DIFFERENT_IN_YAML = re.compile(
     r"[+-]?(?:0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*(?:\.[0-9_]*)?(?:[eE][+-][0-9]+)?|\.(?:inf|Inf|INF))"
     r"|\.[0-9_]+(?:[eE][+-][0-9]+)?|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
     r"|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF"
 )
-_WORDS = {
+_KEYWORDS = {
     **dict.fromkeys(("null", "Null", "NULL", "~")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
 
-_PLAIN_WORDS = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
+_SPELLING_ADVICE = "write numbers in digits, as 100000 or 1.0e+5, truth as true or false, and other texts in quotes"
 
 Value = int | float | str | bool | None
 
@@ -132,13 +132,13 @@ def parse_parameters(text: str) -> dict[str, Value]:
 
 
 def as_text(value: Value) -> str:
-    """A value in characters that any path may hold. In a text that reads like another value, the first one is escaped."""
+    """A value in characters that any path may hold; the first letter of a text that reads like another value is escaped."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
         digits, exponent, power = repr(value + 0).partition("e")  # adding 0 turns -0.0 into 0.0
         return f"{digits}{'' if '.' in digits else '.0'}e{power}" if exponent else digits.removesuffix(".0")
-    plain = "".join(letter if letter in _PLAIN else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
+    plain = "".join(letter if letter in _UNESCAPED else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
     return f"%{ord(plain[0]):02X}{plain[1:]}" if plain and not _is_text(plain) else plain or "%"
 
 
@@ -150,7 +150,7 @@ def _is_text(word: str) -> bool:
 
 
 def parse_value(text: str) -> Value:
-    """The value of a text that :func:`as_text` or a user wrote: as :func:`parse_word`, and quotes or escapes make it a text."""
+    """The value of a text that :func:`as_text` or a user wrote: as :func:`parse_word`, but text if it has quotes or escapes."""
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
@@ -165,18 +165,18 @@ def parse_word(word: str) -> Value:
     Raises
     ------
     ClusterletsError
-        For a word that YAML reads as another number, truth value or date than people may, such as 010, 1_0, 1e5 or no; and for
-        a number that is too large.
+        For a word that YAML may read differently than people do, such as 010, 1_0, 1e5 or no; and for a number that is too
+        large.
     """
-    if word in _WORDS:
-        return _WORDS[word]
+    if word in _KEYWORDS:
+        return _KEYWORDS[word]
     if _WHOLE.fullmatch(word):
-        if len(word) > _MOST_DIGITS:
-            raise ClusterletsError(f"{word[:60]}...: a whole number may have {_MOST_DIGITS} digits at most.")
+        if len(word) > _MAX_DIGITS:
+            raise ClusterletsError(f"{word[:60]}...: a whole number may have {_MAX_DIGITS} digits at most.")
         return int(word)
     if not _DECIMAL.fullmatch(word):
-        if _OTHERWISE_IN_YAML.fullmatch(word) or not math.isnan(number(word)):
-            raise ClusterletsError(f"{word[:60]} can be misread; {_PLAIN_WORDS}.")
+        if _DIFFERENT_IN_YAML.fullmatch(word) or not math.isnan(number(word)):
+            raise ClusterletsError(f"{word[:60]} can be misread; {_SPELLING_ADVICE}.")
         return word
     value = float(word)
     if math.isinf(value):
@@ -188,7 +188,7 @@ def parse_word(word: str) -> Value:
 
 
 def seed_blocks(count: int, block: int) -> list[str]:
-    """Names of the blocks of seeds, ``["0-9"]``: seeds 0..count-1 in runs of ``block``."""
+    """Names of the blocks of seeds, ``["0-9"]``: seeds 0..count-1 in groups of ``block``."""
     return [f"{first}-{min(first + block, count) - 1}" for first in range(0, count, block)]
 
 
@@ -204,11 +204,10 @@ def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
 
 
 def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int, start: int = 0) -> np.random.Generator:
-    """The generator of one step of one repetition; ``step`` is the number of a shared step, or of a method. A further start of
-    the same run has a generator of its own.
+    """The generator of one step of one repetition; ``step`` is the number of a shared step, or of a method.
 
-    It does not depend on the parameters, so that all matchers get the same clusterlets. It uses ``zlib.crc32``, because
-    ``hash`` differs from one Python process to the next.
+    Each further ``start`` of the same run has a generator of its own. None depends on the parameters, so that all matchers get
+    the same clusterlets. ``zlib.crc32``, because ``hash`` differs from one Python process to the next.
     """
     further = [start] if start else []
     return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step, *further]))

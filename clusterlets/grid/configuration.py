@@ -29,8 +29,8 @@ _CHECKOUT = Path(__file__).resolve().parents[2]
 #: The file with the default of every key.
 CONFIGURATION = _CHECKOUT / "config.yaml"
 _MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
-_LONGEST_FAULT = 300
-# Folders that hold something else than results: in any working directory, and in the checkout.
+_LONGEST_FAULT = 300  # letters
+# Folders that hold something other than results: in any working directory, and in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
 SOURCES = (
     *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "containers", "docs"),
@@ -39,15 +39,15 @@ SOURCES = (
 
 
 def _is_integer(_, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)  # YAML's true would be 1
+    return isinstance(value, int) and not isinstance(value, bool)  # in Python, True is an integer
 
 
 def _is_number(_, value: object) -> bool:
     return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
 
 
-_NUMBERS = {"integer": _is_integer, "number": _is_number}
-_Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(_NUMBERS))
+_NUMBER_CHECKS = {"integer": _is_integer, "number": _is_number}
+_Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE_CHECKER.redefine_many(_NUMBER_CHECKS))
 
 
 def read_configuration(path: str | Path | None = None) -> dict:
@@ -78,7 +78,7 @@ def _read(path: Path) -> dict:
 
 
 def _from_json(text: str) -> dict | None:
-    """The configuration in a JSON file, in which numbers are spelt as YAML has texts; Snakemake tries JSON first, too."""
+    """The configuration in a JSON file, whose numbers YAML might read as text (1e5); Snakemake tries JSON first, too."""
     try:
         return json.loads(text)
     except ValueError:
@@ -99,7 +99,7 @@ def check_spelling(path: str | Path) -> None:
 
 
 def check_words(arguments: Iterable[str]) -> None:
-    """Refuse the same in ``--config KEY=VALUE``, whose value Snakemake reads as Python does."""
+    """Refuse in ``--config KEY=VALUE``, which Snakemake reads as Python does, what :func:`check_spelling` refuses."""
     faults = []
     for argument in arguments:
         faults += _collect_faults(functools.partial(cells.parse_word, argument.partition("=")[2]), f"--config {argument}: ")
@@ -169,9 +169,9 @@ def _with_whole_numbers(value):
     """A copy with 1 for 1.0 (YAML's 2.0e+4 means 20000), so that a value has one spelling in paths and commands."""
     try:
         if isinstance(value, Mapping):
-            return {key: _with_whole_numbers(part) for key, part in value.items()}
+            return {key: _with_whole_numbers(item) for key, item in value.items()}
         if isinstance(value, list):
-            return [_with_whole_numbers(part) for part in value]
+            return [_with_whole_numbers(item) for item in value]
     except RecursionError:
         raise ClusterletsError("The configuration cannot be used: a list or mapping in it contains itself.") from None
     return one_form(value)
@@ -189,7 +189,7 @@ def _in_one_line(text: str) -> str:
 
 
 def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
-    """Tables and methods of the user's own, and their files, that lie in the folder of the results, with the key of each."""
+    """The user's own tables, methods and their files that lie in the folder of the results, each with its key."""
     for key in ("datasets", "methods"):
         for entry in (entry for entry in config[key] if isinstance(entry, Mapping)):
             for path in (*([entry["path"]] if "path" in entry else []), *entry.get("files", [])):
@@ -198,7 +198,7 @@ def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def _results_faults(results: str) -> list[str]:
-    """Folders in which results would lie between other files, where they would replace some and be mistaken for others."""
+    """What is wrong with a folder where results would lie among other files, and so replace some or be mistaken for some."""
     here = Path.cwd()
     for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
         if base.is_relative_to(folder):
@@ -224,12 +224,12 @@ def _table_settings(entry: str | Mapping, scaling: str) -> dict:
     if is_user_table:
         defaults |= {"features": user_table.NUMERIC, "separator": None}
     else:
-        defaults |= {"sensitive": [CLASS], "duplicates": _usual_duplicates(entry["name"])}
+        defaults |= {"sensitive": [CLASS], "duplicates": _default_duplicates(entry["name"])}
     settings = {**defaults, **entry}
     return {"id": entry["name"] + _suffix(settings), **settings}
 
 
-def _usual_duplicates(name: str) -> str | None:
+def _default_duplicates(name: str) -> str | None:
     return describe(name)["duplicates"] if name in dataset_names() else None
 
 
@@ -238,8 +238,8 @@ def _suffix(table: Mapping) -> str:
     if "path" in table:
         return "." + "+".join(map(_path_safe, table.get("sensitive", [])))
     groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_path_safe, table["sensitive"]))
-    is_usual = table["duplicates"] == _usual_duplicates(table["name"])
-    return groups + ("" if is_usual else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
+    is_default = table["duplicates"] == _default_duplicates(table["name"])
+    return groups + ("" if is_default else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
 
 
 def _path_safe(column: str) -> str:
@@ -315,7 +315,7 @@ def _variants_without_effect(config: Mapping) -> list[str]:
 
 
 def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
-    """The name of a method and the rest of its entry; a method in a file has its name there."""
+    """The name of a method and the rest of its entry; a method in a file is named there."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "path" in entry:
         entry["name"] = load(entry).name
@@ -341,7 +341,7 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         faults += [
             f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
         ]
-        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}  # for entries that have none
+        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}  # for entries that set none
         values_tried = method.ladder() if config["ladders"] else method.grid()
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
         parameters = {**defaults, **entry.get("parameters", {})}
@@ -383,7 +383,7 @@ def _too_many_cells(config: Mapping) -> list[str]:
 def set_mirror(config: Mapping) -> None:
     """Pass the configured mirror to the jobs; a ``CLUSTERLETS_MIRROR`` that is already set takes precedence.
 
-    Passed through the environment and not as a rule's parameter: another mirror of the same files changes no result.
+    Passed through the environment and not as a rule's parameter: a different mirror of the same files changes no result.
     """
     if config["mirror"]:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))

@@ -1,6 +1,6 @@
 """Cells in which a fit exceeded a limit of time or memory: only they run again when the limits change.
 
-Such a cell has a second file, beside its own, with the limits. Snakemake reruns a job when its parameters change, so a cell's
+Such a cell has a second file, next to its own, with the limits. Snakemake reruns a job when its parameters change, so a cell's
 parameter is the limits to rerun it with, or empty for the many cells that never exceeded any.
 """
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from clusterlets.storage import is_intact, load_text, save_text
 
-#: It decides when a cell runs, not what it gives: see clusterlets.grid.fingerprints.
+#: It decides when a cell runs, not its results: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 
 def exceeded_limits(cell: str, limits: str) -> str:
     """The limits (JSON) that this cell must be rerun with, or "" if none of its fits ever exceeded one.
 
-    A damaged record counts as one of other limits.
+    A damaged record counts as one with different limits.
     """
     file = _file(cell)
     if not file.is_file():

@@ -6,36 +6,36 @@ from clusterlets.storage import csv_text
 from clusterlets.text import cut, plain_in_markdown
 
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
-_SHOWN = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal, a warning mentions dropped rows
+_TERMINAL_COLUMNS = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal, a warning mentions dropped rows
 
 _WIDTH = 120  # characters of a line
-_FRAME = 3  # characters between two columns
+_GAP = 3  # characters between two columns
 _VERDICTS = {True: "yes", False: "no", None: "not known"}
 
 
-def row(dataset: str, described: Mapping) -> dict[str, str]:
-    """A dataset's row from the description by its preparation, or by ``sources.yaml``; what is not known stays empty."""
-    groups = described.get("groups") or {}
+def row(dataset: str, description: Mapping) -> dict[str, str]:
+    """A dataset's row from its description in ``sources.yaml`` or by its preparation; what is not known stays empty."""
+    groups = description.get("groups") or {}
     return {
         "dataset": dataset,
-        "source": described["source"],
-        "rows": str(described.get("rows") or ""),
-        "dropped": str(described.get("dropped_duplicates", "")),
-        "features": str(described.get("features") or ""),
+        "source": description["source"],
+        "rows": str(description.get("rows") or ""),
+        "dropped": str(description.get("dropped_duplicates", "")),
+        "features": str(description.get("features") or ""),
         "groups": f"{len(groups)}: {', '.join(f'{name} {n}' for name, n in groups.items())}" if groups else "",
-        "fingerprint ok": _VERDICTS[described["fingerprint_ok"]] if "fingerprint_ok" in described else "",
-        "licence": described["licence"],
-        "citation": described["citation"],
+        "fingerprint ok": _VERDICTS[description["fingerprint_ok"]] if "fingerprint_ok" in description else "",
+        "licence": description["licence"],
+        "citation": description["citation"],
     }
 
 
-def listing(described: Mapping[str, Mapping]) -> str:
+def listing(descriptions: Mapping[str, Mapping]) -> str:
     """The table of all datasets for a terminal, with the warnings of their preparation below it."""
     warnings_of_datasets = (
-        (dataset, warning) for dataset, description in described.items() for warning in description.get("warnings", [])
+        (dataset, warning) for dataset, description in descriptions.items() for warning in description.get("warnings", [])
     )
     warnings = [f"- {dataset}: {plain_in_markdown(warning)}" for dataset, warning in warnings_of_datasets]
-    table = to_text([row(dataset, description) for dataset, description in described.items()])
+    table = to_text([row(dataset, description) for dataset, description in descriptions.items()])
     return "\n".join([table, *warnings, *([""] if warnings else [])])
 
 
@@ -44,11 +44,11 @@ def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
     return csv_text(rows, COLUMNS)
 
 
-def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _SHOWN) -> str:
+def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _TERMINAL_COLUMNS) -> str:
     """A Markdown table no wider than a terminal: the widest columns are cut until it fits, but never the first."""
     cells = [list(columns), *([plain_in_markdown(" ".join(row[column].split())) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    while sum(widths) + _FRAME * len(widths) + 1 > _WIDTH:
+    while sum(widths) + _GAP * len(widths) + 1 > _WIDTH:
         widths[widths.index(max(widths[1:]), 1)] -= 1
     lines = [_line(row, widths) for row in cells]
     rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"

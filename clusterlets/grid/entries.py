@@ -1,4 +1,4 @@
-"""Where the methods of a configuration come from: the package, a file of the user's, or a command line."""
+"""Where the methods of a configuration come from: the package, a user's file, or a command line."""
 
 import importlib
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ from clusterlets.grid.entries import load
 
 _PAIR = 4.5e-10  # seconds to add up the distance of two instances, shared by ten seeds
 _SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs that sampled sums visit, however many rows there are
-_ORDERED = 1e-7  # seconds to find a row's place in the samples
+_ORDERED = 1e-7  # seconds to find a row's position in the samples
 _SCORED = 6e-8  # seconds to score an instance in a run of a matcher
 _SAMPLE = 3.5e-7  # seconds to draw and score one partition for C
 _KMEANS = 2e-6  # seconds of k-means for an instance
@@ -46,19 +46,19 @@ def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: 
     seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
     outputs = sum(_number_of_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
     disk: float = _CELL * len(grid) + _NUMBER * rows * (features + 1)
-    largest = 0
+    largest_sums = 0
     sampled = min(rows, SAMPLED_ROWS)
     for k in config["k"]:
         pieces = sum(min(k, count) for count in group_counts)
         label_bytes = 1 if pieces <= 256 else 2
         disk += seeds * (rows * label_bytes * (1 + outputs) + _NUMBER * (pieces**2 + outputs * k**2 + pieces * features))
         disk += seeds * _NUMBER * pieces * sampled
-        largest = max(largest, block * pieces * max(pieces, sampled))
+        largest_sums = max(largest_sums, block * pieces * max(pieces, sampled))
     seconds = sum(seconds for _, seconds in dataset_steps(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
         extra = _variant_cost(rows, features, group_counts, config, variant)
         seconds, disk = seconds + extra.seconds, disk + extra.disk
-    return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest))
+    return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest_sums))
 
 
 def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
@@ -73,7 +73,7 @@ def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) 
     steps["cost_plainly"] = (len(config["k"]), len(config["k"]) * _START_COMPILED + starts)
     if "clusterlets" in needs:
         steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
-        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * _sums(rows, 1))
+        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * _sum_seconds(rows, 1))
     if "partitions" in needs:
         steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
     for cell in cells({**config, "datasets": [""]}):
@@ -82,30 +82,30 @@ def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) 
         if grid["needs"]:
             cell_seconds["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORED
         else:
-            cell_seconds["fit_method"] = _START_COMPILED + _fits(cell, grid, rows, features, n_groups, config["limits"])
+            cell_seconds["fit_method"] = _START_COMPILED + _fit_seconds(cell, grid, rows, features, n_groups, config["limits"])
         for step, seconds in cell_seconds.items():
             count, total = steps.get(step, (0, 0.0))
             steps[step] = (count + 1, total + seconds)
     return steps
 
 
-def _fits(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
+def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
     """CPU seconds of all fits of a cell and the distances that score them; 0 if the method does not handle the table."""
     method = load({"name": cell.method, **grid})
     if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0
     n_seeds = len(seeds_of(cell.seeds))
-    sums = max(1, len(method.outputs)) * _sums(rows, cell.k)
+    sums = max(1, len(method.outputs)) * _sum_seconds(rows, cell.k)
     seconds = min(method().seconds(rows, features, cell.k), limits["seconds"] or math.inf)
     return (n_seeds if method.is_random else 1) * grid["starts"] * seconds + n_seeds * sums
 
 
-def _sums(rows: int, parts: int) -> float:
-    """CPU seconds for distances inside equal parts of a table, exact or sampled, and from a sample of rows to all rows."""
+def _sum_seconds(rows: int, n_parts: int) -> float:
+    """CPU seconds to add up distances inside equal parts of a table, exact or sampled, and from sampled rows to all rows."""
     to_all = min(rows, SAMPLED_ROWS) * rows * _PAIR
     if rows > EXACT_LIMIT:
         return to_all + _SAMPLED_PAIRS * _PAIR + rows * _ORDERED
-    return to_all + rows / 2 / parts * rows * _PAIR
+    return to_all + rows / 2 / n_parts * rows * _PAIR
 
 
 def _number_of_outputs(name: str, entry: Mapping) -> int:

@@ -4,9 +4,9 @@ Snakemake reruns a job when its parameters change, but does not notice an edited
 the fingerprint of its step: the import closure inside this package, read from the source, and the locked versions of the
 numeric libraries.
 
-Of Python the syntax tree counts, without docstrings and ``__version__``: neither they nor comments change a result. A module
-that cannot change one either, as it measures, checks or explains, says so: ``IN_FINGERPRINTS = False``. Every file is read
-once in a process.
+Of a Python file only the syntax tree counts, without docstrings and ``__version__``: neither they nor comments change a
+result. A module that cannot change one either, because it only measures, checks or explains, says so:
+``IN_FINGERPRINTS = False``. Every file is read once per process.
 """
 
 import ast
@@ -58,10 +58,10 @@ def _digits(content: bytes) -> str:
 
 @functools.cache
 def _digest(path: Path) -> str:
-    """Digits for what a file can change: of Python, the syntax tree without docstrings; of any other file, its bytes."""
+    """Digits for what matters in a file: of Python, the syntax tree without docstrings; of any other file, its bytes."""
     try:
         content = ast.dump(_tree(path)).encode() if path.suffix == ".py" else path.read_bytes()
-    except (SyntaxError, ValueError):  # a user's file may be of another Python
+    except (SyntaxError, ValueError):  # a user's file may need a different version of Python
         content = path.read_bytes()
     return _digits(content)
 

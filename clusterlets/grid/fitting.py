@@ -25,10 +25,10 @@ from clusterlets.grid import processes
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memory
 
-_LONGEST_NOTE = 200
+_LONGEST_NOTE = 200  # letters
 _LARGEST_BATCH = 50  # seeds that a process fits
-_LONGEST_REQUEST = 4096  # bytes, as many as reach a pipe at once
-_LONGEST_OUTPUT = 100_000  # bytes that a fit may print
+_LONGEST_REQUEST = 4096  # bytes that are sure to pass a pipe in one piece
+_LONGEST_OUTPUT = 100_000  # bytes of what a fit prints that are passed on
 #: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
 # The parent's ends of the pipes to all keepers. No keeper may hold one: a keeper ends when its own pipe is closed. Threads fork
@@ -175,15 +175,15 @@ def _fit_apart(
             _serve(fit, seeds, limits, outcomes[1], output[1], folder)
         os.close(outcomes[1])
         os.close(output[1])
-        state, waits, has_parent = None, True, True
+        wait_status, is_waiting, has_parent = None, True, True
         with selectors.DefaultSelector() as selector:
             for pipe, sink in ((requests, None), (wakened, None), (outcomes[0], content.extend), (output[0], log.write)):
                 selector.register(pipe, selectors.EVENT_READ, sink)
-            while state is None and waits:
-                left = None if timeout is None else start + timeout - time.perf_counter()
-                ready = {key.fd: key.data for key, _ in selector.select(left)}
+            while wait_status is None and is_waiting:
+                seconds_left = None if timeout is None else start + timeout - time.perf_counter()
+                ready = {key.fd: key.data for key, _ in selector.select(seconds_left)}
                 has_parent = requests not in ready
-                waits = bool(ready) and has_parent  # or else the time is up
+                is_waiting = bool(ready) and has_parent  # nothing is ready when the time is up
                 for pipe, sink in ready.items():
                     if sink and not _read(pipe, sink):
                         selector.unregister(pipe)
@@ -194,8 +194,8 @@ def _fit_apart(
                 if wakened in ready:
                     os.read(wakened, 1024)
                     ended, status = os.waitpid(process, os.WNOHANG)
-                    state = status if ended else None
-        if state is None:
+                    wait_status = status if ended else None
+        if wait_status is None:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
         with suppress(ProcessLookupError, PermissionError):  # nothing that it started is left
@@ -214,11 +214,11 @@ def _fit_apart(
     elapsed = time.perf_counter() - start
     if not has_parent:
         raise BrokenPipeError  # as for a reply that nobody reads
-    if state is None:
+    if wait_status is None:
         _reply(replies, pickle.dumps(Fit(TIMEOUT, f"stopped after {timeout:g} s", seconds=elapsed)))
     else:
-        outcome = _next_outcome(content) if state == 0 else b""
-        _reply(replies, outcome or pickle.dumps(_ended(state, elapsed, limits.seconds)))
+        outcome = _next_outcome(content) if wait_status == 0 else b""
+        _reply(replies, outcome or pickle.dumps(_ended(wait_status, elapsed, limits.seconds)))
     return n_done + 1
 
 
@@ -256,9 +256,9 @@ def _read(pipe: int, sink: Callable[[bytes], Any]) -> bool:
     return bool(chunk)
 
 
-def _ended(state: int, elapsed: float, seconds: float | None = None) -> Fit:
-    """The outcome of a fit whose process ended without one, by its wait status."""
-    signum = os.WTERMSIG(state) if os.WIFSIGNALED(state) else 0
+def _ended(wait_status: int, elapsed: float, seconds: float | None = None) -> Fit:
+    """The outcome of a fit whose process ended without one."""
+    signum = os.WTERMSIG(wait_status) if os.WIFSIGNALED(wait_status) else 0
     if signum == signal.SIGPROF and seconds is not None:
         return Fit(TIMEOUT, f"stopped after {seconds:g} s of CPU time", seconds=seconds)
     # The system itself sends SIGKILL when memory runs out.
@@ -267,7 +267,7 @@ def _ended(state: int, elapsed: float, seconds: float | None = None) -> Fit:
 
 
 class _Log:
-    """What a fit and its programs print, passed on to standard error; of a long output the beginning and the end."""
+    """What a fit and its programs print, passed on to standard error; of a long output only the beginning and the end."""
 
     def __init__(self):
         self._n_bytes, self._end, self._ends_line = 0, b"", True

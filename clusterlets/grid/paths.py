@@ -23,7 +23,7 @@ def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
 
 
 def fit_path(kind: str) -> str:
-    """The same for a method that clusters instances, where each configuration has its own files."""
+    """As :func:`block_path`, for a method that clusters instances: each configuration has its own files."""
     return block_path(kind, "{method}/k{k}{parameters}")
 
 

@@ -16,8 +16,8 @@ from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.score import evaluate
 
-# Clusterings whose silhouettes are computed together; more would save little time and take memory.
-_TOGETHER = 10
+# Clusterings whose silhouettes are computed together; more would save little time and cost memory.
+_BATCH = 10
 
 
 def save_pieces(
@@ -52,7 +52,7 @@ def _disjoint(in_pieces: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[st
 def _sums(
     X: np.ndarray, in_pieces: Mapping[str, tuple[np.ndarray, np.ndarray]], order: np.ndarray | None
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """Summed distances between each key's pieces, (G, G), only inside them if clusters are disjoint; or estimates."""
+    """Sums of distances between each key's pieces, (G, G): estimates with ``order``; only within pieces if disjoint."""
     if order is not None:
         for key, (piece_of, membership) in in_pieces.items():
             yield key, geometry.sampled_sums(X, piece_of, len(membership.T), order)
@@ -84,8 +84,8 @@ def _instance_scores(
 def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sample: np.ndarray) -> dict[str, np.ndarray]:
     """Silhouettes of the sampled rows (m,) by the labels (n,) of each key."""
     silhouettes = {}
-    for first in range(0, len(labellings), _TOGETHER):
-        keys = list(labellings)[first : first + _TOGETHER]
+    for first in range(0, len(labellings), _BATCH):
+        keys = list(labellings)[first : first + _BATCH]
         stacked = np.stack([labellings[key] for key in keys])
         sums_of_keys = geometry.row_sums(X, sample, stacked, int(stacked.max()) + 1)
         for key, labels, sums in zip(keys, stacked, sums_of_keys, strict=True):

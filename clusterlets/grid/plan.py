@@ -84,7 +84,7 @@ class Plan:
         return json.dumps(self.cell(wildcards).parameters)
 
     def starts(self, wildcards: Any) -> int:
-        """The starts of each run of a method."""
+        """How many starts each run of a method has."""
         return self.config["grids"][wildcards.method]["starts"]
 
     def method_entry(self, wildcards: Any) -> str:
@@ -184,9 +184,9 @@ class Plan:
         return _receipt(self.table(wildcards)["name"])
 
     def edited_raw_files(self, wildcards: Any) -> str:
-        """The raw files of a table that are no longer what its receipt says; by content, as an older file may replace a newer.
+        """The raw files of a table that differ from its receipt: by content, because an older file may replace a newer one.
 
-        A parameter: it makes the step run that names such a file and sets it aside.
+        A parameter of a rule, so that the step runs that reports such a file and sets it aside.
         """
         return _edited_files(self.receipt(wildcards))
 
@@ -207,7 +207,7 @@ class Plan:
     # ---- fingerprints ------------------------------------------------------------------------------------------------
 
     def fetch_fingerprint(self, wildcards: Any) -> str:
-        """Fingerprint of fetching a dataset. It includes no library, because another numpy changes no download."""
+        """Fingerprint of fetching a dataset. It includes no library, because a different numpy changes no download."""
         return step_fingerprints.dataset_fingerprint("fetching", wildcards.dataset, libraries=())
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
@@ -259,13 +259,13 @@ class Plan:
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
     def _modules(self, names: list[str]) -> list[str]:
-        """The modules of this package that make those methods, and that no step imports by statement."""
+        """The modules of this package that define these methods; no step imports them by statement."""
         packaged = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
         programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
         return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged), *programs]
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The files that those methods are made of, if they are the user's own."""
+        """The files that these methods are made of, if they are the user's own."""
         grids = [self.config["grids"][name] for name in names]
         return tuple(path for grid in grids for path in (*([grid["path"]] if "path" in grid else []), *grid.get("files", [])))
 
@@ -305,7 +305,7 @@ def _hash_of_file(path: str) -> str:
 
 @functools.cache
 def _edited_files(receipt: str) -> str:
-    """Paths of the files beside a receipt that differ from what it lists. A damaged receipt is left to the step."""
+    """Paths of the files next to a receipt that differ from what it lists. A damaged receipt is left to the step."""
     try:
         listed = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
         digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in listed.items()}

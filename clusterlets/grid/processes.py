@@ -33,9 +33,9 @@ def open_lifeline() -> Callable[[], None]:
 
 
 def end_with_run() -> None:
-    """End this process, by SIGTERM and then by SIGKILL, when the run that started it ends; nothing without a run.
+    """End this process, by SIGTERM and then by SIGKILL, when the run that started it ends; does nothing without a run.
 
-    To be called before anything starts a thread, as this forks.
+    It forks, so it must be called before anything starts a thread.
     """
     run, _, system = os.environ.get(_LIFELINE, "").rpartition(":")
     if not system or system != _system():  # a run of another machine or container cannot be watched

@@ -23,12 +23,12 @@ from clusterlets.methods import Method
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
 # Braces without a space that Python, a shell or a program would replace, and this module does not.
 _OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
-_BRACES = "Braces that are the program's own need a space, as in { print }; others belong in a script"
+_BRACES_ADVICE = "Braces that are the program's own need a space, as in { print }; others belong in a script"
 # The placeholders that every command may have.
 _BUILT_IN = ("table", "labels", "k", "seed")
 
-_PAUSE = 0.2  # seconds after which a quiet program is looked at
-_LONGEST_PIPE = 1 << 20  # bytes: as much as Linux lets a pipe hold
+_PAUSE = 0.2  # seconds between two looks at whether a quiet program has ended
+_PIPE_SIZE = 1 << 20  # bytes: as much as Linux lets a pipe hold
 
 
 def program(method_name: str, command: str, conda: str = "") -> type[Method]:
@@ -40,7 +40,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
     command : str
         For the shell. ``{table}`` is the file to read: a CSV with a header, the features x1, x2, ... and last the column
         ``sensitive``, codes 0..K-1. ``{labels}`` is the file to write: a CSV with the header ``cluster`` and one whole number
-        a row, in the table's order. ``{k}``, ``{seed}`` and the names of parameters in braces stand for their values.
+        per row, in the table's order. ``{k}``, ``{seed}`` and the names of parameters in braces stand for their values.
     conda : str
         Name of the conda environment that it runs in, if it needs one of its own.
 
@@ -65,7 +65,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
                 _write_table(table, X, groups)
                 seed = int(random_state.integers(2**31))
                 values = {"table": str(table), "labels": str(labels), "k": n_clusters, "seed": seed, **parameters}
-                _run([*shell, _filled(command, values)])
+                _run([*shell, _fill(command, values)])
                 return _read_labels(labels, len(X))
 
         def faults(self, n_clusters, **parameters):
@@ -75,7 +75,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
 
 
 def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the placeholders of a command and its parameters, in words."""
+    """What is wrong with the placeholders of a command and its parameters."""
     placeholders = [name for _, name in _PLACEHOLDER.findall(command)]
     for name in parameters:
         if name in _BUILT_IN:
@@ -84,39 +84,39 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
             yield f"parameters: the command has no {{{name}}}, so its values would all be the same run"
     for dollar, name in dict.fromkeys(_PLACEHOLDER.findall(command)):
         if not dollar and name not in {*_BUILT_IN, *parameters}:
-            yield (f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. {_BRACES}")
+            yield f"command: {{{name}}} is not a parameter; its parameters: {', '.join(parameters) or 'none'}. {_BRACES_ADVICE}"
         elif dollar and name in {*_BUILT_IN, *parameters}:
             yield f"command: ${{{name}}} is a variable of the shell; write {{{name}}}, or rename the variable"
     for braces in dict.fromkeys(_OTHER_BRACES.findall(command)):
-        yield f"command: {braces} is no placeholder, which is a name in braces and nothing else. {_BRACES}"
+        yield f"command: {braces} is no placeholder, which is a name in braces and nothing else. {_BRACES_ADVICE}"
     depths = list(accumulate({"{": 1, "}": -1}.get(letter, 0) for letter in command))
     if depths[-1] or min(depths) < 0:
-        yield f"command: it has a {'{' if depths[-1] > 0 else '}'} without its counterpart. {_BRACES}"
+        yield f"command: it has a {'{' if depths[-1] > 0 else '}'} without its counterpart. {_BRACES_ADVICE}"
     try:
-        _filled(command, {**dict.fromkeys(_BUILT_IN, 0), **parameters})
+        _fill(command, {**dict.fromkeys(_BUILT_IN, 0), **parameters})
     except ClusterletsError as error:
         yield str(error)
 
 
-def _filled(command: str, values: Mapping[str, Any]) -> str:
-    """The command with all placeholders replaced at once; ClusterletsError if it has one in quotes whose value needs them."""
+def _fill(command: str, values: Mapping[str, Any]) -> str:
+    """The command with all placeholders replaced at once; ClusterletsError for one whose value would not stay one word."""
     texts = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
 
-    def filled(text: str, as_word: Callable[[str], str]) -> str:
-        return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in texts else as_word(texts[match[2]]), text)
+    def fill(text: str, quote: Callable[[str], str]) -> str:
+        return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in texts else quote(texts[match[2]]), text)
 
     quoted = [name for _, name in _PLACEHOLDER.findall(command) if name in texts and shlex.quote(texts[name]) != texts[name]]
     if quoted:
         try:
-            is_right = shlex.split(filled(command, shlex.quote)) == [filled(word, str) for word in shlex.split(command)]
+            are_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
         except ValueError:  # an open quote
-            is_right = False
-        if not is_right:
+            are_words = False
+        if not are_words:
             raise ClusterletsError(
                 f"command: the shell would not read {texts[quoted[0]]!r} as one word in place of {{{quoted[0]}}}; values are "
                 "quoted, so leave out the quotes around it"
             )
-    return filled(command, shlex.quote)
+    return fill(command, shlex.quote)
 
 
 def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
@@ -146,10 +146,10 @@ def _pass_on(pipe: int, process: subprocess.Popen) -> bytes:
     while not has_ended:
         has_ended = process.poll() is not None  # first, so that all of its output is read below
         if select.select([pipe], [], [], 0 if has_ended else _PAUSE)[0]:
-            chunk = os.read(pipe, _LONGEST_PIPE)
+            chunk = os.read(pipe, _PIPE_SIZE)
             with suppress(OSError):
                 os.write(2, chunk)
-            content = (content + chunk)[-_LONGEST_PIPE:]
+            content = (content + chunk)[-_PIPE_SIZE:]
             has_ended |= not chunk
     return content
 

@@ -77,7 +77,7 @@ class Clusters:
         return rows, clusters
 
     def check_against_row(self, row: Mapping, deviation: str, where: str) -> None:
-        """Raise ClusterletsError if a row of the results belongs to other clusters, such as those of another configuration."""
+        """Raise ClusterletsError if a row of the results belongs to other clusters, as of a different configuration."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         recovered = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
@@ -119,14 +119,14 @@ class IntermediateFiles:
         ClusterletsError
             If the run has no clusters, or a file that they are made from is missing or damaged.
         """
-        needs, arrays = self._shared_inputs(run), self._arrays("pieces", run)
+        needs, arrays = self._needs(run), self._arrays("pieces", run)
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]
         if not needs:
             return Clusters(arrays["membership"], counts, labels)
         fronts = SeedBlock.load(self._path("partitions", run)) if "partitions" in needs else None
         grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
         settings = {name: self._config[key] for name, key in grid["settings"].items()}
-        matched = match(
+        matchings = match(
             cast(type[Matcher], load(entries(self._config)[run.method])),
             run.dataset,
             run.k,
@@ -137,12 +137,12 @@ class IntermediateFiles:
             SeedBlock.load(self._path("pieces", run)),
             fronts,
         )
-        ((_, fit),) = matched
+        ((_, fit),) = matchings
         if fit.status != OK:
             raise ClusterletsError(f"This run has no clusters: it is {fit.status}, see {self.cell(run)}.")
         return Clusters(fit.result, counts, labels)
 
-    def _shared_inputs(self, run: Run) -> list[str]:
+    def _needs(self, run: Run) -> list[str]:
         return self._config["grids"][run.method]["needs"]
 
     def _block(self, run: Run) -> str:
@@ -154,7 +154,7 @@ class IntermediateFiles:
 
     def _path(self, kind: str, run: Run) -> str:
         cell = run.cell(self._block(run))
-        path = cell_block_path(kind, cell, bool(self._shared_inputs(run)), self._results)
+        path = cell_block_path(kind, cell, bool(self._needs(run)), self._results)
         if not Path(path).is_file():
             raise ClusterletsError(f"{path} does not exist. {self.remedy(path, run)}")
         return path
@@ -164,7 +164,7 @@ class IntermediateFiles:
         status, _ = block.status_of(run.seed)
         if status != OK:
             raise ClusterletsError(f"This run has no clusters: it is {status}, see {self.cell(run)}.")
-        key = str(run.seed) if self._shared_inputs(run) else f"{run.name}/{run.seed}"
+        key = str(run.seed) if self._needs(run) else f"{run.name}/{run.seed}"
         if key not in block.values:
             path = self._path(kind, run)
             problem = f"{path} holds no run of {run.name} with seed {run.seed}"

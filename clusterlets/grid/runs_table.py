@@ -74,12 +74,12 @@ COLUMNS = tuple(column.name for column in TABLE)
 TEXT = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
 
 # The paper's parameters have columns of their own.
-_OF_PAPER = {"hops": int, "omega": float}
+_PAPER_PARAMETERS = {"hops": int, "omega": float}
 
 
 def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
     """The columns of a run that hold its parameters: hops and omega if it has them, and all parameters as text."""
-    numbers = {name: number_type(parameters[name]) for name, number_type in _OF_PAPER.items() if name in parameters}
+    numbers = {name: number_type(parameters[name]) for name, number_type in _PAPER_PARAMETERS.items() if name in parameters}
     return {**numbers, "parameters": format_parameters(parameters)}
 
 

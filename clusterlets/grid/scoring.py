@@ -57,11 +57,11 @@ def score_all(
     columns: Sequence[Sequence] = (),
 ) -> Iterator[dict]:
     """A row for each outcome; ``columns`` are those of :class:`clusterlets.metrics.pieces.Pieces`."""
-    for run in outcomes:
-        row = {"dataset": dataset, **run_columns(method, run.name, k, parameters)}
-        row |= {"seed": run.seed, "status": run.status, "note": run.note, **run.columns}
-        if run.arrays:
-            row |= evaluate(SCORES, Pieces(**run.arrays, diameter=diameter, deviation=deviation, columns=columns))
+    for outcome in outcomes:
+        row = {"dataset": dataset, **run_columns(method, outcome.name, k, parameters)}
+        row |= {"seed": outcome.seed, "status": outcome.status, "note": outcome.note, **outcome.columns}
+        if outcome.arrays:
+            row |= evaluate(SCORES, Pieces(**outcome.arrays, diameter=diameter, deviation=deviation, columns=columns))
         yield row
 
 
@@ -140,7 +140,7 @@ def match(
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
-            # Imported by name, so that only the fingerprint of C includes it, whose own file imports it.
+            # Imported by name, so that only the fingerprint of C, whose own file imports it, includes it.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
 
@@ -178,7 +178,7 @@ def _instances(
     """The instances in a matcher's clusters and, unless these overlap, silhouettes of rows (m,) from ``sums`` (N, m)."""
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
     labels = labels_of_pieces(table.X, piece_of, membership, centres)
-    if (membership.sum(axis=0) != 1).any():  # cut at the nearest centres, so clusters are not unions of clusterlets
+    if (membership.sum(axis=0) != 1).any():  # overlaps go to the nearest centre, and so split clusterlets
         return Instances(table.X, table.groups, labels, centres)
     cluster_sums = np.stack([sums[cluster].sum(axis=0) for cluster in membership])
     silhouettes = instances.silhouettes(cluster_sums, np.bincount(labels), labels[sample])

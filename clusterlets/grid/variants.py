@@ -14,11 +14,11 @@ from clusterlets.grid.paths import PLAIN_COST
 SEEDS_OF_PAPER = 10
 
 # Settings that touch all cells; others touch only the methods that take them as parameters.
-_OF_ALL = {"deviation", "scaling"}
+_TOUCHING_ALL = {"deviation", "scaling"}
 
 
 def folder(results: str, variant: str) -> str:
-    """The folder of a variant's cells, or of those of the grid itself, whose name is empty."""
+    """The folder of a variant's cells; of the grid's own if the name is empty."""
     return f"{results}/variants/{variant}" if variant else results
 
 
@@ -33,7 +33,7 @@ def settings_of(config: Mapping, variant: str) -> dict:
 
 
 def has_own_tables(config: Mapping, variant: str) -> bool:
-    """Whether a variant has its own tables, and all that is made from them; the grid itself always has."""
+    """Whether a variant has its own tables, and all that is made from them; the grid itself always does."""
     return not variant or "scaling" in config["variants"][variant]
 
 
@@ -58,4 +58,4 @@ def plain_cost_paths(config: Mapping, variant: str) -> dict[tuple[str, int], str
 
 
 def _touches(changes: Mapping, grid: Mapping) -> bool:
-    return not changes.keys().isdisjoint(_OF_ALL.union(grid["settings"].values()))
+    return not changes.keys().isdisjoint(_TOUCHING_ALL.union(grid["settings"].values()))

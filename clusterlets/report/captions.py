@@ -52,8 +52,8 @@ RESULTS = {
         "comparison_controls": "The same counts for copies of the paper that we made: perfect ones, and wrong ones.",
     },
     "Claims": {
-        "claims": "Every claim that the paper makes of its experiments: how it is tested, and the verdicts by the paper's own "
-        "numbers, by ours, and on controls in the place of Clusterlets.",
+        "claims": "Every claim that the paper makes about its experiments: how it is tested, and the verdicts by the paper's "
+        "own numbers, by ours, and on controls in the place of Clusterlets.",
     },
     "Sensitivity analysis": {
         "sensitivity": "Numbers of tables 1 to 4 with the usual choices, and with one choice taken the other way.",

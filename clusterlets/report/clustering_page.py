@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from clusterlets.report.templating import View, render_template
-from clusterlets.report.templating import picture as embedded
+from clusterlets.report.templating import View, embed_png, render_template
 
 #: Clusters with a profile; a page with more would be too large.
-MOST_PROFILES = 30
+MAX_PROFILES = 30
 
 
 @dataclass(frozen=True)
@@ -52,10 +51,10 @@ def render(
         warnings=warnings,
         method=method,
         clusters=_clusters(composition, group_counts, deviations),
-        profiles=[(profile, embedded(profile.picture)) for profile in profiles],
+        profiles=[(profile, embed_png(profile.picture)) for profile in profiles],
         scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
         command=command,
-        picture=embedded(picture),
+        picture=embed_png(picture),
     )
 
 

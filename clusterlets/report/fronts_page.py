@@ -10,14 +10,14 @@ from clusterlets.analysis.leaderboard import BLOCK, LIMITS, TOLERANCE
 from clusterlets.report import standings
 from clusterlets.report.templating import render_template
 
-_WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "controls", "outputs without a claim")
+_GLOSSARY_WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "controls", "outputs without a claim")
 #: What the page holds of each point, in this order.
 FIELDS = tuple("method parameters price deviation_max clusters_least clusters_most smallest runs exact".split())
 
 
 def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
     """The page as HTML, from ``leaderboard_points.csv``; ``board`` is the page with all tables, which it links to."""
-    data = embedded(points)
+    data = page_data(points)
     return render_template(
         "fronts.html",
         script="fronts.js",
@@ -26,12 +26,12 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
         empty=standings.EMPTY,
         leaderboard=board,
         introduction=standings.INTRODUCTION,
-        glossary=[(word, standings.GLOSSARY[word]) for word in _WORDS],
+        glossary=[(word, standings.GLOSSARY[word]) for word in _GLOSSARY_WORDS],
     )
 
 
-def embedded(points: pd.DataFrame) -> dict:
-    """What the page draws: the points of every block, each a list of :data:`FIELDS`; methods by place.
+def page_data(points: pd.DataFrame) -> dict:
+    """What the page draws: the points of every block, each a list of :data:`FIELDS`; methods by index.
 
     A configuration without a price, because no scoring run has a result or because clusters overlap, is only counted, in
     ``unpriced``. ``infeasible`` lists the limits that no clustering of the block keeps.
@@ -47,7 +47,7 @@ def embedded(points: pd.DataFrame) -> dict:
         blocks.append(
             {
                 **{"table": table, "groups": groups, "k": int(k)},
-                "infeasible": [limit for limit, proved in infeasible.items() if (dataset, k) in proved],
+                "infeasible": [limit for limit, proved_blocks in infeasible.items() if (dataset, k) in proved_blocks],
                 "unpriced": len(rows) - len(priced),
                 "points": priced[list(FIELDS)].astype(object).to_numpy().tolist(),
             }

@@ -1,4 +1,4 @@
-"""What a reader must know beside the verdict: what is missing, what is unlike the paper, what is not counted."""
+"""What a reader must know besides the verdict: what is missing, what differs from the paper, what is not counted."""
 
 from collections.abc import Mapping
 
@@ -36,7 +36,7 @@ def missing_lines(results: Results) -> list[str]:
         lines.append(f"Of the paper's {total} datasets, {present} here; missing: {', '.join(missing)}.")
     if extra:
         lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
-    lines += _differences_from_paper(results.runs) + _other_settings(_SETTINGS_OF_PAPER, results.settings)
+    lines += _differences_from_paper(results.runs) + _other_settings(results.settings)
     lines += _other_parameters(results.settings["grids"]) + run_lines
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]
 
@@ -103,16 +103,14 @@ def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
     ]
 
 
-def _other_settings(paper: Mapping, ours: Mapping, prefix: str = "") -> list[str]:
+def _other_settings(settings: Mapping) -> list[str]:
     """Settings that change what a number means and differ from the paper's."""
-    lines = []
-    for key, value in paper.items():
-        if isinstance(value, Mapping):
-            lines += _other_settings(value, ours[key], f"{key}.")
-        elif ours[key] != value:
-            lines.append(f"Setting {prefix}{key}: {ours[key]} instead of {value}.")
-    scaled = [name for name, table in ours.get("tables", {}).items() if table["scaling"] != ours["scaling"]]
-    return lines + [f"Dataset {name}: scaling {ours['tables'][name]['scaling']}." for name in scaled]
+    different = [(key, value) for key, value in _SETTINGS_OF_PAPER.items() if settings[key] != value]
+    tables = {name: table["scaling"] for name, table in settings.get("tables", {}).items()}
+    return [
+        *(f"Setting {key}: {settings[key]} instead of {value}." for key, value in different),
+        *(f"Dataset {name}: scaling {scaling}." for name, scaling in tables.items() if scaling != settings["scaling"]),
+    ]
 
 
 def remarks_on_numbers(results: Results) -> list[str]:

@@ -19,7 +19,7 @@ from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.figures import declarations_on
 from clusterlets.report.narrative import missing_lines, remarks_on_numbers
 from clusterlets.report.standings import Standings
-from clusterlets.report.templating import View, picture, render_template
+from clusterlets.report.templating import View, embed_png, render_template
 from clusterlets.text import counted, decimal
 
 # Color and symbol of a verdict: never the color alone.
@@ -39,9 +39,9 @@ TITLES = {
     "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
     "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
-# Title, a remark on all reasons below it, and the verdict they explain.
+# Title, a remark on all the reasons below it, and the verdict that they explain.
 _WHY = (
-    ("Why numbers differ", "Written of the run in reference/paper: ten datasets, the paper's grid.", "differs"),
+    ("Why numbers differ", "Written for the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers were not compared", "", "not comparable"),
 )
 # Tables of results/statistics that the page shows whole.
@@ -62,7 +62,7 @@ class Findings:
     """What other steps computed from the runs, read from their files. Each may be empty; the page then says so.
 
     ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``, ``fits``,
-    ``provenance`` and the figures drawn from them are the only ones that differ between two runs of equal results.
+    ``provenance`` and the figures drawn from them are the only ones that differ between two runs with equal results.
     """
 
     images: Mapping[str, bytes]
@@ -91,7 +91,7 @@ def render(results: Results, findings: Findings) -> str:
         symbols=SYMBOLS,
         of_paper=has_paper_data,
         title=_title(results),
-        lead=_describe_title(results),
+        lead=_lead(results),
         answers=verdict.answers(results, findings.standings),
         glossary=list(verdict.GLOSSARY.items()),
         further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
@@ -116,8 +116,8 @@ def render(results: Results, findings: Findings) -> str:
         else [],
         figures=figures("report.html", findings.images),
         assumptions=statistics.ASSUMPTIONS,
-        with_controls=[(ranking.title, words) for ranking, words in rankings if ranking.name in _CONTROLLED],
-        rankings=[(ranking.title, words) for ranking, words in rankings if ranking.name not in _CONTROLLED],
+        with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _CONTROLLED],
+        rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _CONTROLLED],
         at_limits=at_fairness.sentences(results.at_given_fairness),
         at_limits_table=_view_unless_empty(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
@@ -140,7 +140,7 @@ def _title(results: Results) -> str:
     return f"Fair clustering: {counted(methods, 'method')} on {counted(len(results.datasets), 'dataset')}"
 
 
-def _describe_title(results: Results) -> str:
+def _lead(results: Results) -> str:
     if results.has_paper_data:
         return "Every number and every claim of the paper's experiments, computed again from raw data."
     return "How fair each method is on these tables, what its fairness costs, and whether the methods differ significantly."
@@ -166,29 +166,29 @@ def _counts(counts: pd.DataFrame) -> list[dict]:
     return [
         {
             "title": TITLES[row["table"]],
-            "place": row["table"],
-            "verdicts": [(word, row[word]) for word in comparison.VERDICTS],
+            "anchor": row["table"],
+            "verdicts": [(verdict, row[verdict]) for verdict in comparison.VERDICTS],
             "only_shown": row["only_shown"],
         }
         for row in counts[counts["table"] != "all"].to_dict("records")
     ]
 
 
-def _controls(beside: pd.DataFrame) -> list[tuple[str, list[str]]]:
+def _controls(judged: pd.DataFrame) -> list[tuple[str, list[str]]]:
     """For each of the paper's tables, what the cells of a row say for the paper and for every kind of copy."""
     sources = [controls.PAPER, controls.PERFECT, *controls.WRONG]
     texts = {
         (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
-        for row in beside.to_dict("records")
+        for row in judged.to_dict("records")
     }
-    return [(TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in beside["table"].unique()]
+    return [(TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in judged["table"].unique()]
 
 
 def _claims(claims: pd.DataFrame) -> list[dict]:
     """The rows, each with its files of evidence as (name, link)."""
     rows = claims.fillna("").astype(str).to_dict("records")
-    files = [re.findall(r"[^\s,;]+", row["evidence"]) for row in rows]
-    return [row | {"evidence": [_shown_at(PurePosixPath(file)) for file in own]} for row, own in zip(rows, files, strict=True)]
+    links = [[_shown_at(PurePosixPath(file)) for file in re.findall(r"[^\s,;]+", row["evidence"])] for row in rows]
+    return [row | {"evidence": evidence} for row, evidence in zip(rows, links, strict=True)]
 
 
 def _shown_at(path: PurePosixPath) -> tuple[str, str]:
@@ -213,7 +213,7 @@ def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 
 def view(frame: pd.DataFrame) -> View:
     """Any table: numbers with three decimals or, where these would show 0, two digits; ``–`` for a missing value."""
-    columns = [(_words(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
+    columns = [(_plain(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
     return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
 
 
@@ -239,7 +239,7 @@ def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
     return costs.sort_values("median_seconds", ascending=False, kind="stable").reset_index()
 
 
-def _words(name: str) -> str:
+def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
@@ -282,15 +282,15 @@ def _comparison_rows(compared: pd.DataFrame) -> dict:
     cells = {key: _number(cell) | {"best": key in best} for key, cell in zip(keys, compared.to_dict("records"), strict=True)}
     quantities = list(compared["quantity"].unique())
     return {
-        "quantities": [_words(quantity) for quantity in quantities],
+        "quantities": [_plain(quantity) for quantity in quantities],
         "rows": [
-            (_row(compared["table"].iloc[0], row), [cells.get((row, quantity)) for quantity in quantities])
+            (_row_name(compared["table"].iloc[0], row), [cells.get((row, quantity)) for quantity in quantities])
             for row in compared["row"].unique()
         ],
     }
 
 
-def _row(table: str, row: str) -> str:
+def _row_name(table: str, row: str) -> str:
     """The name of a row for readers: ``Pearson · Cohesion · Omega`` of a correlation."""
     return " · ".join(map(tables.readable_name, row.split())) if table == "table5_correlations" else row
 
@@ -300,8 +300,8 @@ def _number(cell: dict) -> dict:
     ours, difference = _format_like(cell["reported"], cell["reproduced"]), cell["difference"]
     return {
         "table": TITLES[cell["table"]].partition(":")[0],
-        "row": _row(cell["table"], cell["row"]),
-        "quantity": _words(cell["quantity"]),
+        "row": _row_name(cell["table"], cell["row"]),
+        "quantity": _plain(cell["quantity"]),
         "ours": ours,
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
         "printed": _format_printed(cell["reported"]),
@@ -327,14 +327,14 @@ def _format_printed(printed: str) -> str:
     return re.sub(r"(?<!\d)\.(?=\d)", "0.", printed).replace("-", "−") if re.fullmatch(r"-?[\d.]+", printed) else printed
 
 
-def _flatten(content: Mapping, inside: str = "") -> list[tuple[str, str]]:
+def _flatten(content: Mapping, prefix: str = "") -> list[tuple[str, str]]:
     """Every entry as key and value; nested entries have dotted keys."""
     rows = []
     for key, value in content.items():
         if isinstance(value, Mapping):
-            rows += _flatten(value, f"{inside}{key}.")
+            rows += _flatten(value, f"{prefix}{key}.")
         else:
-            rows.append((f"{inside}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
+            rows.append((f"{prefix}{key}", ", ".join(map(str, value)) if isinstance(value, list) else str(value)))
     return rows
 
 
@@ -347,7 +347,7 @@ def _accounts(provenance: Mapping) -> list[dict]:
             continue
         is_table = bool(content) and all(isinstance(value, Mapping) for value in content.values())
         frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if is_table else None
-        parts.append({"title": _words(name).capitalize(), "rows": _flatten(content), "view": view(frame) if is_table else None})
+        parts.append({"title": _plain(name).capitalize(), "rows": _flatten(content), "view": view(frame) if is_table else None})
     return parts
 
 
@@ -362,8 +362,8 @@ def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
         if not image or is_empty(image):
             continue
         png, pdf = figure.files("png", "pdf")
-        labels = {"name": figure.name, "title": figure.title, "caption": figure.caption}
+        shown = {"name": figure.name, "title": figure.title, "caption": figure.caption, "png": png, "pdf": pdf}
         for section in figure.sections:
             if section.startswith(f"{page}#"):
-                sections.setdefault(section.partition("#")[2], []).append({**labels, "png": png, "pdf": pdf, **picture(image)})
+                sections.setdefault(section.partition("#")[2], []).append(shown | embed_png(image))
     return sections

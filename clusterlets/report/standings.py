@@ -68,7 +68,7 @@ _HEADINGS = {
     METHOD: "Methods",
     CLUSTERLETS: "Matchers of Clusterlets",
     leaderboard.OUTPUT: "Outputs without a claim",
-    leaderboard.CONTROL: "Controls",
+    CONTROL: "Controls",
 }
 
 
@@ -101,13 +101,13 @@ class Standings:
         return rows[rows["kind"] == kind] if kind else rows
 
     def pairs_under(self, limit: float) -> pd.DataFrame:
-        """Every pair of methods under one limit, matchers and controls left out, in the leaderboard's order."""
+        """Every pair of methods under one limit, without matchers, controls and second outputs, in the leaderboard's order."""
         order = list(self.under(limit, METHOD)["method"])
         rows = self.pairs[self.pairs["limit"] == limit]
         rows = rows[rows["method"].isin(order) & rows["other"].isin(order)]
-        places = [rows[column].map(order.index) for column in ("method", "other")]
-        flipped = rows.where(places[0] < places[1], _flipped(rows))
-        return flipped.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
+        ranks = [rows[column].map(order.index) for column in ("method", "other")]
+        better_first = rows.where(ranks[0] < ranks[1], _flipped(rows))
+        return better_first.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
 
     def pairs_of(self, method: str, limit: float) -> pd.DataFrame:
         """The pairs of one method under one limit, each seen from it, in the leaderboard's order of the others."""
@@ -132,16 +132,16 @@ def summary(standings: Standings) -> list[str]:
     """What was compared, and how the methods stand under :data:`SHOWN_LIMIT`; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
-    return [_scope(standings), *([_leaders(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else [])]
+    return [_scope_text(standings), *([_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else [])]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
     """A few sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
-    sentences = [(_scope(standings), _BOARD)]
-    sentences += [(_leaders(standings, limit), _OVERALL) for limit in standings.limits]
-    sentences += [(_matcher(standings, limit), _OVERALL) for limit in standings.limits if limit == SHOWN_LIMIT]
+    sentences = [(_scope_text(standings), _BOARD)]
+    sentences += [(_leaders_text(standings, limit), _OVERALL) for limit in standings.limits]
+    sentences += [(_matcher_text(standings, limit), _OVERALL) for limit in standings.limits if limit == SHOWN_LIMIT]
     return [(sentence, file) for sentence, file in sentences if sentence]
 
 
@@ -155,43 +155,43 @@ def introduction(settings: Mapping) -> str:
     return f"{INTRODUCTION} {_FEATURES[settings['scaling']]}"
 
 
-def _scope(standings: Standings) -> str:
+def _scope_text(standings: Standings) -> str:
     board = standings.board[standings.board["kind"] != CLUSTERLETS]
     board = standings.board if board.empty else board
-    names = ", ".join(f"{k:g}" for k in sorted(board["k"].unique()))
+    ks = ", ".join(f"{k:g}" for k in sorted(board["k"].unique()))
     tables = len(set(leaderboard.tables_of(board)))
     groups = board["dataset"].nunique()
     sensitive = f" with {groups} choices of sensitive groups" if groups > tables else ""
     runs = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
-        f"{_names_of(standings, METHOD)} methods and {counted(_names_of(standings, CONTROL), 'control')} were compared on "
-        f"{counted(tables, 'table')}{sensitive}, "
-        f"with k {names}; {counted(runs, 'seed')} that chose no parameters gave the scores."
+        f"{_count(standings, METHOD)} methods and {counted(_count(standings, CONTROL), 'control')} were compared "
+        f"on {counted(tables, 'table')}{sensitive}, "
+        f"with k {ks}; {counted(runs, 'seed')} that chose no parameters gave the scores."
     )
 
 
-def _names_of(standings: Standings, kind: str) -> int:
+def _count(standings: Standings, kind: str) -> int:
     return standings.board.loc[standings.board["kind"] == kind, "method"].nunique()
 
 
-def _leaders(standings: Standings, limit: float) -> str:
+def _leaders_text(standings: Standings, limit: float) -> str:
     rows = standings.under(limit, METHOD)
     if rows.empty or not rows["kept"].max():
         return f"{describe_limit(limit).capitalize()}, no method keeps the limit in any block."
     first, *others = rows.to_dict("records")
-    then = [f"{row['method']} {_percent(row['reliability'])}, {row['price']:.2f}" for row in others[:3] if row["kept"]]
+    runners_up = [f"{row['method']} {_percent(row['reliability'])}, {row['price']:.2f}" for row in others[:3] if row["kept"]]
     text = (
         f"{describe_limit(limit).capitalize()}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} "
         f"of {counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}."
     )
-    text += f" {_cheapest_count(standings, limit, first['method'])}"
-    text += f" Then come {'; '.join(then)}." if then else ""
+    text += f" {_cheapest_text(standings, limit, first['method'])}"
+    text += f" Then come {'; '.join(runners_up)}." if runners_up else ""
     pairs = standings.pairs_under(limit)
-    alike = list(pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"].fillna("") == ""), "other"])
-    return text + (f" It is not told apart from {', '.join(alike)}." if alike else "")
+    not_told_apart = list(pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"].fillna("") == ""), "other"])
+    return text + (f" It is not told apart from {', '.join(not_told_apart)}." if not_told_apart else "")
 
 
-def _cheapest_count(standings: Standings, limit: float, method: str) -> str:
+def _cheapest_text(standings: Standings, limit: float, method: str) -> str:
     cheapest = _cheapest_methods(standings.board)
     count = ((cheapest["limit"] == limit) & (cheapest["method"] == method)).sum()
     return f"It is the cheapest method that does in {count} of them."
@@ -213,7 +213,7 @@ def leading_matcher(standings: Standings, limit: float) -> Mapping | None:
     return rows[0] if rows else None
 
 
-def _matcher(standings: Standings, limit: float) -> str:
+def _matcher_text(standings: Standings, limit: float) -> str:
     row = leading_matcher(standings, limit)
     if row is None:
         return ""
@@ -231,7 +231,7 @@ def _matcher(standings: Standings, limit: float) -> str:
 
 
 def command(configfile: str) -> str:
-    """The command that repeats the runs of a row, but for the files, which :func:`cells_of` names."""
+    """The command that repeats the runs of a row, up to the files, which :func:`cells_of` gives."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
 
@@ -244,7 +244,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
         label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
-    k = int(parameters.pop("clusterlets", row["k"]))  # a matcher's own
+    k = int(parameters.pop("clusterlets", row["k"]))  # a matcher's own k
     blocks = seed_blocks(**settings["seeds"])
     cells = [Cell(row["dataset"], names[row["method"]], k, parameters, seeds) for seeds in blocks]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
@@ -254,7 +254,7 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 
 
 def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str:
-    """``results/leaderboard.md``: the words, findings, all methods, the pairs, and the cheapest of each block."""
+    """``results/leaderboard.md``: findings, glossary, all methods, pairs, where methods fail, the cheapest of each block."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
         lines += [*wrap(introduction(settings), 120), "", f"![Reliability against price](figures/{PICTURE}.png)", ""]
@@ -318,7 +318,7 @@ def _number(row: Mapping, name: str) -> str:
 
 
 def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
-    """Every pair of methods of which one keeps the limit somewhere, as text for readers."""
+    """Every pair of methods that both keep the limit somewhere, as text for readers."""
     kept = set(standings.under(limit, METHOD).query("kept > 0")["method"])
     rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= kept]
     return pd.DataFrame(
@@ -342,11 +342,11 @@ def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
     board = standings.board[standings.board["limit"] == limit]
     counts = pd.crosstab(board["method"], board["outcome"]).reindex(columns=_OUTCOMES, fill_value=0).rename(columns=_OUTCOMES)
     order = [method for method in standings.under(limit)["method"] if method in counts.index]
-    statuses = {method: _statuses(rows["statuses"]) for method, rows in board.groupby("method")}
+    statuses = {method: _total_statuses(rows["statuses"]) for method, rows in board.groupby("method")}
     return counts.loc[order].reset_index().assign(**{"runs without a result": [statuses[method] for method in order]})
 
 
-def _statuses(counts: pd.Series) -> str:
+def _total_statuses(counts: pd.Series) -> str:
     """The statuses that :func:`leaderboard.count_statuses` wrote for each block, added up: ``timeout 12, unsupported 24``."""
     totals: dict[str, int] = {}
     for entry in "; ".join(counts.dropna()).split("; "):

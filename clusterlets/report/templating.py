@@ -52,10 +52,7 @@ def _hash(text: str) -> str:
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
-# ---- verdicts --------------------------------------------------------------------------------------------------------
-
-
-def picture(image: bytes) -> dict:
+def embed_png(image: bytes) -> dict:
     """A PNG in base64, with its size in pixels from its first chunk, so that the page does not jump while loading."""
     width, height = struct.unpack(">II", image[16:24])
     return {"data": b64encode(image).decode(), "width": width, "height": height}

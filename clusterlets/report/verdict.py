@@ -204,17 +204,17 @@ def _most_reliable(standings: Standings) -> list[Answer]:
     if not rows:
         return []
     first, matcher = rows[0], leading_matcher(standings, SHOWN_LIMIT)
-    remark = "" if matcher is None else f" Of Clusterlets, {_described(matcher)}."
+    remark = "" if matcher is None else f" Of Clusterlets, {_describe_matcher(matcher)}."
     question = f"Most reliable {describe_limit(SHOWN_LIMIT)}"
-    rank = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
-    return [Answer(question, f"{first['method']}{rank}: {_describe(first)}.{remark}")]
+    among = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
+    return [Answer(question, f"{first['method']}{among}: {_describe_reliability(first)}.{remark}")]
 
 
-def _described(matcher: Mapping) -> str:
-    return f"{matcher['method']}: {_describe(matcher)}" if matcher["kept"] else "no matcher keeps it"
+def _describe_matcher(matcher: Mapping) -> str:
+    return f"{matcher['method']}: {_describe_reliability(matcher)}" if matcher["kept"] else "no matcher keeps it"
 
 
-def _describe(row: Mapping) -> str:
+def _describe_reliability(row: Mapping) -> str:
     price = f", at a median price of {row['price']:.2f}" if row["kept"] else ""
     return f"{row['kept']} of {counted(row['blocks'], 'block')}{price}"
 

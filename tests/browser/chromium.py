@@ -1,4 +1,4 @@
-"""A headless Chromium that tests drive: real mouse, real keyboard, and a record of every request and complaint.
+"""A headless Chromium that tests drive: real mouse, real keyboard, and a record of every request and error.
 
 Commands of the DevTools protocol go through a pair of pipes (``--remote-debugging-pipe``): JSON texts that end in a zero
 byte. So it needs nothing but Debian's package ``chromium``: no driver of a matching version, no port, no socket.
@@ -27,7 +27,7 @@ _START = (
     "import fcntl, os, sys; r, w = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
     "os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"
 )
-_PATIENCE = 60.0  # seconds for one answer; the machines are slow
+_PATIENCE = 60.0  # seconds for one answer; some machines are slow
 _KEYS = {
     "Enter": {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"},
     "Tab": {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9},
@@ -62,7 +62,7 @@ class Chromium:
         os.close(commands)
         os.close(answers)
         self._to, self._from = to_browser, from_browser
-        self._buffer, self._number = b"", 0
+        self._buffer, self._command_id = b"", 0
         self.events: list[dict] = []
 
     def close(self) -> None:
@@ -78,15 +78,15 @@ class Chromium:
 
     def send(self, method: str, session: str = "", **parameters) -> dict:
         """The answer to one command; events that come meanwhile are kept."""
-        self._number += 1
-        command = {"id": self._number, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
+        self._command_id += 1
+        command = {"id": self._command_id, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
         message = json.dumps(command).encode() + b"\0"
         while message:
             message = message[os.write(self._to, message) :]
         deadline = time.monotonic() + _PATIENCE
         while True:
             answer = self._next(deadline)
-            if answer.get("id") == self._number:
+            if answer.get("id") == self._command_id:
                 assert "error" not in answer, f"{method}: {answer['error']}"
                 return answer["result"]
             self.events.append(answer)
@@ -132,13 +132,13 @@ class Page:
         self._browser.send("Target.closeTarget", targetId=self._target)
 
     def events(self, *methods: str) -> list[dict]:
-        """What happened in this tab so far, of these kinds."""
-        self.run("0")  # whatever was sent before this answer has arrived by now
+        """The parameters of the events of these methods in this tab so far."""
+        self.run("0")  # all earlier events have arrived once this is answered
         in_this_tab = [event for event in self._browser.events if event.get("sessionId") == self._session]
         return [event["params"] for event in in_this_tab if event["method"] in methods]
 
-    def complaints(self) -> list[str]:
-        """Errors and warnings of the console, of scripts and of the browser: refused content among them."""
+    def errors(self) -> list[str]:
+        """Errors and warnings of the console, of scripts and of the browser, such as refused content."""
         console = [
             str(event["args"])
             for event in self.events("Runtime.consoleAPICalled")
@@ -149,7 +149,7 @@ class Page:
         return console + thrown + logged
 
     def requests(self) -> list[str]:
-        """Every address that the page asked for, data within the page left out."""
+        """Every address that the page asked for, without data embedded in the page."""
         urls = [event["request"]["url"] for event in self.events("Network.requestWillBeSent")]
         return [url for url in urls if not url.startswith("data:")]
 
@@ -169,12 +169,12 @@ class Page:
         """Click the middle of an element with the mouse, after scrolling it into view."""
         quoted = json.dumps(selector)
         self.run(f"document.querySelector({quoted}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
-        box = self.run(
+        x, y = self.run(
             f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
             f"(document.querySelector({quoted}).getBoundingClientRect())"
         )
         for kind in ("mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, key: str) -> None:
         """Press a key; whatever has the focus receives it."""

@@ -33,13 +33,13 @@ def demo_results(tmp_path_factory):
 
 @pytest.fixture
 def show(chromium):
-    """Opens a file in a tab that is closed after the test."""
+    """A function that opens a file in a tab, which is closed after the test."""
     pages = []
 
-    def opened(path, **how):
-        pages.append(chromium.open(path, **how))
+    def open_page(path, **options):
+        pages.append(chromium.open(path, **options))
         return pages[-1]
 
-    yield opened
+    yield open_page
     for page in pages:
         page.close()

@@ -1,6 +1,7 @@
 """The page of the fronts in Chromium: what is drawn is what the table says, on a wide screen and on a phone."""
 
 import json
+from itertools import combinations
 
 import pytest
 
@@ -28,7 +29,7 @@ def options(page, name):
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_every_block_is_drawn_without_a_complaint_and_without_names_that_overlap(results, show, width):
+def test_every_block_is_drawn_without_errors_or_overlapping_names(results, show, width):
     page = show(results / "fronts.html", width=width)
     for table in options(page, "table")[:4]:
         for k in options(page, "k"):
@@ -38,14 +39,14 @@ def test_every_block_is_drawn_without_a_complaint_and_without_names_that_overlap
             assert count(page, ".plot .keeps") == sum(row[KEEPS] == "yes" for row in rows)
             assert count(page, ".plot .front") == sum(row[ON_FRONT] == "yes" for row in rows)
             boxes = page.run(BOXES)
-            pairs = [(one, other) for place, one in enumerate(boxes) for other in boxes[:place]]
+            pairs = combinations(boxes, 2)
             apart = [any(a[i] + a[i + 2] <= b[i] or b[i] + b[i + 2] <= a[i] for i in (0, 1)) for a, b in pairs]
             assert len(boxes) >= 2 and all(apart), (table, k)
-    assert page.complaints() == [] and page.requests() == [(results / "fronts.html").as_uri()]
+    assert page.errors() == [] and page.requests() == [(results / "fronts.html").as_uri()]
     assert page.run("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
 
 
-def test_the_front_is_what_keeps_the_limit_and_is_beaten_by_none(results, show):
+def test_the_front_has_the_points_within_the_limit_that_none_of_them_beats(results, show):
     page = show(results / "fronts.html")
     for limit in options(page, "limit"):
         choose(page, limit=limit)
@@ -55,10 +56,11 @@ def test_the_front_is_what_keeps_the_limit_and_is_beaten_by_none(results, show):
         assert all(row[CLUSTERS] == k and float(row[DEVIATION]) <= float(limit) + 5e-5 for row in kept)
         prices = [float(row[PRICE]) for row in kept]
         assert prices == sorted(prices)
-        least = float("inf")
+        lowest = float("inf")
         for row in kept:
-            assert (row[ON_FRONT] == "yes") == (float(row[DEVIATION]) < least) or float(row[DEVIATION]) == pytest.approx(least)
-            least = min(least, float(row[DEVIATION]))
+            deviation = float(row[DEVIATION])
+            assert (row[ON_FRONT] == "yes") == (deviation < lowest) or deviation == pytest.approx(lowest)
+            lowest = min(lowest, deviation)
         assert all(row[ON_FRONT] == "no" for row in rows if row[KEEPS] == "no")
         assert f"{len(kept) or 'None'} of {len(rows)} points" in page.run("document.querySelector('.answer').textContent")
 
@@ -72,15 +74,15 @@ def test_a_mark_under_the_pointer_says_what_it_is(results, show):
     )
     page.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
     text = page.run("document.querySelector('.tip').checkVisibility() && document.querySelector('.tip').textContent")
-    fairest = [row for row in page.run(ROWS) if row[ON_FRONT] == "yes"]
-    row = next(row for row in fairest if f"price {row[PRICE]}" in text)
+    front = [row for row in page.run(ROWS) if row[ON_FRONT] == "yes"]
+    row = next(row for row in front if f"price {row[PRICE]}" in text)
     assert text.startswith(row[METHOD]) and (row[PARAMETERS] in ("–", "") or row[PARAMETERS] in text)
     assert f"largest deviation {row[DEVIATION]}" in text and "keeps the limit" in text
     page.send("Input.dispatchMouseEvent", type="mouseMoved", x=5, y=5)
     assert not page.run("document.querySelector('.tip').checkVisibility()")
 
 
-def test_the_table_sorts_and_another_block_comes_in_its_own_order(results, show):
+def test_the_table_sorts_and_a_newly_chosen_block_comes_in_its_own_order(results, show):
     page = show(results / "fronts.html")
     before = page.run(ROWS)
     head = f"#points thead th:nth-child({PRICE + 1})"
@@ -95,7 +97,7 @@ def test_the_table_sorts_and_another_block_comes_in_its_own_order(results, show)
 
 def test_a_run_of_one_seed_has_a_page_that_says_why_it_is_empty(demo_results, show):
     page = show(demo_results / "fronts.html")
-    assert "two seeds" in page.run("document.querySelector('#front').textContent") and page.complaints() == []
+    assert "two seeds" in page.run("document.querySelector('#front').textContent") and page.errors() == []
 
 
 def test_without_scripts_the_page_points_to_the_file(results, show):

@@ -9,34 +9,34 @@ from chromium import find_program
 from clusterlets.report.figures import declarations_on
 
 TABLE = "#table2_best_by_deviation table.beside"
-COLUMN = 5  # of that table: deviation mean
+COLUMN = 5  # index of its mean deviation
 VALUES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[{COLUMN}].dataset.sort)"
 NAMES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[0].textContent)"
 HEAD = f"{TABLE} thead th:nth-child({COLUMN + 1})"
 ORDER = f"document.querySelector('{HEAD}').ariaSort"
-SHOWN = "[...document.querySelectorAll('{} tbody tr')].filter(row => row.checkVisibility()).length"
+SHOWN_ROWS = "[...document.querySelectorAll('{} tbody tr')].filter(row => row.checkVisibility()).length"
 
 
 @pytest.fixture(params=["paper", "demo"])
-def either(request, results, demo_results):
-    """A folder with everything, and one with the least."""
+def results_folder(request, results, demo_results):
+    """A results folder with everything, and one with the least."""
     return results if request.param == "paper" else demo_results
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_the_page_raises_no_complaint_and_requests_nothing_else(either, show, width):
-    page = show(either / "report.html", width=width)
+def test_the_page_raises_no_error_and_requests_only_itself(results_folder, show, width):
+    page = show(results_folder / "report.html", width=width)
     page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
     page.run("scrollTo(0, document.body.scrollHeight)")
-    assert page.complaints() == []
-    assert page.requests() == [(either / "report.html").as_uri()]
+    assert page.errors() == []
+    assert page.requests() == [(results_folder / "report.html").as_uri()]
 
 
 def test_the_content_policy_blocks_requests_and_inline_handlers(results, show):
     page = show(results / "report.html")
     page.run("fetch('https://example.org/').catch(() => null)")
     page.run("new Promise(done => {const image = new Image(); image.onerror = done; image.src = 'https://example.org/x.png'})")
-    assert len([text for text in page.complaints() if "Content Security Policy" in text]) >= 2
+    assert len([text for text in page.errors() if "Content Security Policy" in text]) >= 2
     page.run("document.body.insertAdjacentHTML('beforeend', '<p id=bait onclick=\"document.title=1\">bait</p>')")
     page.click("#bait")
     assert page.run("document.title") != "1"
@@ -46,11 +46,11 @@ def test_every_figure_renders(results, show):
     page = show(results / "report.html")
     pictures = page.run("[...document.images].map(image => [image.complete, image.naturalWidth, image.width, image.alt])")
     assert len(pictures) == len(declarations_on("report.html"))
-    assert all(complete and natural > 0 and wide > 0 and alt for complete, natural, wide, alt in pictures)
+    assert all(complete and natural_width > 0 and width > 0 and alt for complete, natural_width, width, alt in pictures)
 
 
-def in_order(values, descending=False):
-    """Numbers in order; what has no value comes last either way."""
+def is_sorted(values, descending=False):
+    """Whether the numbers are in order; empty values come last, ascending or descending."""
     numbers = sorted((float(value) for value in values if value), reverse=descending)
     return [float(value) if value else None for value in values] == numbers + [None] * values.count("")
 
@@ -58,37 +58,37 @@ def in_order(values, descending=False):
 def test_sorting_by_mouse_and_by_keyboard(results, show):
     page = show(results / "report.html")
     names, values = page.run(NAMES), page.run(VALUES)
-    assert "" in values and not in_order(values)
+    assert "" in values and not is_sorted(values)
     page.click(f"{HEAD} button")
-    assert page.run(ORDER) == "ascending" and in_order(page.run(VALUES))
+    assert page.run(ORDER) == "ascending" and is_sorted(page.run(VALUES))
     page.click(f"{HEAD} button")
-    assert page.run(ORDER) == "descending" and in_order(page.run(VALUES), descending=True)
+    assert page.run(ORDER) == "descending" and is_sorted(page.run(VALUES), descending=True)
     page.click(f"{HEAD} button")
     assert page.run(ORDER) is None and page.run(NAMES) == names
     page.run(f"document.querySelector('{TABLE} thead th:nth-child({COLUMN}) button').focus()")
     for key, order in (("Tab", None), ("Enter", "ascending"), (" ", "descending")):
         page.press(key)
-        assert page.run(ORDER) == order and (not order or in_order(page.run(VALUES), descending=order == "descending"))
+        assert page.run(ORDER) == order and (not order or is_sorted(page.run(VALUES), descending=order == "descending"))
 
 
 def test_every_table_sorts_by_every_column(results, show):
     page = show(results / "report.html")
     failing = page.run("""
         [...document.querySelectorAll('table.sortable')].flatMap(table => {
-          const count = () => [...table.tBodies[0].rows].map(row => row.innerHTML).sort().join();
-          const before = count();
+          const content = () => [...table.tBodies[0].rows].map(row => row.innerHTML).sort().join();
+          const before = content();
           return [...table.tHead.rows[0].cells].filter(head => {
             head.querySelector('button').click();
-            return head.ariaSort !== 'ascending' || count() !== before
+            return head.ariaSort !== 'ascending' || content() !== before
               || table.querySelectorAll('[aria-sort]').length !== 1;
           }).map(head => head.textContent);
         })""")
-    assert failing == [] and page.complaints() == []
+    assert failing == [] and page.errors() == []
 
 
-def test_filters_show_what_they_say(results, show):
+def test_filters_show_only_rows_and_cells_of_their_verdict(results, show):
     page = show(results / "report.html")
-    claims = SHOWN.format("#claims")
+    claims = SHOWN_ROWS.format("#claims")
     assert page.run(claims) == 1 and not page.run("document.querySelector('#claims details.rest').open")
     page.click("#claims .filter [data-show=holds]")
     assert page.run(claims) == 1 and page.run("document.querySelector('#claims details.rest').open")
@@ -110,25 +110,25 @@ def test_filters_show_what_they_say(results, show):
 def test_the_reason_for_a_number_opens_by_mouse_and_by_keyboard(results, show):
     page = show(results / "report.html")
     cell = f"{TABLE} tbody tr:nth-child(1) td:nth-child({COLUMN + 1})"
-    words = f"document.querySelector('{cell} p')"
-    assert not page.run(f"{words}.checkVisibility()")
+    reason = f"document.querySelector('{cell} p')"
+    assert not page.run(f"{reason}.checkVisibility()")
     page.click(f"{cell} summary")
-    assert page.run(f"{words}.checkVisibility()") and "difference" in page.run(f"{words}.innerText")
+    assert page.run(f"{reason}.checkVisibility()") and "difference" in page.run(f"{reason}.innerText")
     page.run(f"document.querySelector('{cell} summary').focus()")
     page.press("Enter")
-    assert not page.run(f"{words}.checkVisibility()")
+    assert not page.run(f"{reason}.checkVisibility()")
 
 
-def test_links_lead_somewhere(either, show):
-    page = show(either / "report.html")
+def test_every_link_has_a_target(results_folder, show):
+    page = show(results_folder / "report.html")
     links = page.run("[...document.querySelectorAll('a')].map(link => link.getAttribute('href'))")
-    inside = {link for link in links if link.startswith("#")}
-    assert {"#verdict", "#leaderboard", "#provenance"} <= inside
-    missing = f"{json.dumps(sorted(inside))}.filter(link => !document.getElementById(link.slice(1)))"
+    anchors = {link for link in links if link.startswith("#")}
+    assert {"#verdict", "#leaderboard", "#provenance"} <= anchors
+    missing = f"{json.dumps(sorted(anchors))}.filter(link => !document.getElementById(link.slice(1)))"
     assert page.run(missing) == []
     files = {link for link in links if not link.startswith("#")}
     assert {"tables/table1_matchers.csv", "figures/cohesion_vs_deviation.pdf"} <= files
-    assert [link for link in files if not (either / link).is_file()] == []
+    assert [link for link in files if not (results_folder / link).is_file()] == []
 
 
 def test_a_link_to_something_folded_unfolds_it(results, show):
@@ -139,8 +139,8 @@ def test_a_link_to_something_folded_unfolds_it(results, show):
     page.wait_for("document.getElementById('numbers').open")
 
 
-def test_ids_are_unique_and_headings_do_not_skip(either, show):
-    page = show(either / "report.html")
+def test_ids_are_unique_and_headings_do_not_skip(results_folder, show):
+    page = show(results_folder / "report.html")
     ids = page.run("[...document.querySelectorAll('[id]')].map(element => element.id)")
     assert len(ids) == len(set(ids))
     levels = page.run("[...document.querySelectorAll('h1, h2, h3, h4')].map(head => Number(head.tagName[1]))")
@@ -149,11 +149,11 @@ def test_ids_are_unique_and_headings_do_not_skip(either, show):
 
 
 @pytest.mark.parametrize("width", [320, 390, 768, 1400])
-def test_the_page_is_never_wider_than_the_screen(either, show, width):
-    page = show(either / "report.html", width=width)
+def test_the_page_is_never_wider_than_the_screen(results_folder, show, width):
+    page = show(results_folder / "report.html", width=width)
     page.run("document.querySelectorAll('details').forEach(details => details.open = true)")
-    wide, layout = page.run("[document.documentElement.scrollWidth, innerWidth]")
-    assert wide <= layout == width
+    content_width, window_width = page.run("[document.documentElement.scrollWidth, innerWidth]")
+    assert content_width <= window_width == width
 
 
 def test_on_a_phone_the_first_figure_comes_within_three_screens(results, show):
@@ -178,13 +178,13 @@ def test_without_scripts_everything_can_be_read(results, show):
     assert page.run("document.querySelectorAll('th button').length") == 0
     assert page.run("[...document.querySelectorAll('.filter')].every(filter => !filter.checkVisibility())")
     assert page.run("document.querySelector('nav a').checkVisibility()")
-    assert page.run(SHOWN.format("#claims")) == 1
+    assert page.run(SHOWN_ROWS.format("#claims")) == 1
     assert page.run("document.querySelectorAll('#claims tr[id]').length") == 4
-    assert page.complaints() == []
+    assert page.errors() == []
 
 
-def contrast(page):
-    """The lowest contrast ratio of a text to its background, and the text."""
+def lowest_contrast(page):
+    """The lowest contrast ratio of a text to its background, and the element with the text."""
     return page.run("""(() => {
       const linear = c => (c /= 255) <= .04045 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4;
       const light = color => { const [r, g, b] = color.map(linear); return .2126 * r + .7152 * g + .0722 * b; };
@@ -192,15 +192,15 @@ def contrast(page):
       const behind = element => { for (let e = element; e; e = e.parentElement) {
           const color = parse(getComputedStyle(e).backgroundColor); if (color.length === 3) return color;
         } return [255, 255, 255]; };
-      let least = [99, ''];
+      let lowest = [99, ''];
       const texts = 'p, li, td, th, dt, dd, h1, h2, h3, a, summary, small, .chip, .mark, figcaption';
       for (const element of document.querySelectorAll(texts)) {
         if (!element.checkVisibility() || !element.textContent.trim() || element.closest('.faded')) continue;
         const [a, b] = [light(parse(getComputedStyle(element).color)), light(behind(element))];
         const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-        if (ratio < least[0]) least = [ratio, element.outerHTML.slice(0, 120)];
+        if (ratio < lowest[0]) lowest = [ratio, element.outerHTML.slice(0, 120)];
       }
-      return least;
+      return lowest;
     })()""")
 
 
@@ -208,8 +208,8 @@ def contrast(page):
 def test_text_has_enough_contrast(results, show, scheme):
     page = show(results / "report.html")
     page.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    ratio, where = contrast(page)
-    assert ratio >= 4.5, where  # WCAG AA
+    ratio, element = lowest_contrast(page)
+    assert ratio >= 4.5, element  # WCAG AA
 
 
 def test_print_shows_whole_tables_and_no_buttons(results, show):

@@ -1,7 +1,7 @@
 """What the figures share: colors, sizes, panels, legends, and files without dates.
 
-Figures are drawn at the size at which a paper prints them, 7 inches across the text, so that letters have 7 points or
-more there.
+Figures are drawn at the size at which a paper prints them, 7 inches across the text, so that most letters have 7
+points or more there.
 """
 
 import os
@@ -42,7 +42,7 @@ COLORS = {
     "random": "#882255",
 }
 _MARKERS = dict(zip(COLORS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
-# Further methods take these in turn. Two that share a color have different markers.
+# Other methods take these in turn. Two that share a color have different markers.
 _FURTHER_COLORS = (
     *("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733"),
     *("#6699CC", "#CC6677", "#661100", "#EE3377", "#BBCC33"),
@@ -95,14 +95,14 @@ def middle_value(values: Iterable[float]) -> float:
 def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, each atomically, and close the figure."""
     for suffix, metadata in ((".pdf", {}), (".png", comment_of(figure.get_label()))):
-        with _rasters_cut_out():
+        with _own_pixels_only():
             content = as_bytes(figure, suffix, dpi=200, metadata=metadata, bbox_inches="tight")
         write_bytes(f"{stem}{suffix}", content)
     plt.close(figure)
 
 
 @contextmanager
-def _rasters_cut_out() -> Iterator[None]:
+def _own_pixels_only() -> Iterator[None]:
     """Copy the pixels that a PDF's rasterized parts show, so that none keeps the picture of the whole page alive.
 
     Matplotlib holds the parts until the file is written: 5 GB for 100 panels, each cut from a page of 100 panels.
@@ -124,11 +124,11 @@ def single_panel(height: float) -> tuple[Figure, Axes]:
     return plt.subplots(figsize=(WIDTH, height))
 
 
-def empty_figure(words: str = "Nothing to show: no values.") -> Figure:
+def empty_figure(reason: str = "Nothing to show: no values.") -> Figure:
     """A figure that says why it is empty."""
     figure, axes = single_panel(0.8)
     axes.axis("off")
-    axes.text(0.5, 0.5, words, ha="center", va="center", wrap=True)
+    axes.text(0.5, 0.5, reason, ha="center", va="center", wrap=True)
     return mark_empty(figure)
 
 
@@ -159,9 +159,9 @@ def set_root_axis(axes: Axes, right: float, ticks: Iterable[float]) -> None:
     axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
 
 
-def set_round_ticks(axis: Axis, most: int) -> None:
-    """Put up to ``most`` ticks at round numbers on a logarithmic axis that spans few powers of ten."""
-    axis.set(major_locator=MaxNLocator(most, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
+def set_round_ticks(axis: Axis, max_ticks: int) -> None:
+    """Put up to ``max_ticks`` ticks at round numbers on a logarithmic axis that spans few powers of ten."""
+    axis.set(major_locator=MaxNLocator(max_ticks, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
     axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 

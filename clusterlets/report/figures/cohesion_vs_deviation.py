@@ -23,7 +23,7 @@ FIGURES = [
     )
 ]
 
-_LONGEST = 20  # letters of a dataset's name
+_MAX_NAME = 20  # letters of a dataset's name
 _KEY = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
     "or an overlap of 0.5 or more); line: the Pareto front of the other runs, which none beats in both"
@@ -58,7 +58,7 @@ def draw(runs: pd.DataFrame) -> Figure:
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **mark_style)
         front = pareto_front(regular[regular["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
-        axes.set_title(cut(dataset, _LONGEST))
+        axes.set_title(cut(dataset, _MAX_NAME))
         axes.set_xlim(left=-0.01)
     if datasets:
         add_method_legend(figure, look, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)
@@ -68,8 +68,8 @@ def draw(runs: pd.DataFrame) -> Figure:
 def pareto_front(runs: pd.DataFrame) -> np.ndarray:
     """Mean deviation and cohesion (m, 2) of the runs that no other run beats in both, by rising deviation."""
     ordered = runs.sort_values(["deviation_mean", "cohesion"], ascending=[True, False])[["deviation_mean", "cohesion"]]
-    before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
-    return ordered[ordered["cohesion"] > before].to_numpy()
+    highest_before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
+    return ordered[ordered["cohesion"] > highest_before].to_numpy()
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:

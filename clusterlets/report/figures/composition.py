@@ -30,10 +30,10 @@ FIGURES = [
 
 # Okabe and Ito's colors, ordered so that neighbours differ in lightness too; with more groups, one scale colors them all.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
-_NAMED = 3  # groups whose names fit side by side
-_LONGEST = 12  # letters of a group's name
-_TITLE = 28  # of a dataset's
-_LABELLED = 7  # bars with room for their sizes
+_MAX_NAMED = 3  # groups whose names fit side by side
+_MAX_NAME = 12  # letters of a group's name
+_MAX_TITLE = 28  # letters of a dataset's name
+_MAX_LABELLED = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
 _APART = 1.12  # from the left end of one method's bars to the next one's
 
@@ -50,7 +50,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
         return empty_figure("Nothing to show: no run of Clusterlets, FRAC or a control.")
     figure, all_axes = panels(len(datasets), per_row=1, height=1.4)
     for axes, dataset in zip(all_axes, datasets, strict=True):
-        axes.set_title(cut(dataset, _TITLE), loc="left", pad=14)
+        axes.set_title(cut(dataset, _MAX_TITLE), loc="left", pad=14)
         axes.grid(False)
         _draw_dataset(axes, composition[composition["dataset"] == dataset], methods)
         axes.set_ylabel("share of\nthe group")
@@ -96,7 +96,7 @@ def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], h
     for group, name in enumerate(names):
         style = {"width": 0.88 / len(shares), "color": hues[group], "lw": 0, "label": name}
         axes.bar(centers, shares[:, group], bottom=starts[:, group], **style)
-    if len(shares) <= _LABELLED:
+    if len(shares) <= _MAX_LABELLED:
         for center, size in zip(centers, lines.drop_duplicates("cluster")["size"], strict=True):
             axes.text(center, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
 
@@ -112,8 +112,8 @@ def _describe_run(lines: pd.DataFrame, method: str) -> str:
 
 def _name_groups(axes: Axes, names: list[str], hues: Sequence) -> None:
     """The names of the groups above the panel, each with its hue; only their number if there are too many."""
-    labels = [(cut(name, _LONGEST), hue) for name, hue in zip(names, hues, strict=False)]
-    labels = labels if len(names) <= _NAMED else [(f"{len(names)} groups", "0.3")]
+    labels = [(cut(name, _MAX_NAME), hue) for name, hue in zip(names, hues, strict=False)]
+    labels = labels if len(names) <= _MAX_NAMED else [(f"{len(names)} groups", "0.3")]
     style = {"va": "bottom", "fontsize": 7}
     text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **style)
     for name, hue in labels:

@@ -25,12 +25,12 @@ FIGURES = [
 ]
 
 LIMIT = 0.05  # one of the leaderboard's
-_LONGEST = 30  # letters of a dataset's name
+_MAX_NAME = 30  # letters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
 _ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
 _ROW_HEIGHT = 0.125  # inches
-_LEAST_HEIGHT = 0.9  # inches of a panel with its title and the numbers below it
-_KEY = 120  # letters of a line of the key
+_MIN_HEIGHT = 0.9  # inches of a panel with its title and the numbers below it
+_KEY_WIDTH = 120  # letters of a line of the key
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
@@ -50,11 +50,11 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     prices = shown.loc[shown["outcome"] == KEEPS, "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
-    figure, all_axes = panels(len(datasets), per_row=3, height=max(_LEAST_HEIGHT, 0.35 + _ROW_HEIGHT * len(order)))
-    for place, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
+    figure, all_axes = panels(len(datasets), per_row=3, height=max(_MIN_HEIGHT, 0.35 + _ROW_HEIGHT * len(order)))
+    for number, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
         _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
-        axes.set_yticks(range(len(order)), order if place % 3 == 0 else [], fontsize=6)
-        axes.set_title(cut(dataset, _LONGEST))
+        axes.set_yticks(range(len(order)), order if number % 3 == 0 else [], fontsize=6)
+        axes.set_title(cut(dataset, _MAX_NAME))
     _explain(figure, k, without_price)
     return figure
 
@@ -88,7 +88,7 @@ def _explain(figure: Figure, k: float, without_price: list[str]) -> None:
         "them; empty row: no configuration keeps the limit on the seeds that choose."
     )
     key += f" Without a row, as they keep it nowhere: {', '.join(without_price)}." if without_price else ""
-    key = fill(key, _KEY, break_on_hyphens=False)
+    key = fill(key, _KEY_WIDTH, break_on_hyphens=False)
     add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
     figure.supxlabel("price: cost over that of plain k-means (logarithmic; left is better)", fontsize=8)

@@ -51,7 +51,7 @@ FIGURES = [
     ),
 ]
 
-_TITLE = 90  # letters of a line of the title
+_TITLE_WIDTH = 90  # letters of a line of the title
 
 
 def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
@@ -66,7 +66,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
     ``names`` are all methods of the runs, ranked or not, so that each has the same hue as in other figures.
     """
     figure, axes = single_panel(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
-    axes.set_title(fill(ranking.title, _TITLE))
+    axes.set_title(fill(ranking.title, _TITLE_WIDTH))
     if ranking.obstacle:
         axes.axis("off")
         axes.text(0.5, 0.5, f"Not computed. {ranking.obstacle}", ha="center", va="center", transform=axes.transAxes)
@@ -85,8 +85,8 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
         label.set_color("black")
     _draw_scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
     key = "1, on the left, is best; bands join what is not significantly different"
-    words = f"mean rank over {len(ranking.complete)} blocks: {key}"
-    axes.text(0.5, -0.06, words, ha="center", va="top", fontsize=8, transform=axes.transAxes)
+    label = f"mean rank over {len(ranking.complete)} blocks: {key}"
+    axes.text(0.5, -0.06, label, ha="center", va="top", fontsize=8, transform=axes.transAxes)
     return figure
 
 

@@ -29,11 +29,11 @@ _SHOWN = {
     "deviation_mean": ("mean deviation\n(share; darker is fairer)", "cividis"),
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
-_WRITTEN = 5  # most columns of a map that leave room for numbers in its cells
-_PALE = 0.408  # luminance of a cell above which its number is dark
-_BESIDE = "FRAC, controls"
-_NAMES = 0.5  # inches for the column names below the last map
-_LOWEST = 1.15  # inches: the minimum height of a row that leaves room for the name of its quantity
+_MAX_NUMBERED = 5  # most columns of a map that leave room for numbers in its cells
+_PALE = 0.408  # luminance above which a cell has a dark number
+_OTHERS = "FRAC, controls"
+_NAMES_HEIGHT = 0.5  # inches for the column names below the last map
+_MIN_ROW_HEIGHT = 1.15  # inches that leave room for the name of a row's quantity
 
 
 def draw(runs: pd.DataFrame) -> Figure:
@@ -44,7 +44,7 @@ def draw(runs: pd.DataFrame) -> Figure:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     runs = pd.concat([part for _, part, _ in parts])
     widths = [part[parameter].nunique() for _, part, parameter in parts]
-    height = 0.9 + _NAMES * (parts[-1][0] == _BESIDE) + 2 * max(_LOWEST, 0.22 * runs["k"].nunique())
+    height = 0.9 + _NAMES_HEIGHT * (parts[-1][0] == _OTHERS) + 2 * max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
     figure, axes_grid = subplots(
         *(len(_SHOWN), len(parts)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
     )
@@ -72,12 +72,12 @@ def draw(runs: pd.DataFrame) -> Figure:
 
 
 def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
-    """(title, runs, column of the maps' columns): one for each matcher and its parameter, one for FRAC and the controls."""
+    """(title, runs, column of the runs that makes the map's columns): one for each matcher, one for FRAC and the controls."""
     own = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
     by_matcher = [(name, own[own["matcher"] == name]) for name in selection.in_order(own["matcher"], selection.PAPER_NAMES)]
     parts = [(selection.PAPER_NAMES.get(name, name), part, _parameter(part)) for name, part in by_matcher]
-    beside = runs[runs["method"].isin(selection.METHODS[1:])]
-    return [*parts, (_BESIDE, beside, "method")] if parts and len(beside) else parts
+    others = runs[runs["method"].isin(selection.METHODS[1:])]
+    return [*parts, (_OTHERS, others, "method")] if parts and len(others) else parts
 
 
 def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
@@ -87,7 +87,7 @@ def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
 
 
 def _parameter(runs: pd.DataFrame) -> str:
-    """The parameter on a matcher's columns: omega for C and those like it, hops for the others."""
+    """The parameter that makes the columns of a matcher's map: omega for C and those like it, hops for the others."""
     return "hops" if runs["hops"].notna().any() else "omega"
 
 
@@ -99,20 +99,20 @@ def _format_value(value: float) -> str:
     return f"{digit}e{int(exponent)}".replace("-", "−")
 
 
-def _draw_map(axes: Axes, map_: pd.DataFrame, colors: dict) -> None:
+def _draw_map(axes: Axes, grid_map: pd.DataFrame, colors: dict) -> None:
     """Cells with their numbers, if there is room; grey where no run has a result."""
-    rows, columns = (np.arange(size) + 0.5 for size in map_.shape)
+    rows, columns = (np.arange(size) + 0.5 for size in grid_map.shape)
     axes.set_facecolor("0.9")
     axes.spines[:].set_visible(False)
-    mesh = axes.pcolormesh(np.ma.masked_invalid(map_), linewidths=0.5, edgecolor="white", **colors)
-    axes.set(xlim=(0, map_.shape[1]), ylim=(map_.shape[0], 0))
-    axes.set_xticks(columns, [value if isinstance(value, str) else f"{value:g}" for value in map_.columns])
-    axes.set_yticks(rows, [f"{value:g}" for value in map_.index])
+    mesh = axes.pcolormesh(np.ma.masked_invalid(grid_map), linewidths=0.5, edgecolor="white", **colors)
+    axes.set(xlim=(0, grid_map.shape[1]), ylim=(grid_map.shape[0], 0))
+    axes.set_xticks(columns, [value if isinstance(value, str) else f"{value:g}" for value in grid_map.columns])
+    axes.set_yticks(rows, [f"{value:g}" for value in grid_map.index])
     axes.tick_params(length=0)
-    if map_.shape[1] > _WRITTEN:
+    if grid_map.shape[1] > _MAX_NUMBERED:
         return
-    luminance = _luminance(mesh.to_rgba(map_.to_numpy()))
-    for (row, column), value in np.ndenumerate(map_):
+    luminance = _luminance(mesh.to_rgba(grid_map.to_numpy()))
+    for (row, column), value in np.ndenumerate(grid_map):
         if np.isfinite(value):
             color = "0.15" if luminance[row, column] > _PALE else "white"
             axes.text(column + 0.5, row + 0.5, _format_value(value), color=color, ha="center", va="center", fontsize=5)

@@ -35,8 +35,8 @@ FIGURES = [
     )
 ]
 
-_LONGEST = 20  # letters of a dataset's name
-_LABELLED = 20  # letters of the label of a configuration
+_MAX_NAME = 20  # letters of a dataset's name
+_MAX_LABEL = 20  # letters of the label of a configuration
 _MIN_TOP = 1.2  # the price axis reaches at least to here
 _LETTER, _LINE = 0.026, 0.075  # width of a letter and height of a line, as shares of a panel's width and height
 _TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
@@ -59,8 +59,8 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
         of_dataset = of_dataset.assign(on_front=is_on_front(of_dataset[["deviation_max", "price"]]))
         highest = max(_MIN_TOP, 1.15 * of_dataset.loc[of_dataset["on_front"], "price"].max())
         _draw_points(axes, of_dataset[of_dataset["price"] <= highest], look, highest)
-        above = int((of_dataset["price"] > highest).sum())
-        axes.set_title(cut(dataset, _LONGEST) + (f" ({above} above)" if above else ""))
+        n_above = int((of_dataset["price"] > highest).sum())
+        axes.set_title(cut(dataset, _MAX_NAME) + (f" ({n_above} above)" if n_above else ""))
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
     x = "largest deviation of a cluster on an axis of square roots (left is fairer)"
@@ -94,11 +94,11 @@ def _label_front(axes: Axes, front: pd.DataFrame) -> None:
     halo = withStroke(linewidth=1.5, foreground="white")
     occupied: list[tuple[float, float, float]] = []
     for row in front.to_dict("records"):
-        label = cut(row["parameters"], _LABELLED)
+        label = cut(row["parameters"], _MAX_LABEL)
         x, y = to_axes.transform((row["deviation_max"], row["price"]))
         width = _LETTER * len(label)
         left = x if x + width < 1 else x - width
-        if all(abs(y - other) > _LINE or left > end or left + width < start for start, end, other in occupied):
+        if all(abs(y - other_y) > _LINE or left > end or left + width < start for start, end, other_y in occupied):
             occupied.append((left, left + width, y))
             style = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
             axes.annotate(

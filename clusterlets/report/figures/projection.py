@@ -37,7 +37,7 @@ _INK = 7_000  # square points for all marks of a panel
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
-    """One panel with the groups, and one for each matcher with its clusters; a row in two clusters has a mark in its mark."""
+    """One panel with the groups, one for each matcher with its clusters; a row in two clusters has a mark inside its mark."""
     if projection.empty:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
@@ -73,11 +73,11 @@ def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> No
     """One mark per line: a large one for the first cluster of a row, a smaller one inside it for each further cluster."""
     depth = lines.groupby("row").cumcount()
     area = np.clip(_INK / lines["row"].nunique(), 10, 24) if len(lines) else 0
-    for depth_shown in range(depth.max() + 1 if len(lines) else 0):
+    for level in range(depth.max() + 1 if len(lines) else 0):
         for group, marker in markers.items():
-            part = lines[(depth == depth_shown) & (lines["group"] == group)]
-            mark = {"s": area / (1 + depth_shown) ** 1.6, "lw": 0, "marker": marker, "rasterized": True}
-            axes.scatter(part["x"], part["y"], color=part["hue"], **mark)
+            marks = lines[(depth == level) & (lines["group"] == group)]
+            style = {"s": area / (1 + level) ** 1.6, "lw": 0, "marker": marker, "rasterized": True}
+            axes.scatter(marks["x"], marks["y"], color=marks["hue"], **style)
 
 
 def _describe_clusters(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
@@ -90,14 +90,14 @@ def _describe_clusters(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
     return f"{run['n_clusters']:.0f} clusters{several}"
 
 
-def _explain(figure: Figure, first: pd.Series, shown: int) -> None:
+def _explain(figure: Figure, first: pd.Series, n_shown: int) -> None:
     """Add a legend of the clusters' hues, and the axis labels."""
     style = {"ls": "", "markersize": 4.5}
     hues = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
     hues[0].set_label("cluster 1 (largest)")
     further = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
     add_legend(figure, [*hues, further], columns=len(_HUES))
-    row_count = f"{shown:,} of {first['rows']:,} rows" if shown < first["rows"] else f"all {shown:,} rows"
+    row_count = f"{n_shown:,} of {first['rows']:,} rows" if n_shown < first["rows"] else f"all {n_shown:,} rows"
     x_label = f"first principal component of {cut(first['dataset'], _DATASET_LETTERS)} ({first['x_share']:.0%} of the variance)"
     figure.supxlabel(f"{x_label}; {row_count}", fontsize=8)
     figure.supylabel(f"second component ({first['y_share']:.0%})", fontsize=8)

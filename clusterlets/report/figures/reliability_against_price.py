@@ -45,7 +45,7 @@ def draw(overall: pd.DataFrame) -> Figure:
         axes.plot([row["price"]] * 2, [row["reliability_low"], row["reliability_high"]], color=color, lw=0.8, alpha=0.5)
         axes.plot([row["price_low"], row["price_high"]], [row["reliability"]] * 2, color=color, lw=0.8, alpha=0.5)
         axes.plot(row["price"], row["reliability"], "o", color=color, markersize=5, zorder=3)
-    _name(axes, kept)
+    _write_names(axes, kept)
     axes.set_title(f"Keeping every group's share within {LIMIT:g} of the table's, in every cluster", loc="left")
     axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
     without = ", ".join(shown.loc[shown["kept"] == 0, "method"])
@@ -56,20 +56,20 @@ def draw(overall: pd.DataFrame) -> Figure:
 
 def _set_axes(axes: Axes, kept: pd.DataFrame) -> None:
     axes.set_xscale("log")
-    least, most = min(1.0, kept["price"].min()), kept["price"].max()
-    room = (most / least) ** 0.06
-    axes.set_xlim(least / room, most * room**3)  # names stand to the right
+    lowest, highest = min(1.0, kept["price"].min()), kept["price"].max()
+    room = (highest / lowest) ** 0.06
+    axes.set_xlim(lowest / room, highest * room**3)  # names stand to the right
     axes.set_ylim(-0.04, 1.06)
     set_round_ticks(axes.xaxis, 8)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 
-def _name(axes: Axes, kept: pd.DataFrame) -> None:
+def _write_names(axes: Axes, kept: pd.DataFrame) -> None:
     """Write each name beside its point, moved up or down by whole lines where another name stands."""
     axes.figure.canvas.draw()
     per_point = axes.figure.dpi / 72
-    places = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
-    taken = [(x - _POINT, x + _POINT, y) for x, y in places]
+    centers = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
+    taken = [(x - _POINT, x + _POINT, y) for x, y in centers]
     for row in kept.to_dict("records"):
         x, y = axes.transData.transform((row["price"], row["reliability"])) / per_point
         width = _LETTER * len(row["method"]) + 8

@@ -43,7 +43,7 @@ _PANELS = {
     "size": ("size (clusters)", (0, 2, 5, 10, 20, 50)),
     "correlation": ("correlation", ()),
 }
-_BESIDE = ((6, 4), (6, -5), (0, 8))  # where the numbers of the named misses stand, in points: apart, as misses may coincide
+_NUMBER_OFFSETS = ((6, 4), (6, -5), (0, 8))  # points from a named miss to its number: apart, because misses may coincide
 
 
 def draw(comparison: pd.DataFrame) -> Figure:
@@ -58,7 +58,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
         numbers = cells[cells["panel"] == quantity].astype({"reported": float, "reproduced": float})
         title, ticks = _PANELS[quantity]
         axes.set_title(title)
-        _same_scale(axes, numbers[["reported", "reproduced"]].to_numpy(), ticks)
+        _set_same_scale(axes, numbers[["reported", "reproduced"]].to_numpy(), ticks)
         _draw_band(axes, quantity)
         for verdict, (color, marker) in _VERDICT_LOOK.items():
             points = numbers[numbers["verdict"] == verdict]
@@ -75,7 +75,7 @@ def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
     missed = numbers[numbers["verdict"] == "differs"]
     widths = [close(cell["quantity"], cell["reported"]) for cell in missed.to_dict("records")]
     order = (missed["difference"].abs() / widths).sort_values(ascending=False, kind="stable").index
-    return missed.loc[order[: len(_BESIDE)]]
+    return missed.loc[order[: len(_NUMBER_OFFSETS)]]
 
 
 def _draw_band(axes: Axes, quantity: str) -> None:
@@ -88,7 +88,7 @@ def _draw_band(axes: Axes, quantity: str) -> None:
     axes.plot(across, across, color="0.55", lw=0.8, zorder=0.6)
 
 
-def _same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> None:
+def _set_same_scale(axes: Axes, values: np.ndarray, ticks: tuple[float, ...]) -> None:
     """Set the same limits and ticks on both axes: linear, or with ticks logarithmic and linear around zero."""
     low, high = values.min(), values.max()
     if not ticks:
@@ -113,8 +113,8 @@ def _name_misses(axes: Axes, misses: pd.DataFrame) -> None:
     cells = misses.to_dict("records")
     halo = [withStroke(linewidth=1.5, foreground="white")]
     for number, cell in enumerate(cells, 1):
-        place = (cell["reported"], cell["reproduced"])
+        point = (cell["reported"], cell["reproduced"])
         style = {"ha": "center", "va": "center", "fontsize": 6.5, "zorder": 6, "path_effects": halo}
-        axes.annotate(f"{number}", place, _BESIDE[number - 1], textcoords="offset points", **style)
+        axes.annotate(f"{number}", point, _NUMBER_OFFSETS[number - 1], textcoords="offset points", **style)
     names = [f"{number} {cell['row']}, T{cell['table'][5]}" for number, cell in enumerate(cells, 1)]
     axes.set_xlabel("\n".join(names), fontsize=6.5, loc="left")

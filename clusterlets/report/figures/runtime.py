@@ -35,7 +35,7 @@ def draw(steps: pd.DataFrame) -> Figure:
         *(1, len(_SHOWN)), figsize=(6.2, 1.1 + 0.24 * len(steps)), sharey=True, layout="constrained", width_ratios=[3, 2, 2]
     )
     for axes, (column, (title, color, is_logarithmic)) in zip(all_axes, _SHOWN.items(), strict=True):
-        _marks(axes, steps[column], color, is_logarithmic)
+        _draw_marks(axes, steps[column], color, is_logarithmic)
         axes.set_title(title, fontsize=10)
     all_axes[0].set_yticks(range(len(steps)), steps["step"], fontsize=10)
     all_axes[0].set_ylim(len(steps) - 0.4, -0.6)
@@ -43,7 +43,7 @@ def draw(steps: pd.DataFrame) -> Figure:
     return figure
 
 
-def _marks(axes: Axes, values: pd.Series, color: str, is_logarithmic: bool) -> None:
+def _draw_marks(axes: Axes, values: pd.Series, color: str, is_logarithmic: bool) -> None:
     """A dot and its number for every step; a bar instead of the dot on a scale that begins at zero."""
     if is_logarithmic:
         axes.set_xscale("log")

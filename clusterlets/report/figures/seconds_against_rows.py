@@ -20,22 +20,22 @@ FIGURES = [
 ]
 
 _TICKS = 3
-_PANELS = 3  # because 19 lines in one panel are too many
+_PANELS = 3  # because the lines of all methods are too many for one
 
 
 def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """One line per method: the median over k, parameters and tables with as many rows; the fastest are in the first panel."""
+    """One line per method: the median over k, parameters and tables of equal size; the fastest are in the first panel."""
     rows = datasets.set_index("dataset")["rows"]
     timed = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
     if timed.empty:
         return empty_figure("Nothing to show: no fit has been timed.")
     lines = timed.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
-    slowest = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
+    by_speed = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
     look = method_styles(selection.in_order(lines["method"], COLORS))
-    number = min(_PANELS, len(slowest))
-    figure, all_axes = panels(number, per_row=_PANELS, height=2.9)
+    n_panels = min(_PANELS, len(by_speed))
+    figure, all_axes = panels(n_panels, per_row=_PANELS, height=2.9)
     for panel, axes in enumerate(all_axes):
-        names = slowest[panel * len(slowest) // number : (panel + 1) * len(slowest) // number]
+        names = by_speed[panel * len(by_speed) // n_panels : (panel + 1) * len(by_speed) // n_panels]
         _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])
         axes.set_ylim(lines["seconds"].min() / 1.5, lines["seconds"].max() * 1.5)
     add_method_legend(

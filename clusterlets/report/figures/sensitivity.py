@@ -38,7 +38,7 @@ _PAPER, _USUAL = "the paper", "usual choices"
 
 
 def draw(assessed: pd.DataFrame) -> Figure:
-    """The paper's number, and ours: with the usual choices, on further seeds, and with each other choice.
+    """The paper's number, and ours: with the usual choices, on further seeds, and with one choice changed at a time.
 
     A choice that does not change a number has no mark.
     """

@@ -21,27 +21,27 @@ FIGURES = [
     )
 ]
 
-# Label, colour, and place below the line: apart, as the two may overlap.
+# Label, color, and offset from the middle of the line, because the two may overlap.
 _BARS = {controls.PERFECT: ("perfect copies", "#7FB77F", -0.15), "wrong": ("wrong copies", "#D9847C", 0.15)}
 _HEIGHT = 0.26
 
 
-def draw(beside: pd.DataFrame) -> Figure:
+def draw(counts: pd.DataFrame) -> Figure:
     """One line per table: a bar for the perfect copies, one for the wrong ones, and a mark for the paper."""
-    tables = list(beside.loc[beside["source"] == controls.PAPER, "table"])
+    tables = list(counts.loc[counts["source"] == controls.PAPER, "table"])
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
     figure, axes = plt.subplots(figsize=(5.4, 0.9 + 0.34 * len(tables)), layout="constrained")
-    beside = beside[beside["table"].isin(tables)]  # averages over datasets need most of them, copies of all ten have these too
-    kinds = beside["source"].replace(dict.fromkeys(controls.WRONG, "wrong"))
-    ranges = beside.groupby(["table", kinds], sort=False).agg({"differs_least": "min", "differs_most": "max"})
+    counts = counts[counts["table"].isin(tables)]  # with few datasets the paper has no averages, but copies have
+    kinds = counts["source"].replace(dict.fromkeys(controls.WRONG, "wrong"))
+    ranges = counts.groupby(["table", kinds], sort=False).agg({"differs_least": "min", "differs_most": "max"})
     for (table, kind), (least, most) in (100 * ranges).iterrows():
         y = tables.index(table)
         if kind == controls.PAPER:
             axes.plot(least, y, "D", color="black", ms=6, zorder=3)
         else:
-            _, color, below = _BARS[kind]
-            axes.barh(y + below, max(most - least, 0.6), _HEIGHT, left=least, color=color, zorder=2)
+            _, color, offset = _BARS[kind]
+            axes.barh(y + offset, max(most - least, 0.6), _HEIGHT, left=least, color=color, zorder=2)
     names = [f"Table {name[5]}" for name in tables]
     axes.set(yticks=range(len(tables)), yticklabels=names, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
     axes.set_xlabel("numbers that differ, %")

@@ -10,15 +10,15 @@
   const MARGIN = { top: 26, right: 14, bottom: 46, left: 46 };
   const DEVIATIONS = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1];
   const PRICES = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100];
-  const REACH = 24; // pixels between a pointer and the mark that it means
+  const REACH = 24; // most pixels between a pointer and the mark that it means
 
   // ---- the chosen block ----
   const groupsOf = (block) => block.groups || "its class";
   const choose = (name, values) => {
-    const before = form[name].value;
+    const previous = form[name].value;
     const texts = [...new Set(values.map(String))];
     form[name].replaceChildren(...texts.map((text) => new Option(text)));
-    if (texts.includes(before)) form[name].value = before;
+    if (texts.includes(previous)) form[name].value = previous;
   };
   const chosen = () => {
     const ofTable = data.blocks.filter((block) => block.table === form.table.value);
@@ -30,7 +30,7 @@
 
   const pointsOf = (block, limit) => {
     const points = block.points.map((values) => {
-      const point = Object.fromEntries(data.fields.map((field, place) => [field, values[place]]));
+      const point = Object.fromEntries(data.fields.map((field, column) => [field, values[column]]));
       const keeps = point.exact && point.deviation_max <= limit + data.tolerance;
       const [method, kind] = data.methods[point.method];
       return { ...point, method, kind, keeps, onFront: false };
@@ -57,14 +57,14 @@
 
   // ---- the table ----
   const fill = (points) => {
-    const yes = (is) => (is ? "yes" : "no");
+    const yesOrNo = (is) => (is ? "yes" : "no");
     const heads = [...table.tHead.rows[0].cells];
-    const rows = points.map((point, place) => {
+    const rows = points.map((point, position) => {
       const row = document.createElement("tr");
-      row.dataset.place = place;
+      row.dataset.position = position;
       const numbers = [point.price.toFixed(3), point.deviation_max.toFixed(4)];
       const sizes = [clusters(point), point.smallest, point.runs];
-      const texts = [point.method, ...numbers, yes(point.keeps), yes(point.onFront), point.parameters || "–", ...sizes, point.kind];
+      const texts = [point.method, ...numbers, yesOrNo(point.keeps), yesOrNo(point.onFront), point.parameters || "–", ...sizes, point.kind];
       texts.forEach((text, column) => {
         const cell = row.insertCell();
         cell.textContent = text;
@@ -83,22 +83,22 @@
     element.textContent = text;
     return svg.appendChild(element);
   };
-  let drawn = []; // points with their place in the picture and their mark
+  let drawn = []; // points with their position in the picture and their mark
 
-  // Ticks at least so many pixels apart.
-  const spaced = (values, place, gap) =>
-    values.reduce((ticks, value) => (ticks.every((tick) => Math.abs(place(tick) - place(value)) >= gap) ? [...ticks, value] : ticks), []);
+  // Ticks at least "gap" pixels apart.
+  const spaced = (values, scale, gap) =>
+    values.reduce((ticks, value) => (ticks.every((tick) => Math.abs(scale(tick) - scale(value)) >= gap) ? [...ticks, value] : ticks), []);
 
   const draw = (points, limit) => {
     const width = Math.max(280, svg.parentElement.clientWidth);
     const height = width < 600 ? 380 : 460;
     const [left, right, top, bottom] = [MARGIN.left, width - MARGIN.right, MARGIN.top, height - MARGIN.bottom];
     const front = points.filter((point) => point.onFront);
-    const widest = Math.max(1.5 * limit, ...points.map((point) => point.deviation_max));
+    const furthest = Math.max(1.5 * limit, ...points.map((point) => point.deviation_max));
     const nearFront = Math.max(1.5, ...front.map((point) => 1.2 * point.price));
     const highest = Math.max(1.15, Math.min(nearFront, 1.03 * Math.max(...points.map((point) => point.price))));
     const lowest = Math.min(0.94, ...points.map((point) => 0.97 * point.price));
-    const x = (deviation) => left + (right - left) * Math.sqrt(deviation / widest);
+    const x = (deviation) => left + (right - left) * Math.sqrt(deviation / furthest);
     const y = (price) => bottom - ((bottom - top) * Math.log(price / lowest)) / Math.log(highest / lowest);
 
     svg.replaceChildren();
@@ -108,7 +108,7 @@
       add("line", { class: "grid", x1: left, x2: right, y1: y(price), y2: y(price) });
       add("text", { class: "tick", x: left - 7, y: y(price) + 4, "text-anchor": "end" }, price);
     }
-    const deviations = [limit, ...DEVIATIONS].filter((deviation) => deviation <= widest);
+    const deviations = [limit, ...DEVIATIONS].filter((deviation) => deviation <= furthest);
     for (const deviation of spaced(deviations, x, 32)) {
       add("line", { class: "grid", x1: x(deviation), x2: x(deviation), y1: top, y2: bottom });
       add("text", { class: "tick", x: x(deviation), y: bottom + 17, "text-anchor": "middle" }, deviation);
@@ -119,8 +119,8 @@
     add("line", { class: "limit", x1: x(limit), x2: x(limit), y1: top - 8, y2: bottom });
     // Steps from the fairest point to the cheapest: to the right as far as nothing is cheaper, then down.
     const lines = [{ x: x(limit), y: top, width: 0, height: bottom - top }];
-    [...front].reverse().forEach((point, place, steps) => {
-      const next = steps[place + 1];
+    [...front].reverse().forEach((point, index, steps) => {
+      const next = steps[index + 1];
       const [x1, y1, x2] = [x(point.deviation_max), y(point.price), next ? x(next.deviation_max) : x(limit)];
       add("path", { class: "line", d: `M${x1},${y1}H${x2}${next ? `V${y(next.price)}` : ""}` });
       lines.push({ x: x1, y: y1, width: x2 - x1, height: 0 });
@@ -128,19 +128,19 @@
     });
     // The front comes last, and so lies on top.
     drawn = [...points].reverse().sort((one, other) => one.onFront - other.onFront).map((point) => {
-      const place = { x: x(point.deviation_max), y: Math.max(top, y(point.price)) };
+      const center = { x: x(point.deviation_max), y: Math.max(top, y(point.price)) };
       const name = point.onFront ? "keeps front" : point.keeps ? "keeps" : "misses";
       const mark = y(point.price) < top
-        ? add("path", { class: name, d: `M${place.x - 5},${top + 4}h10l-5,-9z` })
-        : add("circle", { class: name, cx: place.x, cy: place.y, r: point.onFront ? 5.5 : 4 });
-      return { point, mark, ...place };
+        ? add("path", { class: name, d: `M${center.x - 5},${top + 4}h10l-5,-9z` })
+        : add("circle", { class: name, cx: center.x, cy: center.y, r: point.onFront ? 5.5 : 4 });
+      return { point, mark, ...center };
     });
     label(limit, x(limit), y(1), lines, { left, right, top, bottom });
   };
 
   // Names where there is room: the limit and plain k-means, the front from its cheapest point on, then the cheapest point of
-  // each other method. A name covers no other name and no mark, and no line if there is another place; else it is left out.
-  // Where all places are taken, a name on the front may cover marks that are not on it.
+  // each other method. A name covers no other name and no mark, and no line if a free spot is clear of lines; else it is left out.
+  // Where all spots are taken, a name on the front may cover marks that are not on it.
   const label = (limit, limitX, oneY, lines, { left, right, top, bottom }) => {
     const taken = drawn.map(({ x, y, point }) => ({ x: x - 4, y: y - 4, width: 8, height: 8, yields: !point.onFront }));
     const meet = (one, other) =>

@@ -3,7 +3,7 @@
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-  // ---- sorting: a button in each header; ascending, descending, as it was ----
+  // ---- sorting: a button in each header; ascending, descending, original order ----
   const valueOf = (row, column) => {
     const cell = row.cells[column];
     const text = (cell.dataset.sort ?? cell.textContent).trim();
@@ -18,12 +18,12 @@
 
   const sort = (table, column, direction) => {
     const body = table.tBodies[0];
-    const rows = [...body.rows].sort((one, other) => one.dataset.place - other.dataset.place);
+    const rows = [...body.rows].sort((one, other) => one.dataset.position - other.dataset.position);
     if (direction) {
       const values = new Map(rows.map((row) => [row, valueOf(row, column)]));
       rows.sort((one, other) => {
         const [a, b] = [values.get(one), values.get(other)];
-        if (a === null || b === null) return (a === null) - (b === null); // what has no value comes last, both ways
+        if (a === null || b === null) return (a === null) - (b === null); // cells without a value come last, both ways
         return direction * compare(a, b);
       });
     }
@@ -31,7 +31,7 @@
   };
 
   for (const table of all("table.sortable")) {
-    [...table.tBodies[0].rows].forEach((row, place) => (row.dataset.place = place));
+    [...table.tBodies[0].rows].forEach((row, position) => (row.dataset.position = position));
     const heads = [...table.tHead.rows[0].cells];
     heads.forEach((head, column) => {
       const button = document.createElement("button");
@@ -48,7 +48,7 @@
     });
   }
 
-  // ---- filters: rows without the verdict go, other cells of a row fade ----
+  // ---- filters: rows without the verdict are hidden, other cells of a row fade ----
   for (const filter of all(".filter")) {
     const scope = document.getElementById(filter.dataset.scope);
     const buttons = all("button", filter);
@@ -59,13 +59,13 @@
       const rows = all("tr[data-verdict]", scope);
       rows.forEach((row) => (row.hidden = !has(row)));
       all("td[data-verdict]", scope).forEach((cell) => cell.classList.toggle("faded", !has(cell)));
-      all(".none-shown", scope).forEach((words) => words.remove());
+      all(".none-shown", scope).forEach((note) => note.remove());
       for (const body of all("table:has(tr[data-verdict]) > tbody", scope)) {
-        const left = [...body.rows].some((row) => !row.hidden);
-        if (!left) body.closest(".box").insertAdjacentHTML("beforebegin", '<p class="none-shown note">None in this table.</p>');
-        body.closest(".box").hidden = !left;
+        const hasRows = [...body.rows].some((row) => !row.hidden);
+        if (!hasRows) body.closest(".box").insertAdjacentHTML("beforebegin", '<p class="none-shown note">None in this table.</p>');
+        body.closest(".box").hidden = !hasRows;
         const rest = body.closest("details.rest");
-        if (rest && verdict) rest.open = left;
+        if (rest && verdict) rest.open = hasRows;
       }
       const shown = rows.filter((row) => !row.hidden).length;
       all(".shown", filter)[0].textContent = verdict ? `${shown} of ${rows.length} rows shown` : "";

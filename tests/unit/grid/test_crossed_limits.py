@@ -35,15 +35,15 @@ def test_a_cell_that_crossed_a_limit_changes_only_with_the_limits(cell):
 @pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{}", None])
 def test_a_cell_with_a_damaged_record_runs_again_once(cell, damage):
     run(cell, True, OLD)
-    record = Path(f"{cell}.limits")
-    content = record.read_bytes()
-    record.write_bytes(content.replace(b"1", b"2") if damage is None else damage)
+    file = Path(f"{cell}.limits")
+    content = file.read_bytes()
+    file.write_bytes(content.replace(b"1", b"2") if damage is None else damage)
     assert exceeded_limits(cell, OLD) == OLD
     assert run(cell, False, OLD) == exceeded_limits(cell, OLD) == exceeded_limits(cell, NEW) == OLD
 
 
 @pytest.mark.parametrize("crossed_again", [True, False])
-def test_it_runs_again_once(cell, crossed_again):
+def test_a_cell_that_crossed_a_limit_runs_again_once_under_new_limits(cell, crossed_again):
     run(cell, True, OLD)
     second = run(cell, crossed_again, NEW)
     assert exceeded_limits(cell, NEW) == second

@@ -1,4 +1,4 @@
-"""The grids of the whole field: their contents and cost, and that all methods have equally many configurations."""
+"""The grids of the whole field: what they contain, what they cost, and how many configurations each method has."""
 
 from pathlib import Path
 
@@ -31,19 +31,19 @@ def cost_of(config):
     return estimate.total_cost(costs)
 
 
-@pytest.mark.parametrize(("path", "most"), [(FIELD, 4), (DEMO, 2)])
-def test_no_method_has_more_values_than_the_others_may_have(path, most):
+@pytest.mark.parametrize(("path", "limit"), [(FIELD, 4), (DEMO, 2)])
+def test_methods_have_few_configurations_and_only_those_without_a_ladder_a_single_one(path, limit):
     config = read_configuration(path)
     assert set(config["methods"]) == set(methods.names())
     points = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["grids"].items()}
-    assert max(points.values()) == most
+    assert max(points.values()) == limit
     assert {name for name, number in points.items() if number == 1} == {
         name for name in points if not methods.get(name).ladder()
     }
     assert {tuple(config["limits"].values()), config["scaling"]} == {(60, 4000), "standard"}
 
 
-def test_all_random_methods_have_equally_many_starts():
+def test_all_methods_start_once():
     grids = read_configuration(FIELD)["grids"]
     starts = {name: grid["starts"] * grid["parameters"].get("n_init", [1])[0] for name, grid in grids.items()}
     assert set(starts.values()) == {1}
@@ -56,12 +56,12 @@ def test_every_ladder_has_at_most_eight_values_that_the_method_takes():
             assert 1 < len(values) <= 8 and not any(method.parameters[name].fault(name, value) for value in values)
 
 
-def test_the_field_is_ten_datasets_by_their_class_and_six_further_groups():
+def test_the_field_is_ten_datasets_by_their_class_and_six_by_other_groups():
     config = read_configuration(FIELD)
     by_class = {name for name, table in config["tables"].items() if table["sensitive"] == ["class"]}
     assert by_class == set(read_configuration()["datasets"]) - {"nbfi"} and len(by_class) == 10
-    others = {"adult.sex", "adult.race", "adult.sex+race", "bank.marital", "compas.race", "heart_failure.sex"}
-    assert set(config["datasets"]) - by_class == others
+    by_other_groups = {"adult.sex", "adult.race", "adult.sex+race", "bank.marital", "compas.race", "heart_failure.sex"}
+    assert set(config["datasets"]) - by_class == by_other_groups
     assert config["k"] == [5, 10, 20] and config["seeds"] == {"count": 4, "block": 4}
     assert {table["scaling"] for table in config["tables"].values()} == {"standard"}
 
@@ -86,6 +86,6 @@ def test_no_fit_costs_more_than_its_limit():
     config = {**config, "methods": ["vfc"], "grids": {"vfc": config["grids"]["vfc"]}}
     unlimited = {**config, "limits": {**config["limits"], "seconds": None}}
     bounded, unbounded = (estimate.dataset_steps(10**7, 5, variant)["fit_method"][1] for variant in (config, unlimited))
-    # Three k, four weights, four seeds; the rest are the distances, which are the same.
+    # Three k, four weights, four seeds. What remains of both is the time for distances, which is the same.
     fits = 16 * sum(methods.get("vfc")().seconds(10**7, 5, k) for k in config["k"])
     assert unbounded - bounded == pytest.approx(fits - 48 * 60)

@@ -26,35 +26,35 @@ def f(x):
     return x + 1  # a comment
 '''
 SAME = {
-    "a comment": SOURCE.replace("# a comment", "# another one"),
+    "a comment": SOURCE.replace("# a comment", "# a different comment"),
     "docstrings": SOURCE.replace("A module", "One").replace("A function", "One"),
     "no docstring": SOURCE.replace('    """A function."""\n', ""),
     "line ends and blank lines": SOURCE.replace("\n", "\r\n").replace("return", "\r\n    return"),
     "the version": SOURCE.replace('"1"', '"2"'),
 }
-OTHER = {
+DIFFERENT = {
     "a number": SOURCE.replace("x + 1", "x + 2"),
     "a default": SOURCE.replace("f(x)", "f(x=1)"),
     "a statement": SOURCE + "f(1)\n",
     "text that is no docstring": SOURCE + '"text"\n',
     "no Python": SOURCE + "f(\n",
 }
-DECLARED = [module for module in MODULES if not fingerprints._in_fingerprints(module)]
+OUTSIDE = [module for module in MODULES if not fingerprints._in_fingerprints(module)]
 
 
-def of_file(path, source):
+def digest_of(path, source):
     path.write_bytes(source.encode())
     fingerprints._digest.cache_clear()
     fingerprints._tree.cache_clear()
     return fingerprints.fingerprint([], user_files=[str(path)])
 
 
-def test_what_changes_no_result_changes_no_fingerprint(tmp_path):
-    original = of_file(tmp_path / "a.py", SOURCE)
-    assert {name: of_file(tmp_path / "a.py", text) == original for name, text in SAME.items()} == dict.fromkeys(SAME, True)
-    changed = [of_file(tmp_path / "a.py", text) for text in OTHER.values()]
-    assert len({original, *changed}) == 1 + len(OTHER)
-    assert of_file(tmp_path / "a.R", SOURCE) != of_file(tmp_path / "a.R", SAME["a comment"])
+def test_only_changes_that_may_change_results_change_a_fingerprint(tmp_path):
+    original = digest_of(tmp_path / "a.py", SOURCE)
+    assert {name: digest_of(tmp_path / "a.py", text) == original for name, text in SAME.items()} == dict.fromkeys(SAME, True)
+    changed = [digest_of(tmp_path / "a.py", text) for text in DIFFERENT.values()]
+    assert len({original, *changed}) == 1 + len(DIFFERENT)
+    assert digest_of(tmp_path / "a.R", SOURCE) != digest_of(tmp_path / "a.R", SAME["a comment"])
 
 
 def test_every_step_depends_on_what_runs_it_and_on_no_command():
@@ -63,11 +63,11 @@ def test_every_step_depends_on_what_runs_it_and_on_no_command():
     assert not {part for part in parts if part.startswith("commands/")}
 
 
-def test_a_declared_module_counts_only_where_it_is_named():
+def test_a_module_outside_fingerprints_counts_only_where_it_is_named():
     fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
     account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
-    assert len(DECLARED) >= 5
-    assert not {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in DECLARED} & {
+    assert len(OUTSIDE) >= 5
+    assert not {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in OUTSIDE} & {
         part.partition(":")[0] for part in fit.split()
     }
     assert "provenance/accounts.py" in account
@@ -138,7 +138,7 @@ def test_results_are_the_same_without_the_modules_that_are_declared_to_change_no
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
-    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", DECLARED)):
+    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", OUTSIDE)):
         folder.mkdir()
         command = [sys.executable, "-P", "-c", STEPS, json.dumps(stubs), json.dumps(steps)]
         process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -150,4 +150,4 @@ def test_results_are_the_same_without_the_modules_that_are_declared_to_change_no
     modules = {f"steps.{STEPS_OF_WORKFLOW[step].split(':')[0]}" for step, *_ in steps}
     modules |= {"__main__", "methods.k_means", "methods.c", "datasets.bundled"}
     covered = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
-    assert loaded <= {*covered, *DECLARED, "clusterlets.grid.fingerprints"}
+    assert loaded <= {*covered, *OUTSIDE, "clusterlets.grid.fingerprints"}

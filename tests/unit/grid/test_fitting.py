@@ -92,7 +92,7 @@ def test_the_note_of_an_exception_is_its_last_line(capfd):
         (lambda: exit("enough"), "failed", "SystemExit: enough"),
     ],
 )
-def test_a_crash_costs_one_fit_and_is_a_status(fit, status, note):
+def test_a_crash_costs_only_its_fit_and_becomes_a_status(fit, status, note):
     crashed = outcome_of(fit)
     assert (crashed.status, crashed.note) == (status, note)
 
@@ -145,7 +145,7 @@ def test_no_process_is_left_over():
     assert children.read_text(encoding="ascii") == before
 
 
-def test_clusterings_have_codes_without_gaps_no_empty_cluster_and_names_of_their_own():
+def test_clusterings_are_recoded_without_gaps_or_empty_clusters_and_named_by_output():
     named = clusterings(get("k-means"), [5, 2.0, 5, 9], 4)
     assert list(named) == ["k-means"] and named["k-means"].tolist() == [1, 0, 1, 2] and named["k-means"].dtype == np.int64
     memberships = clusterings(get("random"), np.array([[1, 0, 0], [1, 0, 1]], dtype=bool), 2)["random"]

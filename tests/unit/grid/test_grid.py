@@ -1,4 +1,4 @@
-"""Which runs a grid has, how they are named, and that each has its own random stream."""
+"""Which runs a grid has, how they are named, that each has its own random stream, and how configurations are checked."""
 
 import contextlib
 import copy
@@ -39,13 +39,11 @@ from clusterlets.grid.configuration import SOURCES, check_configuration, check_w
 ROOT = Path(__file__).resolve().parents[3]
 SCHEMA = ROOT / "workflow" / "schemas" / "config.schema.yaml"
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-
-
 CHECKED = check_configuration(PAPER, SCHEMA)
 
 
 def resolved(**values):
-    """The paper's configuration with other values, checked."""
+    """The paper's configuration with some values replaced, checked."""
     return check_configuration({**copy.deepcopy(PAPER), **values}, SCHEMA)
 
 
@@ -62,7 +60,7 @@ EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
 
 
 @pytest.mark.parametrize(
-    "variant, matchers, of_a_dataset",
+    "variant, methods_affected, cells_per_dataset",
     [
         ("pinball_cluster", {"D", "B"}, 40),
         ("greedy_last", {"G-D", "G-B"}, 40),
@@ -71,10 +69,10 @@ EXTENDED = read_configuration(ROOT / "workflow" / "configs" / "extended.yaml")
         ("scaling_standard", {"C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"}, 115),
     ],
 )
-def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, matchers, of_a_dataset):
+def test_a_variant_runs_the_affected_cells_on_the_papers_seeds(variant, methods_affected, cells_per_dataset):
     paths = variants.paths(EXTENDED, variant)
     own_paths = [path for path in paths if path.startswith(f"results/variants/{variant}/")]
-    assert len(own_paths) == 11 * of_a_dataset and {path.split("/")[5] for path in own_paths} == matchers
+    assert len(own_paths) == 11 * cells_per_dataset and {path.split("/")[5] for path in own_paths} == methods_affected
     default_paths = [path for path in variants.paths(CHECKED, "") if path.split("/")[3] in EXTENDED["methods"]]
     assert [path.replace(f"variants/{variant}/", "") for path in paths] == default_paths  # in the same order, ten seeds each
     settings = variants.settings_of(EXTENDED, variant)
@@ -91,13 +89,13 @@ def test_only_a_scaled_variant_has_tables_of_its_own_and_scales_them_all():
 
 
 @pytest.mark.parametrize("name", ["as_published", "demo", "extended", "smoke"])
-def test_the_other_grids_of_the_paper_run_its_methods_and_the_controls_alone(name):
+def test_the_other_grids_of_the_paper_run_only_its_methods_and_the_controls(name):
     grids = read_configuration(ROOT / "workflow" / "configs" / f"{name}.yaml")["grids"]
     names = {name for grid in grids.values() for name in selection.paper_names(pd.Series(grid["names"]))}
     assert names == set(selection.WITH_MATCHERS)
 
 
-def test_a_variant_has_the_blocks_with_any_of_the_papers_seeds():
+def test_a_variant_has_every_block_with_one_of_the_papers_seeds():
     config = {**EXTENDED, "seeds": {"count": 30, "block": 7}}
     blocks = {path.rsplit("seeds", 1)[1] for path in variants.paths(config, "greedy_last")}
     assert blocks == {"0-6.csv", "7-13.csv"}
@@ -133,16 +131,16 @@ def test_further_seeds_are_further_blocks():
 
 def test_streams_differ_in_every_part_and_repeat():
     base = (0, "pima", 5, 3, EXTRACTION)
-    others = [(1, *base[1:]), (0, "bank", *base[2:]), (0, "pima", 10, 3, EXTRACTION), (0, "pima", 5, 4, EXTRACTION)]
+    different = [(1, *base[1:]), (0, "bank", *base[2:]), (0, "pima", 10, 3, EXTRACTION), (0, "pima", 5, 4, EXTRACTION)]
     streams = {PARTITIONS, *(methods.get(name).stream_number() for name in methods.names())}
-    others += [(*base[:4], stream) for stream in streams]
-    draws = [random_stream(*parts).integers(2**63) for parts in [base, *others]]
+    different += [(*base[:4], stream) for stream in streams]
+    draws = [random_stream(*parts).integers(2**63) for parts in [base, *different]]
     assert len(set(draws)) == len(draws)
     assert random_stream(*base).integers(2**63) == draws[0]
 
 
 def test_streams_stay_what_they_are():
-    """Renumbered steps, another hash or another bit generator would silently change every result."""
+    """Renumbered steps, a different hash or a different bit generator would silently change every result."""
     assert random_stream(0, "credit", 5, 0, EXTRACTION).integers(2**32, size=2).tolist() == [764375616, 2367990136]
     assert (EXTRACTION, PARTITIONS) == (0, 1)
     numbers = {name: methods.get(name).stream_number() for name in methods.names()}
@@ -151,12 +149,12 @@ def test_streams_stay_what_they_are():
     assert numbers.items() >= (numbered | hashed).items()
 
 
-def test_plain_names_are_their_own_ids_and_the_paper_s_settings():
+def test_plain_names_are_their_own_ids_and_have_the_papers_settings():
     checked = check_configuration(PAPER, SCHEMA)
     assert list(checked["tables"]) == checked["datasets"]
-    usual = {"sensitive": ["class"], "duplicates": "keep", "scaling": "none"}
-    assert checked["tables"]["pima"] == {"id": "pima", "name": "pima", **usual}
-    assert checked["tables"]["breast"] == {"id": "breast", "name": "breast", **usual, "duplicates": "drop"}
+    defaults = {"sensitive": ["class"], "duplicates": "keep", "scaling": "none"}
+    assert checked["tables"]["pima"] == {"id": "pima", "name": "pima", **defaults}
+    assert checked["tables"]["breast"] == {"id": "breast", "name": "breast", **defaults, "duplicates": "drop"}
     assert json.loads(json.dumps(checked)) == checked
 
 
@@ -173,7 +171,7 @@ def test_an_id_is_no_longer_than_a_file_name_may_be(tmp_path):
         resolved(datasets=[user_table(tmp_path, sensitive=longest + "x")])
 
 
-def test_every_group_has_an_id_of_its_own(tmp_path):
+def test_every_choice_of_groups_has_an_id_of_its_own(tmp_path):
     entries = [
         *("adult", {"name": "iris"}, {"name": "pima", "sensitive": "class"}),
         *({"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["sex", "race"]}),
@@ -195,7 +193,7 @@ ALL_THREE = ["adult", "adult.sex", "iris"]
 
 
 @pytest.mark.parametrize(
-    "exclude, left",
+    "exclude, remaining",
     [
         ("adult", ["iris"]),
         ("adult.sex", ["adult", "iris"]),
@@ -204,9 +202,9 @@ ALL_THREE = ["adult", "adult.sex", "iris"]
         *((nothing, ALL_THREE) for nothing in ("", None, " , ", [])),
     ],
 )
-def test_names_exclude_all_groups_and_ids_one(exclude, left):
+def test_a_name_excludes_all_tables_of_a_dataset_and_an_id_only_one(exclude, remaining):
     entries = ["adult", {"name": "adult", "sensitive": "sex"}, "iris"]
-    assert resolved(datasets=entries, exclude=exclude)["datasets"] == left
+    assert resolved(datasets=entries, exclude=exclude)["datasets"] == remaining
 
 
 def test_whole_numbers_are_integers_however_yaml_writes_them():
@@ -234,14 +232,12 @@ NUMBERS = {
     **{f"seeds.{key}": lambda value, key=key: {"seeds": {**PAPER["seeds"], key: value}} for key in ("count", "block")},
     **{f"limits.{key}": lambda value, key=key: {"limits": {**PAPER["limits"], key: value}} for key in PAPER["limits"]},
 }
-
-
-NO_NUMBERS = [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]"]
-LIMITS = {"limits.seconds", "limits.memory_mb"}  # any number above 0
+BAD_NUMBERS = [".nan", ".inf", "-.inf", "-1", "1.0e+300", "true", "'2'", "[]"]
+FRACTIONAL = {"limits.seconds", "limits.memory_mb"}  # any number above 0
 
 
 @pytest.mark.parametrize(
-    ("key", "value"), [*itertools.product(NUMBERS, NO_NUMBERS), *((key, "1.5") for key in NUMBERS if key not in LIMITS)]
+    ("key", "value"), [*itertools.product(NUMBERS, BAD_NUMBERS), *((key, "1.5") for key in NUMBERS if key not in FRACTIONAL)]
 )
 def test_a_bad_number_is_refused_in_a_line_that_gives_the_range(key, value):
     value = yaml.safe_load(value)
@@ -287,8 +283,8 @@ CHARACTERS = [*string.punctuation, *" \t\n\r\0\x7f\x85\u2028\ud800", *"aZ5éß�
 @pytest.mark.parametrize("name", ["{}", "{}results", "res{}ults", "results{}"])
 def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(character, name):
     results = name.format(character)
-    is_other_letter = not character.isascii() and character not in "\x85\u2028\ud800"
-    if (is_other_letter or character.isalnum() or character in "_.+-@/") and results not in ("-", "-results", ".", "/"):
+    is_non_ascii_letter = not character.isascii() and character not in "\x85\u2028\ud800"
+    if (is_non_ascii_letter or character.isalnum() or character in "_.+-@/") and results not in ("-", "-results", ".", "/"):
         assert resolved(results=results)["results"] == results.rstrip("/")
     else:
         with pytest.raises(ClusterletsError) as caught:
@@ -297,7 +293,7 @@ def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(
         assert line.startswith("  - results: ")
 
 
-def test_results_never_lie_between_other_files(tmp_path, monkeypatch):
+def test_results_never_lie_among_other_files(tmp_path, monkeypatch):
     if (ROOT / ".git").exists():
         files = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
         assert {file.split("/")[0] for file in files if "/" in file} <= {*SOURCES, "results"}
@@ -348,7 +344,7 @@ def test_faults_are_reported_in_plain_words(fault):
         resolved(**change)
 
 
-def test_all_faults_are_named_and_so_is_a_missing_key():
+def test_all_faults_are_reported_together_and_a_missing_key_is_named():
     with pytest.raises(ClusterletsError, match=r"(?s)hopps.*k\.0|k\.0.*hopps"):
         resolved(k=[1], hopps=3)
     with pytest.raises(ClusterletsError, match="'sample_size' is a required property"):
@@ -390,7 +386,7 @@ def test_faults_of_an_entry_are_reported_in_plain_words(fault):
         resolved(datasets=[entry, "iris"])
 
 
-def test_the_comments_of_the_configuration_cover_every_key_of_the_schema():
+def test_the_default_configuration_and_the_schema_have_the_same_keys():
     schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     assert set(schema["properties"]) == set(PAPER) == set(schema["required"])
     assert all("description" in value for value in schema["properties"].values())
@@ -415,8 +411,8 @@ def test_a_word_is_the_same_value_in_configurations_and_commands(tmp_path, word)
     path = tmp_path / "mine.yaml"
     path.write_text(f"# mine\nmethods:\n- {{name: mine, command: '{{table}} {{x}} {{labels}}', parameters: {{x: [{word}]}}}}\n")
     if WORDS[word] is REFUSED:
-        reading = (lambda: parse_parameters(f"x={word}"), lambda: check_words([f"x={word}"]), lambda: read_configuration(path))
-        for read in reading:
+        readers = (lambda: parse_parameters(f"x={word}"), lambda: check_words([f"x={word}"]), lambda: read_configuration(path))
+        for read in readers:
             with pytest.raises(ClusterletsError, match="can be misread; write numbers in digits|is no finite number") as error:
                 read()
         assert f"mine.yaml, line 3: {word} " in str(error.value)
@@ -442,7 +438,7 @@ def test_what_commands_accept_means_the_same_in_yaml(word):
 
 
 @pytest.mark.parametrize("name", methods.names())
-def test_the_default_grid_has_one_form_of_each_value(name):
+def test_the_values_of_default_grids_stay_the_same_when_written_and_parsed(name):
     for values in methods.get(name).grid().values():
         assert [str(value) for value in values] == [str(parse_value(as_text(value))) for value in values]
 
@@ -460,7 +456,7 @@ def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
         resolved(methods=[method])
 
 
-def test_a_configuration_in_json_has_the_numbers_of_json(tmp_path):
+def test_numbers_in_a_json_configuration_are_read_as_json(tmp_path):
     path = tmp_path / "mine.json"
     path.write_text('{"methods": [{"name": "fairkm", "parameters": {"penalty": [1e-05, 1E2]}}]}')
     assert read_configuration(path)["grids"]["fairkm"]["parameters"] == {"penalty": [1e-5, 100]}

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[3]
 PAPER = Plan(read_configuration())
 EXTENDED = Plan(read_configuration(ROOT / "workflow" / "configs" / "extended.yaml"))
 SCALED = "results/variants/scaling_standard"
-OTHER = "results/variants/deviation_relative"
+RELATIVE = "results/variants/deviation_relative"
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def expression(pattern, plan):
     constraints = plan.wildcard_constraints()
     parts = re.split(r"\{(\w+)\}", pattern)
     return re.compile(
-        "".join(f"(?P<{part}>{constraints[part]})" if place % 2 else re.escape(part) for place, part in enumerate(parts))
+        "".join(f"(?P<{part}>{constraints[part]})" if index % 2 else re.escape(part) for index, part in enumerate(parts))
     )
 
 
@@ -83,7 +83,7 @@ def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
             {"geometry": f"{SCALED}/geometry/pima.json", "pieces": f"{SCALED}/pieces/pima/FRAC/k5/seeds0-9.npz"},
         ),
         (
-            f"{OTHER}/runs/pima/FRAC/k5/seeds0-9.csv",
+            f"{RELATIVE}/runs/pima/FRAC/k5/seeds0-9.csv",
             {"geometry": "results/geometry/pima.json", "pieces": "results/pieces/pima/FRAC/k5/seeds0-9.npz"},
         ),
     ],
@@ -105,17 +105,18 @@ def test_inputs_of_cells_have_paths_that_the_rules_make():
         assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
-def test_a_folder_collects_its_own_cells_and_the_other_ones_of_the_main_grid():
+def test_a_folder_collects_its_own_cells_and_the_remaining_ones_of_the_main_grid():
     for folder, name in EXTENDED.variant_folders.items():
         assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.paths(EXTENDED.config, name)
-    assert EXTENDED.deviation(SimpleNamespace(place=OTHER)) == "relative" != EXTENDED.deviation(SimpleNamespace(place=SCALED))
+    relative, scaled = (EXTENDED.deviation(SimpleNamespace(place=folder)) for folder in (RELATIVE, SCALED))
+    assert relative == "relative" != scaled
 
 
 def test_a_variant_changes_parameters_of_its_own_methods_only():
     folder = "results/variants/greedy_last"
     (varied,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place=folder, method="G-B"))).values()
-    (usual,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place="results", method="G-B"))).values()
-    assert varied != usual
+    (default,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place="results", method="G-B"))).values()
+    assert varied != default
     assert EXTENDED.method_settings(SimpleNamespace(place=folder, method="FRAC")) == "{}"
 
 
@@ -142,7 +143,7 @@ def test_a_users_table_is_identified_by_its_content(tmp_path):
     assert not re.fullmatch(PAPER.user_tables_constraint(), "")
 
 
-def test_results_depend_neither_on_the_mirror_nor_on_the_order_of_settings_nor_on_what_excludes_nothing(tmp_path):
+def test_the_mirror_the_order_of_settings_and_an_exclusion_without_effect_change_no_results(tmp_path):
     assert results_settings({"k": [2], "hops": [1], "mirror": "/somewhere"}) == results_settings({"hops": [1], "k": [2]})
     (tmp_path / "settings.yaml").write_text("exclude: nbfi\ndatasets: [iris]\n")
     assert read_configuration(tmp_path / "settings.yaml")["exclude"] == []

@@ -1,4 +1,4 @@
-"""A folder that cannot be written is refused, and an almost full disk is named."""
+"""A folder that cannot be written is refused, and a nearly full disk is named."""
 
 import errno
 import os
@@ -21,7 +21,7 @@ def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monk
         preflight.check_writable(tmp_path / "a" / "b")
 
 
-def test_only_an_almost_full_disk_is_named(tmp_path, monkeypatch):
+def test_only_a_nearly_full_disk_is_named(tmp_path, monkeypatch):
     disks = {tmp_path / "full": 3e5, tmp_path / "empty": 3e12}
     for folder in disks:
         folder.mkdir()
@@ -32,7 +32,7 @@ def test_only_an_almost_full_disk_is_named(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def measuring(tmp_path, monkeypatch):
+def run_failing_step(tmp_path, monkeypatch):
     """A function that runs a step whose result cannot be moved into place; takes the error number."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
@@ -53,16 +53,16 @@ def measuring(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("fault", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO])
-def test_a_step_names_the_file_that_could_not_be_written(measuring, capsys, fault):
-    assert measuring(fault) == 1
+def test_a_step_names_the_file_that_could_not_be_written(run_failing_step, capsys, fault):
+    assert run_failing_step(fault) == 1
     error = capsys.readouterr().err
     assert f"geometry.json cannot be written or read ({os.strerror(fault)})" in error and "Traceback" not in error
 
 
-def test_a_fault_that_names_no_file_keeps_its_traceback(measuring, monkeypatch):
+def test_an_error_outside_the_writing_of_files_keeps_its_traceback(run_failing_step, monkeypatch):
     def refuse(*_):
         raise OSError(errno.EIO, "Input/output error")
 
     monkeypatch.setattr(geometry, "diameter_bounds", refuse)
     with pytest.raises(OSError, match="Input/output error"):
-        measuring(errno.EROFS)
+        run_failing_step(errno.EROFS)

@@ -51,7 +51,7 @@ def start(relatives, code, *arguments, **options):
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("reaches_the_group", [False, True])
 def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
-    """As a terminal and a scheduler do, which signal the group, and as a person does, who names one process."""
+    """Terminals and schedulers signal the whole group, a person who uses ``kill`` only one process."""
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with start(relatives, FIT, start_new_session=True, stderr=subprocess.PIPE, text=True, **interruptible) as process:
         until(Path("started").exists)
@@ -66,7 +66,7 @@ def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
 def test_what_a_program_leaves_in_the_background_ends_with_its_fit(relatives, monkeypatch, seconds):
     for name, value in relatives.environment.items():
         monkeypatch.setenv(name, value)
-    mine = set(relatives.running())
+    before = set(relatives.running())
 
     def fit(seed):
         os.system("setsid sleep 1000 > /dev/null 2>&1 & (setsid sleep 1000 &)")
@@ -75,7 +75,7 @@ def test_what_a_program_leaves_in_the_background_ends_with_its_fit(relatives, mo
 
     for _, outcome in fits(fit, range(2), Limits(seconds=seconds)):
         assert outcome.status == ("timeout" if seconds else "ok")
-        assert set(relatives.running()) - mine <= set(children()), relatives.running()  # the keeper of the fits
+        assert set(relatives.running()) - before <= set(children()), relatives.running()  # the keeper of the fits
     relatives.wait_until_gone()
 
 
@@ -83,7 +83,7 @@ def children():
     return map(int, Path("/proc/thread-self/children").read_text().split())
 
 
-def test_a_program_with_labels_and_a_daemon_that_holds_its_output_is_no_timeout(relatives):
+def test_a_program_is_done_when_it_ends_though_a_daemon_holds_its_output(relatives):
     command = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}; sleep 1000 & echo done >&2"
     X, groups = np.arange(6.0)[:, None], np.arange(6) % 2
 
@@ -119,7 +119,7 @@ def test_a_step_whose_run_has_ended_does_not_start(tmp_path, monkeypatch):
     assert not Path("started").exists()
 
 
-def test_a_step_by_hand_and_a_run_elsewhere_are_not_watched():
+def test_a_step_without_a_run_or_with_a_run_elsewhere_is_not_watched():
     code = "from clusterlets.grid.processes import end_with_run; end_with_run(); print('on')"
     for lifeline in ("", "1:2:another-machine", "1:2:"):
         environment = os.environ | {"CLUSTERLETS_LIFELINE": lifeline}

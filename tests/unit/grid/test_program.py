@@ -17,7 +17,7 @@ def fit(command, **parameters):
 
 
 @pytest.mark.parametrize("command", [AWK, 'printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}'])
-def test_labels_are_read_also_in_quotes_and_with_foreign_line_ends(command):
+def test_labels_may_have_quotes_and_windows_line_ends(command):
     assert fit(command).tolist() == [1, 0, 1]
 
 
@@ -52,17 +52,17 @@ def test_faults_of_a_program_are_reported(command, message):
 
 
 def test_all_placeholders_are_replaced_at_once(tmp_path):
-    fit(f"echo {{style}} {{seed}} ${{HOME}} > {tmp_path}/said; {AWK}", style="{seed}; {k} {labels}")
-    said = (tmp_path / "said").read_text().split()
-    assert said[:3] == ["{seed};", "{k}", "{labels}"] and said[3].isdecimal() and said[4:] == [os.environ["HOME"]]
+    fit(f"echo {{style}} {{seed}} ${{HOME}} > {tmp_path}/message; {AWK}", style="{seed}; {k} {labels}")
+    message = (tmp_path / "message").read_text().split()
+    assert message[:3] == ["{seed};", "{k}", "{labels}"] and message[3].isdecimal() and message[4:] == [os.environ["HOME"]]
 
 
 @pytest.mark.parametrize(
     ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1.0e-05"), (3, "3")]
 )
-def test_values_are_written_as_everywhere(tmp_path, value, text):
-    fit(f"echo {{x}} > {tmp_path}/said; {AWK}", x=value)
-    assert (tmp_path / "said").read_text() == f"{text}\n"
+def test_values_are_written_as_in_the_results(tmp_path, value, text):
+    fit(f"echo {{x}} > {tmp_path}/message; {AWK}", x=value)
+    assert (tmp_path / "message").read_text() == f"{text}\n"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def locked(tmp_path):
     return tmp_path
 
 
-def other_run(state):
+def start_run(state):
     """A process that holds the folder until it is killed."""
     code = f"from pathlib import Path; from clusterlets.grid.stale_locks import remove_locks\n\
 kept = remove_locks(Path({str(state)!r})); print('held', flush=True); input()"
@@ -26,7 +26,7 @@ kept = remove_locks(Path({str(state)!r})); print('held', flush=True); input()"
 
 
 def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
-    with other_run(tmp_path) as run:
+    with start_run(tmp_path) as run:
         (tmp_path / "locks").mkdir()
         with stale_locks.remove_locks(tmp_path):
             assert (tmp_path / "locks").exists()
@@ -36,7 +36,7 @@ def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
             assert not (tmp_path / "locks").exists()
 
 
-def test_locks_of_another_host_stay(locked):
+def test_locks_stay_if_a_different_host_used_the_folder(locked):
     (locked / "alive").write_text("elsewhere\n")
     for _ in range(2):
         with stale_locks.remove_locks(locked):
@@ -57,7 +57,7 @@ def machine(monkeypatch):
     ("then", "now", "are_removed"),
     [
         (("desk", ["boot1"]), ("desk", ["boot2"]), True),  # a power cut
-        (("box1", ["boot1"]), ("box2", ["boot1"]), True),  # a container after another
+        (("box1", ["boot1"]), ("box2", ["boot1"]), True),  # one container after the other
         (("box1", ["boot1"]), ("box2", ["boot2"]), False),
         (("node1", ["boot1"]), ("node2", ["boot2"]), False),
         (("desk", []), ("desk", []), True),

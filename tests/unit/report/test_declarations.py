@@ -1,4 +1,4 @@
-"""A figure is one file: its declaration decides what is planned, drawn and shown, and missing parts are named."""
+"""A figure is declared in the file that draws it; the declaration decides what is planned, drawn and shown."""
 
 import re
 
@@ -13,7 +13,7 @@ from clusterlets.report.drawing.style import empty_figure, plt, save, single_pan
 from clusterlets.report.figures import SECTIONS, Declaration, declarations
 from clusterlets.report.standings import Standings
 
-WHOLE = """
+VALID = """
 FIGURES = [
     Declaration(name="mine", title="Mine", caption="All.", reads=("runs.csv",), sections=("report.html#figures",)),
 ]
@@ -21,18 +21,18 @@ FIGURES = [
 FAULTS = {
     "no declaration": ("", "declares no figure"),
     "an empty list": ("FIGURES = []", "declares no figure"),
-    "no caption": (WHOLE.replace('caption="All.", ', ""), "caption"),
-    "an unknown argument": (WHOLE.replace("title=", "heading="), "heading"),
-    "not a literal": (WHOLE.replace('"All."', "words()"), "literal"),
-    "a section that no page has": (WHOLE.replace("#figures", "#pictures"), "report.html#pictures"),
-    "no section": (WHOLE.replace('("report.html#figures",)', "()"), "sections"),
-    "nothing to read": (WHOLE.replace('("runs.csv",)', "()"), "reads"),
+    "no caption": (VALID.replace('caption="All.", ', ""), "caption"),
+    "an unknown argument": (VALID.replace("title=", "heading="), "heading"),
+    "not a literal": (VALID.replace('"All."', "caption()"), "literal"),
+    "a section that no page has": (VALID.replace("#figures", "#pictures"), "report.html#pictures"),
+    "no section": (VALID.replace('("report.html#figures",)', "()"), "sections"),
+    "nothing to read": (VALID.replace('("runs.csv",)', "()"), "reads"),
 }
 
 
 @pytest.mark.parametrize(("reads", "folder"), [("runs.csv", "figures"), ("accounts/steps.csv", "accounts")])
 def test_a_file_is_read_without_being_imported(reads, folder, tmp_path):
-    (tmp_path / "one.py").write_text(f"raise SystemExit\n{WHOLE.replace('runs.csv', reads)}")
+    (tmp_path / "one.py").write_text(f"raise SystemExit\n{VALID.replace('runs.csv', reads)}")
     (figure,) = declarations(tmp_path)
     assert (figure.name, figure.module, figure.files("pdf", "png")) == (
         "mine",
@@ -52,7 +52,7 @@ def test_a_faulty_declaration_is_refused_with_its_file(fault, tmp_path):
 
 def test_a_name_that_two_files_declare_is_refused(tmp_path):
     for name in ("one", "two"):
-        (tmp_path / f"{name}.py").write_text(WHOLE)
+        (tmp_path / f"{name}.py").write_text(VALID)
     with pytest.raises(ClusterletsError, match="mine: one.py and two.py"):
         declarations(tmp_path)
 

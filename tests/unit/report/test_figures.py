@@ -5,6 +5,7 @@ import struct
 import subprocess
 import sys
 from collections import Counter
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -58,7 +59,7 @@ def titled(figure, title):
     return axes
 
 
-def words(figure):
+def texts_of(figure):
     return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
 
 
@@ -66,7 +67,7 @@ def words(figure):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_pareto_front_is_the_runs_that_no_other_beats(seed):
+def test_the_pareto_front_has_exactly_the_runs_that_no_other_beats(seed):
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 6, size=(40, 2)) / 5  # with ties
     front = cohesion_vs_deviation.pareto_front(pd.DataFrame(points, columns=["deviation_mean", "cohesion"]))
@@ -96,11 +97,11 @@ def test_the_front_is_drawn_from_runs_that_are_no_limit_cases(runs):
 # ---- heat maps and omega ---------------------------------------------------------------------------------------------
 
 
-def test_the_heat_maps_show_the_means(runs):
+def test_the_heat_maps_show_means_over_seeds_and_then_datasets(runs):
     figure = heatmaps.draw(runs)
-    for place, matcher in enumerate(("C", "G-B", "D", "B", "G-D")):
+    for column, matcher in enumerate(("C", "G-B", "D", "B", "G-D")):
         for row, quantity in enumerate(("deviation_mean", "cohesion")):
-            axes = figure.axes[6 * row + place]
+            axes = figure.axes[6 * row + column]
             expected = heatmaps.means(runs[runs["matcher"] == matcher], quantity, "omega" if matcher == "C" else "hops")
             assert np.allclose(axes.collections[0].get_array(), expected.to_numpy().reshape(2, 4))
             assert axes.texts[0].get_text() == f"{expected.iloc[0, 0]:.3f}"
@@ -131,7 +132,7 @@ def test_a_k_without_a_result_keeps_its_row(runs):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["10", "2"]
 
 
-def test_the_lines_over_omega(runs):
+def test_lines_over_omega_are_means_and_dashed_levels_those_of_the_controls(runs):
     figure = omega_effect.draw(runs)
     runs_of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
     for axes, quantity in zip(figure.axes, ("centroid_silhouette", "deviation_mean", "deviation_max", "cohesion"), strict=True):
@@ -159,17 +160,17 @@ def test_a_method_has_the_same_color_as_in_figures_with_more_methods():
     drawn = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
     look = method_styles([*ranked, *further])
     assert drawn == {look[name][0].upper() for name in ranked}
-    assert look["vfc"] != method_styles(ranked)["vfc"]  # its look depends on its place among all methods
+    assert look["vfc"] != method_styles(ranked)["vfc"]  # its look depends on its position among all methods
 
 
 def test_all_names_are_below_a_long_title():
-    names = [f"method-{place:02}" for place in range(22)]
-    title = f"All methods, without {', '.join(f'absent-{place}' for place in range(9))}, blocks are datasets"
+    names = [f"method-{number:02}" for number in range(22)]
+    title = f"All methods, without {', '.join(f'absent-{number}' for number in range(9))}, blocks are datasets"
     figure = critical_difference.draw_ranking(ranking_of(names, title), names)
     figure.canvas.draw()
     (axes,) = figure.axes
     boxes = [text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")]
-    assert len(boxes) == 22 and not any(box1.overlaps(box2) for place, box1 in enumerate(boxes) for box2 in boxes[:place])
+    assert len(boxes) == 22 and not any(one.overlaps(other) for one, other in combinations(boxes, 2))
     heading = axes.title.get_window_extent()
     assert heading.width < figure.bbox.width and heading.y0 > max(box.y1 for box in boxes)
 
@@ -187,11 +188,11 @@ def test_the_runs_shown_in_detail_are_those_of_table_4_and_the_controls(runs, na
     assert actual == expected and len(actual) == methods * len(DATASETS)
 
 
-def test_the_matchers_are_shown_with_the_same_settings(runs):
-    alike = clusterings.comparable_runs(runs[runs["dataset"] == "pima"])
-    assert sorted(alike["matcher"]) == ["B", "C", "D", "G-B", "G-D"]
-    assert set(alike["k"]) == {2} and set(alike["seed"]) == {0}  # of 2 and 10, 2 is nearer to 5
-    assert set(alike["hops"].dropna()) == {2} and set(alike["omega"].dropna()) == {0.5}
+def test_the_matchers_are_compared_at_the_same_settings(runs):
+    comparable = clusterings.comparable_runs(runs[runs["dataset"] == "pima"])
+    assert sorted(comparable["matcher"]) == ["B", "C", "D", "G-B", "G-D"]
+    assert set(comparable["k"]) == {2} and set(comparable["seed"]) == {0}  # of 2 and 10, 2 is nearer to 5
+    assert set(comparable["hops"].dropna()) == {2} and set(comparable["omega"].dropna()) == {0.5}
 
 
 def test_bars_are_the_shares_of_clusters_and_lines_those_of_datasets(runs):
@@ -314,36 +315,36 @@ def test_the_labelled_points_are_those_furthest_outside_their_band(compared):
 
 def test_without_the_papers_datasets_the_figure_says_why_it_is_empty():
     figure = reported_vs_reproduced.draw(compared_runs(synthetic_runs(("iris",), seeds=1, ks=(2,))))
-    assert "none of the paper's datasets is among these runs" in words(figure)
+    assert "none of the paper's datasets is among these runs" in texts_of(figure)
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
 
-ALONE = (cohesion_vs_deviation, heatmaps, omega_effect)
-LITTLE = {
+OF_RUNS_ALONE = (cohesion_vs_deviation, heatmaps, omega_effect)
+SPARSE_RUNS = {
     "no row": lambda runs: runs[:0],
     "one run": lambda runs: runs[:1],
     "FRAC alone": lambda runs: runs[runs["method"].str.startswith("FRAC")],
     "no FRAC": lambda runs: runs[~runs["method"].str.startswith("FRAC")],
     "nothing ok": lambda runs: runs.assign(status="infeasible", deviation_mean=np.nan, cohesion=np.nan, n_clusters=np.nan),
     "one omega": lambda runs: runs[runs["omega"].isna() | (runs["omega"] == 0.5)],
-    "a matcher of one's own": lambda runs: runs.replace({"matcher": {"B": "Z"}}),
+    "a user's matcher": lambda runs: runs.replace({"matcher": {"B": "Z"}}),
 }
 
 
-@pytest.mark.parametrize("little", LITTLE)
-def test_figures_can_be_drawn_from_little(runs, little, tmp_path):
-    part = LITTLE[little](runs)
-    drawn = {module.__name__: module.draw(part) for module in ALONE}
-    for name, lines in synthetic_clusterings(part).items():
+@pytest.mark.parametrize("case", SPARSE_RUNS)
+def test_figures_can_be_drawn_from_sparse_runs(runs, case, tmp_path):
+    sparse = SPARSE_RUNS[case](runs)
+    drawn = {module.__name__: module.draw(sparse) for module in OF_RUNS_ALONE}
+    for name, lines in synthetic_clusterings(sparse).items():
         write_csv(tmp_path / f"{name}.csv", lines)
         module = {"composition": composition, "projection": projection}[name]
-        drawn[name] = module.draw(part, read_lines(tmp_path / f"{name}.csv"))
+        drawn[name] = module.draw(sparse, read_lines(tmp_path / f"{name}.csv"))
     for name, figure in drawn.items():
         save(figure, tmp_path / name)
         assert figure.get_figwidth() <= WIDTH + 0.01
-        if part.empty:
-            assert "Nothing to show" in words(figure) and is_empty((tmp_path / f"{name}.png").read_bytes())
+        if sparse.empty:
+            assert "Nothing to show" in texts_of(figure) and is_empty((tmp_path / f"{name}.png").read_bytes())
 
 
 @pytest.mark.slow
@@ -394,7 +395,7 @@ def test_the_papers_datasets_come_in_its_order():
 
 def test_a_method_is_marked_by_a_limit_case_only_if_it_has_nothing_else(runs):
     figure = cohesion_vs_deviation.draw(runs)
-    marks_of_c, marks_of_d = (figure.axes[0].collections[place] for place in (1, 5))  # C, G-B, D: cloud, mark
+    marks_of_c, marks_of_d = (figure.axes[0].collections[index] for index in (1, 5))  # C, G-B, D: cloud, mark
     assert marks_of_c.get_facecolor().tolist() == [[1, 1, 1, 1]]
     assert marks_of_d.get_facecolor().tolist() == marks_of_d.get_edgecolor().tolist()
 
@@ -408,8 +409,8 @@ def test_the_readmes_picture_of_the_verdict_is_that_of_the_reference(tmp_path):
     assert drawn.shape == committed.shape and np.abs(drawn - committed).mean() < 0.005
 
 
-def test_the_verdict_shows_the_tables_that_can_be_compared():
-    """Few datasets give no averages, which copies of all ten have."""
+def test_the_figure_of_the_verdict_shows_only_tables_that_can_be_compared():
+    """With few datasets the paper has no averages, but copies of all ten datasets do."""
     copies = pd.read_csv(COPIES)
     averages = (copies["source"] == "the paper") & copies["table"].str.match("table[15]")
     (axes,) = verdict.draw(copies[~averages]).axes

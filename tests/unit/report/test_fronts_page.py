@@ -18,7 +18,7 @@ from clusterlets.report import fronts_page, standings
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
-    """The points of a run; of one configuration a run has another number of clusters, of another a run has no result."""
+    """The points of a run: one has a number of clusters other than k, one has no result, and a limit is proved infeasible."""
     runs = synthetic_runs(("pima", "adult.sex"), seeds=4, ks=(2, 10))
     points = leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {})
     of_frac = (points["method"] == "FRAC (fair)") & (points["seed"] == 3)
@@ -82,7 +82,7 @@ def test_limits_that_are_proved_infeasible_are_named(file):
     assert [block["infeasible"] for block in data["blocks"]] == [[0.01, 0.02], [], [], []]
 
 
-def test_names_of_users_cannot_leave_the_data_of_the_page(file):
+def test_user_names_cannot_break_out_of_the_pages_data(file):
     name = "</script><b>&"
     points = read_lines(file).replace({"dataset": {"pima": name}})
     page = fronts_page.render(points)

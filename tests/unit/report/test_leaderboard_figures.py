@@ -1,5 +1,7 @@
 """The figures of the leaderboard show its numbers, and can be drawn from whatever runs there are."""
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +23,7 @@ from clusterlets.report.figures import (
 
 DATASETS = ("pima", "credit")
 GRIDS = read_configuration()["grids"]
-FURTHER = [f"method-{place}" for place in range(30)]
+FURTHER = [f"method-{number}" for number in range(30)]
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +46,16 @@ def close_figures():
     plt.close("all")
 
 
+def overlap(boxes):
+    return any(one.overlaps(other) for one, other in combinations(boxes, 2))
+
+
 def panel(figure, dataset):
     (axes,) = (axes for axes in figure.axes if axes.get_title().startswith(dataset))
     return axes
 
 
-def test_no_two_methods_look_alike_and_neighbours_differ_in_color_and_marker():
+def test_no_two_methods_look_alike_and_those_of_the_paper_share_neither_color_nor_marker():
     look = method_styles([*COLORS, *FURTHER])
     assert len(set(look.values())) == len(COLORS) + len(FURTHER)
     looks_of_paper = [look[name] for name in COLORS]
@@ -78,15 +84,15 @@ def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
 
 
 def test_labels_of_the_front_do_not_overlap(runs):
-    points = {"dataset": "pima", "k": 5, "n_clusters": 5, "method": "random", "kind": "control", "chooses": False}
-    points |= {"status": "ok", "smallest": 5, "seed": 0}
-    parameters = [f"omega=0.{place:03}" for place in range(40)]
-    places = {"deviation_max": np.linspace(0.01, 0.99, 40), "price": np.linspace(3, 1, 40)}
-    crowded_front = pd.DataFrame({**places, "parameters": parameters}).assign(**points)
+    constants = {"dataset": "pima", "k": 5, "n_clusters": 5, "method": "random", "kind": "control", "chooses": False}
+    constants |= {"status": "ok", "smallest": 5, "seed": 0}
+    parameters = [f"omega=0.{number:03}" for number in range(40)]
+    coordinates = {"deviation_max": np.linspace(0.01, 0.99, 40), "price": np.linspace(3, 1, 40)}
+    crowded_front = pd.DataFrame({**coordinates, "parameters": parameters}).assign(**constants)
     figure = price_against_unfairness.draw(runs, crowded_front)
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in panel(figure, "pima").texts]
-    assert len(boxes) > 3 and not any(later.overlaps(earlier) for place, later in enumerate(boxes) for earlier in boxes[:place])
+    assert len(boxes) > 3 and not overlap(boxes)
     frame = panel(figure, "pima").get_window_extent()
     assert all(frame.x0 - 2 <= box.x0 and box.x1 <= frame.x1 + 6 for box in boxes)
 
@@ -112,22 +118,22 @@ def test_names_of_equal_points_do_not_overlap():
     point = {"limit": 0.05, "kind": "method", "kept": 1, "reliability": 0.5, "price": 1.2}
     ends = {"reliability_low": 0.4, "reliability_high": 0.6, "price_low": 1.1, "price_high": 1.3}
     figure = reliability_against_price.draw(
-        pd.DataFrame({"method": [f"method-{place}" for place in range(8)]}).assign(**point, **ends)
+        pd.DataFrame({"method": [f"method-{number}" for number in range(8)]}).assign(**point, **ends)
     )
     figure.canvas.draw()
     boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # without the lines to the points
-    assert len(boxes) == 8 and not any(one.overlaps(other) for place, one in enumerate(boxes) for other in boxes[:place])
+    assert len(boxes) == 8 and not overlap(boxes)
 
 
 # ---- cost under a limit ----------------------------------------------------------------------------------------------
 
 
 def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
-    missing = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
-    board = board.assign(outcome=board["outcome"].where(~board.index.isin(missing), leaderboard.MISSES))
+    demoted = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
+    board = board.assign(outcome=board["outcome"].where(~board.index.isin(demoted), leaderboard.MISSES))
     figure = cost_at_limit.draw(runs, board)
     shown = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
-    assert len(missing) and (shown["outcome"] == leaderboard.KEEPS).any()
+    assert len(demoted) and (shown["outcome"] == leaderboard.KEEPS).any()
     for dataset in DATASETS:
         axes, of_dataset = panel(figure, dataset), shown[shown["dataset"] == dataset]
         order = [label.get_text() for label in figure.axes[0].get_yticklabels()]
@@ -166,29 +172,29 @@ def test_seconds_are_medians_of_the_fits_by_the_names_in_the_results():
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
 
-LITTLE = {
+SPARSE_RUNS = {
     "no row": lambda runs: runs[:0],
     "one seed": lambda runs: runs[runs["seed"] == 0],
     "no cost": lambda runs: runs.assign(kmeans_cost=np.nan, price_of_fairness=np.nan),
     "nothing ok": lambda runs: runs.assign(status="timeout"),
     "two methods on one table": lambda runs: runs[(runs["dataset"] == "pima") & runs["matcher"].isna() & (runs["k"] == 2)],
-    "a matcher of one's own and a name like a formula": lambda runs: runs.replace(
+    "a user's matcher, and a dataset name that looks like LaTeX": lambda runs: runs.replace(
         {"matcher": {"B": "Z"}, "dataset": {"pima": "$_{"}}
     ),
 }
 
 
-@pytest.mark.parametrize("little", LITTLE)
-def test_figures_can_be_drawn_from_little_and_from_files(runs, little, tmp_path):
-    part = LITTLE[little](runs)
-    points = points_of(part)
+@pytest.mark.parametrize("case", SPARSE_RUNS)
+def test_figures_can_be_drawn_from_sparse_runs_read_back_from_files(runs, case, tmp_path):
+    sparse = SPARSE_RUNS[case](runs)
+    points = points_of(sparse)
     board = leaderboard.leaderboard(points)
     for name, frame in (("points", points), ("board", board), ("overall", leaderboard.overall(board))):
         write_csv(tmp_path / f"{name}.csv", frame)
     points, board, overall = (read_lines(tmp_path / f"{name}.csv") for name in ("points", "board", "overall"))
     figures = (
-        (price_against_unfairness, (part, points), points.loc[points["status"] == "ok", "price"].isna().all()),
-        (cost_at_limit, (part, board), not (board["outcome"] == leaderboard.KEEPS).any()),
+        (price_against_unfairness, (sparse, points), points.loc[points["status"] == "ok", "price"].isna().all()),
+        (cost_at_limit, (sparse, board), not (board["outcome"] == leaderboard.KEEPS).any()),
         (reliability_against_price, (overall,), not overall["kept"].any()),
     )
     for module, frames, empty in figures:

@@ -23,16 +23,16 @@ from clusterlets.storage import save_json
 from clusterlets.text import decimal, significant
 
 
-def small(datasets=("pima", "credit", "magic")):
+def small_runs(datasets=("pima", "credit", "magic")):
     return synthetic_runs(datasets, seeds=2, ks=(2, 10))
 
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory):
-    return build(small(), tmp_path_factory.mktemp("results") / "built")
+    return build(small_runs(), tmp_path_factory.mktemp("results") / "built")
 
 
-class Balanced(HTMLParser):
+class NestingParser(HTMLParser):
     """Refuses a page whose tags do not nest, and records the addresses it would load."""
 
     def __init__(self):
@@ -61,7 +61,7 @@ def section(page, name):
 
 
 def test_the_same_runs_give_the_same_bytes(built, tmp_path):
-    again = build(small(), tmp_path / "again")
+    again = build(small_runs(), tmp_path / "again")
     for path in built.rglob("*.*"):
         other = (again / path.relative_to(built)).read_bytes().replace(str(again).encode(), str(built).encode())
         assert hashlib.sha256(other).digest() == hashlib.sha256(path.read_bytes()).digest(), path.name
@@ -69,7 +69,7 @@ def test_the_same_runs_give_the_same_bytes(built, tmp_path):
 
 @pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
 def test_results_read_from_files_equal_those_computed(datasets, tmp_path):
-    runs = small(datasets)
+    runs = small_runs(datasets)
     computed = Results.from_runs(runs, SETTINGS)
     read = Results.read(build(runs, tmp_path / "written", findings=False), SETTINGS)
     pd.testing.assert_frame_equal(read.comparison.fillna(""), computed.comparison.fillna(""), check_dtype=False)
@@ -83,7 +83,7 @@ def test_results_read_from_files_equal_those_computed(datasets, tmp_path):
 
 def test_the_pages_tags_nest_and_it_loads_nothing_from_elsewhere(built):
     page = page_of(built)
-    parser = Balanced()
+    parser = NestingParser()
     parser.feed(page)
     assert parser.open == []
     assert parser.loads.pop(0) == "data:," and len(parser.loads) == len(declarations_on("report.html"))
@@ -117,7 +117,7 @@ def test_a_number_shows_ours_above_the_papers_and_our_best_in_bold(built):
     article = page_of(built).split('<article id="table4_frac_vs_clusterlets">')[1].split("</article>")[0]
     beside = article.split('<table class="sortable beside">')[1].split("</table>")[0]
     titles = re.findall(r'<th scope="col">(.*?)</th>', beside)
-    table = tables.make(small())["table4_frac_vs_clusterlets"].frame
+    table = tables.make(small_runs())["table4_frac_vs_clusterlets"].frame
     compared = table[table["method"] != "FRAC (fair)"]  # the paper does not print FRAC (fair)
     for title, column, better in (("deviation mean", "deviation_mean", "idxmin"), ("cohesion", "cohesion", "idxmax")):
         best = compared.loc[compared.groupby("dataset")[column].agg(better)]
@@ -154,24 +154,24 @@ def test_only_provenance_depends_on_time_and_machine(built):
     assert page_of(built) != page and without_provenance(page_of(built).encode()) == without
 
 
-EMPTY = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
+REASONS = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
 
 
 @pytest.mark.parametrize("content", [None, "", "claim,verdict_paper,verdict_ours,evidence\n"])
 def test_a_section_without_content_says_why(content, tmp_path):
-    folder = build(small(("pima",)), tmp_path / "bare", findings=False)
+    folder = build(small_runs(("pima",)), tmp_path / "bare", findings=False)
     if content is not None:
         (folder / "accounts").mkdir()
         for name in ("sensitivity", "datasets", "accounts/steps"):
             (folder / f"{name}.csv").write_text(content)
         write(folder)
     page = page_of(folder)
-    for name, words in EMPTY.items():
-        assert words in section(page, name) and "<tbody>" not in section(page, name)
+    for name, reason in REASONS.items():
+        assert reason in section(page, name) and "<tbody>" not in section(page, name)
     assert "<tbody>\n</tbody>" not in page
 
 
-BARE = {
+SPARSE_RUNS = {
     "no FRAC, one dataset": lambda runs: runs[(runs["method"] == "Clusterlets") & (runs["dataset"] == "pima")],
     "no Clusterlets": lambda runs: runs[runs["method"] != "Clusterlets"],
     "nothing ok": lambda runs: runs.assign(status="infeasible", deviation_mean=None, cohesion=None, n_clusters=None),
@@ -180,9 +180,9 @@ BARE = {
 }
 
 
-@pytest.mark.parametrize("bare", BARE)
-def test_the_report_can_be_built_from_little(bare, tmp_path):
-    folder = build(BARE[bare](small()), tmp_path / "bare")
+@pytest.mark.parametrize("case", SPARSE_RUNS)
+def test_the_report_can_be_built_from_sparse_runs(case, tmp_path):
+    folder = build(SPARSE_RUNS[case](small_runs()), tmp_path / "sparse")
     assert "Not computed." in page_of(folder) and "<tbody>\n</tbody>" not in page_of(folder)
     answers = (folder / "summary.txt").read_text(encoding="utf-8").split("\n\n")[0].splitlines()
     assert len(answers) >= 4 and all(line.endswith(".") for line in answers)
@@ -217,12 +217,12 @@ def test_numbers_are_written_for_readers():
 
 
 def test_the_best_method_of_each_dataset_is_bold_in_every_form():
-    runs = small(("pima", "credit"))
+    runs = small_runs(("pima", "credit"))
     runs.loc[(runs["method"] == "FRAC (fair)") & (runs["dataset"] == "pima"), "deviation_mean"] = 3.7e-5
     table = tables.make(runs)["table4_frac_vs_clusterlets"]
-    place = [column.title for column in table.columns].index("Deviation")
+    deviation = [column.title for column in table.columns].index("Deviation")
     least = set(table.frame.reset_index(drop=True).groupby("dataset")["deviation_mean"].idxmin())
-    assert {row for row, column in tables.best(table) if column == place} == least
+    assert {row for row, column in tables.best(table) if column == deviation} == least
     page = render(Results.from_runs(runs, SETTINGS), Findings({}))
     for text, bold in (
         (page, "<b>3.7e−5"),
@@ -235,14 +235,14 @@ def test_the_best_method_of_each_dataset_is_bold_in_every_form():
 # ---- what is missing -------------------------------------------------------------------------------------------------
 
 
-def missing(runs, settings=SETTINGS):
+def missing_lines(runs, settings=SETTINGS):
     return narrative.missing_lines(Results.from_runs(runs, settings))
 
 
 def test_missing_lines_name_status_methods_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30))
     runs.loc[runs.index[:7], "note"] = "k above a group's size"
-    assert missing(runs[runs["matcher"] != "B"]) == [
+    assert missing_lines(runs[runs["matcher"] != "B"]) == [
         "Of the paper's 11 datasets, 10 are here; missing: nbfi.",
         "Methods of the paper without runs: B-PB.",
         "4 runs of C have no result, status no_valid_partition: heart_failure (4).",
@@ -251,7 +251,7 @@ def test_missing_lines_name_status_methods_and_notes():
 
 
 def test_what_is_unlike_the_papers_grid_and_settings_is_listed():
-    runs = pd.concat([small(("pima", "magic")), synthetic_runs(("pima",), seeds=2, ks=(7, 12))], ignore_index=True)
+    runs = pd.concat([small_runs(("pima", "magic")), synthetic_runs(("pima",), seeds=2, ks=(7, 12))], ignore_index=True)
     runs.loc[runs["matcher"] == "B", "matcher"] = "mine"
     runs["omega"] = runs["omega"].replace(0.75, 0.9)
     runs.loc[runs["dataset"] == "magic", "cohesion_error"] = np.linspace(0, 0.000123, (runs["dataset"] == "magic").sum())
@@ -259,7 +259,7 @@ def test_what_is_unlike_the_papers_grid_and_settings_is_listed():
     settings["grids"]["FRAC"]["parameters"] = {"tau": [0.1]}
     settings["tables"] = {"pima": {"scaling": "standard"}, "magic": {"scaling": "none"}}
     suffix = "Their runs enter tables, claims and tests like all others."
-    lines = missing(runs, settings)
+    lines = missing_lines(runs, settings)
     assert lines[1:] == [
         "Methods of the paper without runs: B-PB.",
         f"Matchers that the paper does not have: mine. {suffix}",
@@ -290,7 +290,7 @@ def answer(runs, question):
 
 
 def test_the_verdict_counts_the_comparable_numbers_and_the_sentences(built):
-    results = Results.from_runs(small(), SETTINGS)
+    results = Results.from_runs(small_runs(), SETTINGS)
     answers = answers_of(results)
     verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
     numbers = r"of (\d+) numbers (\d+) (?:is|are) reproduced, (\d+) undecided, and (\d+) differs?; of a perfect copy"
@@ -324,21 +324,22 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_sentences(built):
 def test_whether_the_paper_holds_follows_from_its_tables(monkeypatch, verdicts, answer):
     groups = pd.DataFrame({"kind": "table", "table": [f"table{n}" for n in verdicts], "verdict": list(verdicts.values())})
     monkeypatch.setattr(verdict.paper_verdict, "of_several", lambda _: groups)
-    assert answers_of(Results.from_runs(small(), SETTINGS))["Does the paper hold"] == answer
+    assert answers_of(Results.from_runs(small_runs(), SETTINGS))["Does the paper hold"] == answer
 
 
 def test_only_the_papers_datasets_are_compared_with_the_paper():
-    others = small(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
+    further = small_runs(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
     of_paper, mixed = (
-        answers_of(Results.from_runs(runs, SETTINGS)) for runs in (small(), pd.concat([small(), others], ignore_index=True))
+        answers_of(Results.from_runs(runs, SETTINGS))
+        for runs in (small_runs(), pd.concat([small_runs(), further], ignore_index=True))
     )
     for question in list(of_paper)[:6]:
         restricted = re.sub("3 datasets(?= here| against|, Friedman)", "3 of the paper's datasets", of_paper[question])
         assert mixed[question] == restricted
 
 
-def test_a_different_best_matcher_is_reported():
-    runs = small()
+def test_a_fairest_matcher_that_differs_from_the_papers_is_named():
+    runs = small_runs()
     runs.loc[runs["matcher"] == "G-B", "deviation_mean"] = 0.001
     assert answer(runs, "Its fairest matcher").startswith(
         "G-B, where the paper has C. Its mean deviation over all runs is 0.001"
@@ -346,7 +347,7 @@ def test_a_different_best_matcher_is_reported():
 
 
 @pytest.mark.parametrize(
-    ("nearest", "fair", "words"),
+    ("nearest", "fair", "lead"),
     [
         (0.9, 0.9, "yes, both as the paper scored FRAC and as FRAC is defined. "),
         (0.9, 0.0, "only as the paper scored FRAC, not as FRAC is defined. "),
@@ -354,12 +355,12 @@ def test_a_different_best_matcher_is_reported():
         (0.0, 0.0, "no, neither as the paper scored FRAC nor as FRAC is defined. "),
     ],
 )
-def test_both_fracs_are_compared_separately(nearest, fair, words):
-    runs = small()
+def test_both_fracs_are_compared_separately(nearest, fair, lead):
+    runs = small_runs()
     runs.loc[runs["method"] == "FRAC (nearest)", "deviation_mean"] = nearest
     runs.loc[runs["method"] == "FRAC (fair)", "deviation_mean"] = fair
     text = answer(runs, "Fairer than FRAC")
-    assert text.startswith(words)
+    assert text.startswith(lead)
     for value, name in ((nearest, "nearest centre"), (fair, "fair assignment")):
         assert re.search(rf"on {3 if value else 0} of 3 datasets against [^;]*{name}\), with a mean of [^;]* {value:.4f}", text)
 
@@ -367,7 +368,7 @@ def test_both_fracs_are_compared_separately(nearest, fair, words):
 def test_methods_fairer_than_a_random_partition_are_named():
     question, named = "Fairer than a random partition", []
     for deviation in (0.0, 0.9):
-        runs = small()
+        runs = small_runs()
         runs.loc[runs["method"] == "random", "deviation_mean"] = deviation
         named.append(answer(runs, question))
     assert named[0] == "no matcher, by mean rank over 3 datasets."

@@ -36,8 +36,8 @@ def page(built):
     return (built / "leaderboard.html").read_text(encoding="utf-8")
 
 
-def about(board, words):
-    (sentence,) = (sentence for sentence, _ in standings.findings(board) if words in sentence)
+def finding(tables, phrase):
+    (sentence,) = (sentence for sentence, _ in standings.findings(tables) if phrase in sentence)
     return sentence
 
 
@@ -46,7 +46,7 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
     for limit in tables.limits:
         rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
         row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
-        text = about(tables, f"at most {limit:g},") if limit != 0.05 else about(tables, "0.05, " + row["method"])
+        text = finding(tables, f"at most {limit:g},") if limit != 0.05 else finding(tables, "0.05, " + row["method"])
         assert f"{row['method']} is the most reliable: it keeps the limit in {row['kept']} of {row['blocks']} blocks" in text
         assert f"median price of {row['price']:.2f}" in text
 
@@ -54,10 +54,10 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
 def test_the_matcher_is_compared_in_the_blocks_that_its_runs_yield(built):
     tables = read(built)
     rows = tables.overall[(tables.overall["limit"] == 0.05) & (tables.overall["kind"] == "clusterlets")]
-    assert not rows["kept"].any() and "no matcher of Clusterlets keeps the limit" in about(tables, "matcher of Clusterlets")
+    assert not rows["kept"].any() and "no matcher of Clusterlets keeps the limit" in finding(tables, "matcher of Clusterlets")
     first = rows.sort_values("place").index[0]
     tables.overall.loc[first, ["kept", "blocks", "price"]] = [2, 3, 1.5]
-    text = about(tables, "matcher of Clusterlets")
+    text = finding(tables, "matcher of Clusterlets")
     name, n_blocks = rows.loc[first, "method"], tables.under(0.05)["blocks"].max()
     assert f", {name}, keeps the limit in 2 of the 3 blocks of {n_blocks} in which its runs yield k clusters" in text
     assert text.endswith("at a median price of 1.50.")
