@@ -36,7 +36,7 @@ from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
-_NAMED = 5  # groups with too few different rows that are named one by one
+_MAX_NAMED = 5  # groups with too few different rows that are named one by one
 
 _EPILOG = """
 examples:
@@ -80,8 +80,8 @@ def main(arguments: list[str]) -> int:
     with before_compiling(_announce_compilation):
         fitted = _fit(options, X, table)
         summary = _account(options, table, X, fitted, notes)
-    people = stream_for_people(options.output)
-    print(summary, file=people)
+    stream = stream_for_people(options.output)
+    print(summary, file=stream)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         own_table.write_clusters(options, rows[members], None if ids is None else ids[members], clusters)
@@ -91,52 +91,52 @@ def main(arguments: list[str]) -> int:
         scaling = dict(zip(("mean", "scale"), moments(table.X), strict=True)) if options.scaling == "standard" else {}
         with writing(options.save):
             SavedClustering.of(fitted, feature_names=table.feature_names, **scaling).save(options.save)
-        print(f"clustering: {options.save}", file=people)
+        print(f"clustering: {options.save}", file=stream)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
 
         with writing(options.plot):
             saving.write(draw(X, fitted.labels_, summary.report.composition), options.plot)
-        print(f"picture: {options.plot}", file=people)
+        print(f"picture: {options.plot}", file=stream)
     if options.report:
         with writing(options.report):
             names = ("counted from 0", rows) if ids is None else (options.id, ids)
             _write_report(options.report, arguments, summary, X, fitted, *names)
-        print(f"report: {options.report}", file=people)
+        print(f"report: {options.report}", file=stream)
     return 0
 
 
 def _write_report(
-    path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
+    path: str, arguments: list[str], summary: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
 ) -> None:
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
-    composition = account.report.composition
+    composition = summary.report.composition
     typical = typical_rows(X, fitted.memberships_)
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
-            standing_out=account.profiles.sentence(place),
-            typical=f"{', '.join(map(str, ids[typical[place]]))} ({named_by})",
-            picture=as_bytes(draw_profile(account.profiles, place), ".png"),
+            standing_out=summary.profiles.sentence(index),
+            typical=f"{', '.join(map(str, ids[typical[index]]))} ({named_by})",
+            picture=as_bytes(draw_profile(summary.profiles, index), ".png"),
         )
-        for place, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])
+        for index, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])
     ]
     page = clustering_page.render(
-        table=account.table,
-        features=account.features,
-        notes=account.notes,
-        warnings=account.warnings,
-        method=account.method,
+        table=summary.table,
+        features=summary.features,
+        notes=summary.notes,
+        warnings=summary.warnings,
+        method=summary.method,
         composition=pd.DataFrame(composition.counts, composition.clusters, composition.names),
         group_counts=composition.group_counts,
-        deviations=account.report.deviations,
+        deviations=summary.report.deviations,
         profiles=profiles,
-        scores=account.scores,
+        scores=summary.scores,
         command=shlex.join(["clusterlets", "cluster", *arguments]),
         picture=as_bytes(draw(X, fitted.labels_, composition), ".png"),
     )
@@ -332,8 +332,8 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
         for name, count in zip(table.group_names, actual, strict=True)
         if count < fitted.n_clusterlets_
     ]
-    if len(notes) > _NAMED:
-        notes[_NAMED:] = [f"so have {counted(len(notes) - _NAMED, 'further group')} too few different rows"]
+    if len(notes) > _MAX_NAMED:
+        notes[_MAX_NAMED:] = [f"so have {counted(len(notes) - _MAX_NAMED, 'further group')} too few different rows"]
     if options.clusters not in (None, fitted.n_clusters_):
         notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
     return notes

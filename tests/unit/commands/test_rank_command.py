@@ -45,7 +45,7 @@ OTHERS = pd.concat([NEAR, LAX, points("plain", dict.fromkeys(TABLES, 1.0), 0.3, 
 
 
 def said(others, own):
-    return "\n".join(rank.account(rank.beside(others, own, "mine"), "mine"))
+    return "\n".join(rank.account(rank.standings_with(others, own, "mine"), "mine"))
 
 
 def test_a_method_is_placed_and_told_apart_on_both_counts():
@@ -75,7 +75,7 @@ def test_a_method_like_another_is_not_told_apart_from_it():
 
 
 def test_few_tables_tell_nothing_apart_and_only_the_tables_of_the_method_count():
-    standings = rank.beside(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
+    standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
     assert set(standings.board["dataset"]) == set("abcde")
     text = "\n".join(rank.account(standings, "mine"))
     assert "Fewer than 6 tables tell no methods apart" in text
@@ -84,7 +84,7 @@ def test_few_tables_tell_nothing_apart_and_only_the_tables_of_the_method_count()
 
 def test_a_method_changes_no_number_of_the_others():
     whole = leaderboard.leaderboard(OTHERS[OTHERS["kind"] == "method"])
-    standings = rank.beside(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
+    standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
     for ours, committed in ((standings.overall, leaderboard.overall(whole)), (standings.pairs, leaderboard.pairs(whole))):
         rest = ours[(ours["method"] != "mine") & (ours.get("other", "") != "mine")]
         frames = (frame.drop(columns="place", errors="ignore").reset_index(drop=True) for frame in (rest, committed))
