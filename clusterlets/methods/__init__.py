@@ -84,7 +84,7 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
 # What every fit or match is handed besides its parameters.
 _HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
-# What the modules of users' files are called.
+# How the names of the modules of users' files begin.
 _FROM_FILE = f"{__name__}._own_"
 _END_PROCESS = os._exit
 
@@ -162,7 +162,7 @@ class Method:
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
-    _takes_parameters: ClassVar[str] = "fit"
+    _main_function: ClassVar[str] = "fit"
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
@@ -180,7 +180,7 @@ class Method:
 
     @classmethod
     def _arguments(cls) -> Mapping[str, Argument]:
-        return signature(getattr(cls, cls._takes_parameters)).parameters
+        return signature(getattr(cls, cls._main_function)).parameters
 
     @classmethod
     def takes_any_parameter(cls) -> bool:
@@ -289,7 +289,7 @@ class Matcher(Method):
 
     role = "paper"
     needs: ClassVar[tuple[str, ...]] = ("clusterlets",)
-    _takes_parameters = "match"
+    _main_function = "match"
     stream = 2  # one for all matchers, after those of the extraction and of the samples
 
     def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:
@@ -374,7 +374,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
-    """What ``fit`` returned, checked, by their names in the results.
+    """The clusterings that ``fit`` returned, checked, by their names in the results.
 
     Labels become codes 0..C-1 without gaps, (n,); memberships stay (n, C), bool.
 
@@ -433,10 +433,10 @@ def get(name: str) -> type[Method]:
 def names(role: str = "") -> list[str]:
     """The methods that come with the package, or those of a role among them, by name."""
     modules = (file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem != "__init__")
-    known: dict[str, type[Method]] = {}
+    available: dict[str, type[Method]] = {}
     for module in modules:
-        known |= _methods_of(importlib.import_module(f"{__name__}.{module}"))
-    return sorted(name for name, method in known.items() if role in ("", method.role))
+        available |= _methods_of(importlib.import_module(f"{__name__}.{module}"))
+    return sorted(name for name, method in available.items() if role in ("", method.role))
 
 
 def from_file(path: str | Path) -> type[Method]:
@@ -456,7 +456,7 @@ def from_file(path: str | Path) -> type[Method]:
         )
     module = ModuleType(f"{_FROM_FILE}{zlib.crc32(str(path.resolve()).encode()):08x}")
     module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # where dataclasses, and what unpickles, look for it
+    sys.modules[module.__name__] = module  # where dataclasses and pickle look for it
     try:
         # Not by an import, which would write a __pycache__ beside the file, and miss an edit within the same second.
         with _as_method_error(path, f"{path} cannot be run"):
