@@ -108,7 +108,7 @@ def test_the_number_of_clusters_is_reached_or_a_note_says_so(run):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (["--clusters", "4", "-k", "3"], "-k and --clusters ask for two things"),
         (["--clusters", "4", "--hops", "2"], "--hops has no effect with --clusters"),
@@ -117,9 +117,9 @@ def test_the_number_of_clusters_is_reached_or_a_note_says_so(run):
         (["--report", "x.html", "-o", "x.html"], "are one file"),
     ],
 )
-def test_options_that_contradict_each_other_are_refused(run, options, words):
-    status, output, complaint = run(*options)
-    assert (status, output) == (1, "") and words in complaint
+def test_options_that_contradict_each_other_are_refused(run, options, message):
+    status, output, error = run(*options)
+    assert (status, output) == (1, "") and message in error
 
 
 class Page(HTMLParser):

@@ -48,7 +48,7 @@ COMMAND = (
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "words"),
+    ("before", "now", "explanation"),
     [
         ("0", "1", "an option changed (--base-seed): 0 -> 1"),
         ("0,'cluster'", "1,'last'", "an option changed (--base-seed, --scope): 0, cluster -> 1, last"),
@@ -57,8 +57,8 @@ COMMAND = (
         (f"'{'a' * 64}','x'", f"'{'b' * 64}','y z'", "the content of its table changed: it's.csv"),
     ],
 )
-def test_an_option_is_named_as_in_the_command(before, now, words):
-    assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
+def test_an_option_is_named_as_in_the_command(before, now, explanation):
+    assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == explanation
 
 
 def test_options_are_looked_up_in_the_command_of_their_own_job():
