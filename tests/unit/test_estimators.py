@@ -323,7 +323,7 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
 
 
 @pytest.mark.parametrize(
-    ("settings", "ignored", "words"),
+    ("settings", "ignored", "message"),
     [
         (
             {"n_clusterlets": 3, "matcher": "C", "sample_size": 500},
@@ -334,17 +334,17 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
         ({"n_clusters": 3}, {"n_clusterlets": 7, "hops": 2}, "n_clusters=3 ignores n_clusterlets=7 and hops=2, which it"),
     ],
 )
-def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored, words):
+def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored, message):
     X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     expected = ClusterletClustering(**settings, random_state=0).fit(X, sensitive_features=groups)
-    with pytest.warns(UserWarning, match=words) as warned:
+    with pytest.warns(UserWarning, match=message) as warned:
         other = ClusterletClustering(**settings | ignored, random_state=0).fit(X, sensitive_features=groups)
     assert len(warned) == 1 and warned[0].filename == __file__
     np.testing.assert_array_equal(expected.labels_, other.labels_)
 
 
 @pytest.mark.parametrize(
-    ("estimator", "words"),
+    ("estimator", "message"),
     [
         (ClusterletClustering(1), "n_clusterlets: 1; it must be a whole number of at least 2"),
         (ClusterletClustering(n_clusters=0), "n_clusters: 0; it must be"),
@@ -368,15 +368,15 @@ def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored,
         *((kind(random_state="seven"), "random_state='seven' is neither") for kind in ESTIMATORS),
     ],
 )
-def test_bad_parameters_are_refused_at_fit_and_named(estimator, words):
+def test_bad_parameters_are_refused_at_fit_and_named(estimator, message):
     with pytest.raises(InvalidInput) as refused:
         estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=[0, 1, 0, 1])
-    assert words in str(refused.value) and isinstance(refused.value, ValueError)
+    assert message in str(refused.value) and isinstance(refused.value, ValueError)
 
 
 @pytest.mark.parametrize("estimator", [FRAC, FRACOE])
 @pytest.mark.parametrize(
-    "tau, words",
+    "tau, message",
     [
         (0.3, "tau: 0.3; with 5 clusters it must be a number from 0 to 1/5, or balanced"),
         (True, "tau: True; it must be"),
@@ -391,9 +391,9 @@ def test_bad_parameters_are_refused_at_fit_and_named(estimator, words):
     ],
     ids=str,
 )
-def test_a_bad_tau_is_explained(people, estimator, tau, words):
+def test_a_bad_tau_is_explained(people, estimator, tau, message):
     X, sex, _ = people
-    with pytest.raises(InvalidInput, match=words):
+    with pytest.raises(InvalidInput, match=message):
         estimator(5, tau=tau).fit(X, sensitive_features=sex)
 
 
@@ -573,7 +573,7 @@ def test_coinciding_points_have_cohesion_one():
 
 
 @pytest.mark.parametrize(
-    ("clustering", "words"),
+    ("clustering", "message"),
     [
         ([0, 1, -1], "from 0 on"),
         ([0.0, 1.0, 1.0], "whole numbers"),
@@ -588,11 +588,11 @@ def test_coinciding_points_have_cohesion_one():
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_a_report_refuses_an_invalid_clustering(clustering, words):
-    with pytest.raises(InvalidInput, match=words):
+def test_a_report_refuses_an_invalid_clustering(clustering, message):
+    with pytest.raises(InvalidInput, match=message):
         fairness_report([[0.0], [1.0], [2.0]], clustering, list("aba"))
-    if "instances" not in words:
-        with pytest.raises(InvalidInput, match=words):
+    if "instances" not in message:
+        with pytest.raises(InvalidInput, match=message):
             cluster_composition(clustering, list("aba"))
 
 
@@ -605,15 +605,15 @@ def test_features_that_would_overflow_are_refused():
 
 
 @pytest.mark.parametrize(
-    "settings, words",
+    "settings, message",
     [
         ({"deviation": "squared"}, "deviation='squared' must be one of absolute"),
         ({"random_state": -1}, "random_state=-1 is neither"),
         *(({"reference_cost": cost}, "is not a sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
     ],
 )
-def test_a_report_refuses_invalid_settings(settings, words):
-    with pytest.raises(InvalidInput, match=words):
+def test_a_report_refuses_invalid_settings(settings, message):
+    with pytest.raises(InvalidInput, match=message):
         fairness_report([[0.0], [1.0], [2.0]], [0, 1, 1], list("aba"), **settings)
 
 
