@@ -75,18 +75,18 @@ PARTS = Bound("at least tau of the rows of each group in every cluster", _excess
 RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
 
 
-def _excess_of_deviation(most: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
+def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
     sizes = composition.sum(axis=1, keepdims=True)
     off = np.abs(composition - sizes * group_counts / group_counts.sum())
-    return float((off - most * sizes).max())
+    return float((off - limit * sizes).max())
 
 
 #: The share of a group in every cluster differs from that in the table by at most this.
 DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
 
 
-def _excess_of_size(least: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
-    return float(least - composition.sum(axis=1).min())
+def _excess_of_size(minimum: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
+    return float(minimum - composition.sum(axis=1).min())
 
 
 #: Every cluster has at least this many rows.

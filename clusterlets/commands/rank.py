@@ -131,9 +131,9 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     unknown = [name for name in names or [] if name not in known]
     if unknown:
         raise ClusterletsError(f"--tables: the leaderboard has no {', '.join(unknown)}; it has {', '.join(known)}.")
-    chosen = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
-    # An id with a point follows from the other settings, and an entry may not name it.
-    entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in chosen]
+    selected = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
+    # An id with a dot follows from the other settings, and an entry may not name it.
+    entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in selected]
     shared = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
     own: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
     return {**shared, "datasets": entries, **own}

@@ -208,8 +208,8 @@ class AssigningMethod:
         Warns
         -----
         UserWarning
-            For groups that the fit did not know. Where no labels within the limits were found, as the batch makes that
-            impossible: by how much the worst share misses its limit with the labels returned.
+            For groups that the fit did not know; and where no labels within the limits were found: it says by how
+            much the worst share misses its limit with the labels returned.
 
         Notes
         -----

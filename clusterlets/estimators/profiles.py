@@ -26,7 +26,7 @@ class Profiles:
     Attributes
     ----------
     names : list of d str
-        Of the features.
+        Names of the features.
     means, spreads : float arrays (C, d)
         Mean and standard deviation in each cluster.
     table_means, table_spreads : float arrays (d,)

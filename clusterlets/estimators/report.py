@@ -172,8 +172,8 @@ def fairness_report(
 
     Notes
     -----
-    Where clusters overlap, the last three costs and the silhouettes give each instance to the one of its clusters whose centre
-    is nearest, as ``labels_`` of the estimators do; the centres are the means of all members.
+    Where clusters overlap, the social, k-median and k-center costs and the silhouettes give each instance to the one of its
+    clusters whose centre is nearest, as ``labels_`` of the estimators do; the centres are the means of all members.
 
     Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``): O(n^2 d) time (of a crisp clustering: of the
     pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from

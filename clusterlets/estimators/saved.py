@@ -32,9 +32,9 @@ class SavedClustering:
     method : str
         A name of :func:`clusterlets.methods.names`.
     parameters : mapping
-        Of its fit, the limits among them.
+        Parameters of the fit, the limits among them.
     centres : float array (k, d)
-        Of scaled features.
+        Centres of the clusters, in scaled features.
     sensitive_names : list of S
         What the sensitive columns are called.
     groups : list of K tuples
@@ -43,7 +43,7 @@ class SavedClustering:
         Rows of each group in each cluster.
     feature_names : list of d str, or None
     mean, scale : float arrays (d,), or None
-        By which features are scaled: ``(x - mean) / scale``, or 0 where the scale is 0.
+        Features are scaled by these: ``(x - mean) / scale``, or 0 where the scale is 0.
     """
 
     method: str

@@ -97,16 +97,16 @@ class Method:
     Attributes
     ----------
     name : str
-        In configurations, paths and results: letters, digits and ``. + -``. The only attribute that must be given.
+        What configurations, paths and results call it: letters, digits and ``. + -``. The only attribute that must be given.
     label : str
-        In figures and reports; by default the name.
+        What figures and reports call it; by default the name.
     citation : str
         Whose method it is.
     role : {"rival", "paper", "baseline"}
         Whether it is one of the methods compared, one of the paper's own, or a control.
     parameters : mapping of str to Parameter
         Those of :meth:`fit` besides the number of clusters and the seed, each with a default there. A list of values in place
-        of a :class:`Parameter` is its grid, and any value is taken; so it is of a parameter of ``fit`` that is not declared.
+        of a :class:`Parameter` is its grid, and any value is accepted, as for a parameter of ``fit`` that is not declared.
         Once the class is made, every parameter is in this mapping, with its default.
     settings : mapping of str to str
         Of a :class:`Matcher`: keyword parameters of ``match`` that are keys of the configuration, the same for every run:
@@ -132,12 +132,12 @@ class Method:
     stream : int or None
         Number of its random stream; by default one made from the name.
     sensitive_columns : mapping of str to sequence (K,)
-        Set by who calls ``fit``: the value of each group in each sensitive column, as groups are combinations of these. Empty
-        where there is a single column whose values nobody names.
+        Set by the caller of ``fit``: the value of each group in each sensitive column, as groups are combinations of these.
+        Empty where there is a single column whose values nobody names.
 
     Notes
     -----
-    What ``fit`` sets on ``self`` by a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
+    What ``fit`` sets on ``self`` as a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
     A number ``self.objective_`` is what the fit minimised: of several starts the workflow keeps the least, without it the
     one with the least sum of squared errors. A text ``self.note_`` says what a reader of the result should know: the note of
     the run, and a warning of the estimator.
@@ -220,7 +220,7 @@ class Method:
         composition : int array (K, k)
             Rows of each group in each cluster.
         new_totals : int array (K,)
-            New rows of each group; a group of theirs alone has no rows in the composition.
+            New rows of each group; a group that only they have has no rows in the composition.
         **parameters
             Those of the fit.
 
@@ -228,7 +228,7 @@ class Method:
         -------
         rows : int array (R, K)
         slack : int array (R, k)
-            What ``rows @ counts`` may be at most for the counts (K, k) of the new rows.
+            Upper bounds on ``rows @ counts`` for the counts (K, k) of the new rows.
         """
         return None
 
@@ -239,7 +239,7 @@ class Method:
     def faults(self, n_clusters: int, **parameters) -> list[str]:
         """What is wrong with values of the parameters, in words, so that no fit has to fail for it.
 
-        By default what the declarations refuse; a method may add what only several values together tell.
+        By default what the declarations refuse; a method may add faults of values that are wrong only together.
         """
         declared = self.parameters
         faults = [declared[name].fault(name, value) for name, value in parameters.items() if name in declared]
@@ -419,7 +419,7 @@ def _clustering(result: Any, n_rows: int) -> np.ndarray:
 
 
 def get(name: str) -> type[Method]:
-    """The method of a name; ClusterletsError names all, and the nearest, if there is none. Imports its file alone."""
+    """The method with this name; if there is none, ClusterletsError names all, and the nearest. Imports only its file."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
         defined = _methods_of(importlib.import_module(module))
@@ -431,7 +431,7 @@ def get(name: str) -> type[Method]:
 
 
 def names(role: str = "") -> list[str]:
-    """The methods that come with the package, or those of a role among them, by name."""
+    """The sorted names of the methods that come with the package, or of those among them with this role."""
     modules = (file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem != "__init__")
     available: dict[str, type[Method]] = {}
     for module in modules:
@@ -481,7 +481,7 @@ def from_file(path: str | Path) -> type[Method]:
 
 
 def is_from_file(method: type[Method]) -> bool:
-    """Whether :func:`from_file` made the method, so that nobody has tested it."""
+    """Whether :func:`from_file` made the method, which is then untested."""
     return method.__module__.startswith(_FROM_FILE)
 
 

@@ -156,7 +156,7 @@ def tune(
         Names from :func:`clusterlets.methods.names`, at least one besides k-means. None for all that can answer: B and D, whose
         clusters overlap, fair-lloyd, which has another aim, and random labels are then left out.
     n_seeds : int
-        Most fits of a configuration.
+        Maximum number of fits of a configuration.
     random_state : int
         The first seed; the others follow it.
     progress : callable or None
@@ -190,7 +190,7 @@ def tune(
     groups, classes = encode(sensitive_features, len(X))
     if n_clusters > len(X):
         raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
-    default = [name for name in methods.names() if name not in trials.OTHER_AIMS]
+    default = [name for name in methods.names() if name not in trials.UNSUITABLE]
     names = {methods.get(name).name for name in (default if methods_tried is None else methods_tried)}
     if not names - {REFERENCE}:
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")

@@ -24,7 +24,7 @@ NOT_TRIED = "not_tried"
 #: Plain k-means: prices are relative to its cost.
 REFERENCE = "k-means"
 #: Methods that cannot answer the question, with the reason; they are tried only if named.
-OTHER_AIMS = {
+UNSUITABLE = {
     "B": "its clusters may overlap",
     "D": "its clusters may overlap",
     "fair-lloyd": "it does not look at shares",
@@ -69,8 +69,8 @@ class Task:
 
     def keeps(self, run: Mapping[str, Any], multiple: float = 1.0) -> bool:
         """Whether a run has the requested clusters, within this multiple of the limits."""
-        is_whole = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
-        return bool(is_whole and run["price"] > 0 and run["least_multiple"] <= multiple)
+        is_complete = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
+        return bool(is_complete and run["price"] > 0 and run["least_multiple"] <= multiple)
 
 
 @dataclass(frozen=True)

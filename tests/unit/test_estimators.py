@@ -146,7 +146,7 @@ def test_clusterlets_agree_with_the_functions(people, matcher, settings):
 
 
 @pytest.mark.parametrize(("estimator", "function"), [(FRAC, frac), (FRACOE, frac_oe)])
-def test_the_other_output_of_frac_agrees_with_the_function(people, estimator, function):
+def test_the_nearest_labels_of_frac_agree_with_the_function(people, estimator, function):
     X, sex, _ = people
     fitted = estimator(5, output="nearest", tau=0.1, random_state=4).fit(X, sensitive_features=sex)
     expected = function(X, codes(sex), 5, np.random.default_rng(4), tau=0.1)
@@ -155,7 +155,7 @@ def test_the_other_output_of_frac_agrees_with_the_function(people, estimator, fu
     np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
 
 
-def test_empty_cells_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
+def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
     with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters in place of n_clusters=4"):
         fitted = FRAC(4, output="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
@@ -189,10 +189,10 @@ def test_every_rival_has_a_public_estimator():
 def test_an_estimator_has_the_parameters_of_its_method_and_documents_them(estimator):
     parameters = signature(estimator).parameters
     method = methods.get(estimator._name)
-    of_method = {name: parameter.default for name, parameter in method.parameters.items()}
+    own = {name: parameter.default for name, parameter in method.parameters.items()}
     output = {"output": method.outputs[0]} if method.outputs else {}
     defaults = {name: parameter.default for name, parameter in parameters.items()}
-    assert defaults == {"n_clusters": 8, **of_method, **output, "random_state": None}
+    assert defaults == {"n_clusters": 8, **own, **output, "random_state": None}
     assert {name for name in parameters if parameters[name].kind is Parameter.KEYWORD_ONLY} == {*defaults} - {"n_clusters"}
     assert all(f"\n{name} : " in estimator.__doc__ for name in [*defaults, "labels_"])
     with pytest.raises(TypeError, match="unexpected keyword argument 'k'"):

@@ -19,7 +19,7 @@ from clusterlets.commands import progress_bar
 from clusterlets.commands.tune import command
 from clusterlets.datasets.table import standardise
 from clusterlets.tuning import trials
-from clusterlets.tuning.trials import OTHER_AIMS
+from clusterlets.tuning.trials import UNSUITABLE
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_the_printed_command_gives_the_printed_numbers(wine, capsys, tmp_path, s
 
 def check_files(configurations, picture):
     """Every method that can answer is listed, and the front fits its definition."""
-    assert set(configurations["method"]) == set(methods.names()) - set(OTHER_AIMS)
+    assert set(configurations["method"]) == set(methods.names()) - set(UNSUITABLE)
     assert configurations["statuses"].notna().all()
     priced = configurations.dropna(subset="price")
     for row in priced.to_dict("records"):
