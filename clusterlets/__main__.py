@@ -28,7 +28,7 @@ from clusterlets.steps.options import STEPS  # noqa: E402
 
 _BEGAN = time.perf_counter()
 
-# Errors of the system where no file can be written.
+# System errors which mean that a file cannot be written.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 # The extra of a command, if it is a smaller one than "workflow".
 _EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}

@@ -203,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
         "--min-ratio",
         type=decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1"),
         metavar="R",
-        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts is at least this part of "
+        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of "
         "their ratio in the table",
     )
     parser.add_argument(

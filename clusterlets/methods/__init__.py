@@ -78,7 +78,7 @@ __all__ = [
 
 #: Libraries of a method with compiled kernels; llvmlite generates the machine code.
 COMPILED = ("numpy", "numba", "llvmlite")
-#: What a method may be called: it is a part of the names of files.
+#: What a method may be called: it is part of file names.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls.
 _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")

@@ -103,8 +103,8 @@ class FairLimit(Method):
             1,
             also=[None],
             bound=STRICT,
-            meaning="In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this part of "
-            "their ratio in the table; 0.8 is the four-fifths rule.",
+            meaning="In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this "
+            "fraction of their ratio in the table; 0.8 is the four-fifths rule.",
         ),
         "max_seconds": Real(
             0,

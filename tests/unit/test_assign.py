@@ -223,7 +223,7 @@ def test_the_commands_save_and_assign(people, capsys):
     assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
 
 
-def test_identifiers_and_rows_that_lack_a_value(people, capsys):
+def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(people, capsys):
     """The row numbers are those of the file; an empty cell is an error that names its line, and the way out."""
     assert run(capsys, *SAVE, "--id", "person_id")[0] == 0
     labels = pd.read_csv("old_labels.csv")
@@ -287,7 +287,7 @@ def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, cap
     assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
-def test_what_the_commands_cannot_do_is_said(people, capsys):
+def test_what_the_commands_cannot_do_is_explained(people, capsys):
     options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max-deviation", "0.05")]
     status, _, error = run(capsys, *options)
     assert status == 1 and "--save has no effect with --method k-means" in error

@@ -48,7 +48,7 @@ def account_of(others, own):
     return "\n".join(rank.account(rank.standings_with(others, own, "mine"), "mine"))
 
 
-def test_a_method_is_placed_and_told_apart_on_both_counts():
+def test_a_method_is_ranked_and_told_apart_by_price_and_by_reliability():
     """At 90 % of the price of one method, and within limits that another one misses."""
     text = account_of(OTHERS, points("mine", dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))))
     rows = [line.split()[:4] for line in text.splitlines() if line.lstrip().startswith("0.")]
@@ -74,7 +74,7 @@ def test_a_method_like_another_is_not_told_apart_from_it():
     assert text.count("not told apart from (its cost over theirs): near (1.00)") == 4
 
 
-def test_few_tables_tell_nothing_apart_and_only_the_tables_of_the_method_count():
+def test_few_tables_tell_no_methods_apart_and_only_the_tables_of_the_method_count():
     standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
     assert set(standings.board["dataset"]) == set("abcde")
     text = "\n".join(rank.account(standings, "mine"))

@@ -244,6 +244,6 @@ def test_a_manifest_that_lists_nothing_or_has_no_hash_proves_nothing(results, ca
         assert status == 1 and message in output and "run the workflow again" in output
 
 
-def test_it_imports_no_large_library():
+def test_the_command_imports_no_large_library():
     code = "import sys, clusterlets.commands.verify; print({'pandas', 'scipy', 'numba', 'jinja2'} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "set()\n"

@@ -89,7 +89,7 @@ def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
     assert why.explain("Nothing to be done").startswith("Nothing would run")
 
 
-def test_of_a_traceback_of_snakemake_only_the_last_line_is_shown(monkeypatch, capsys):
+def test_only_the_last_line_of_snakemakes_traceback_is_shown(monkeypatch, capsys):
     printed = b"Using profile x\nTraceback (most recent call last):\n  File 'a', line 1\n\nFileNotFoundError: '/no/home'\n\n"
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, printed))
     assert command_line.main(["why", "a.csv"]) == 1

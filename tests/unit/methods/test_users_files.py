@@ -158,7 +158,7 @@ def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the
         *("faults = None", "label = 3", "citation = None", "settings = 5", "stream = 'a'", "is_random = 'no'"),
     ],
 )
-def test_attributes_of_another_type_are_refused(written, attribute):
+def test_attributes_of_the_wrong_type_are_refused(written, attribute):
     with pytest.raises(ClusterletsError, match=f"mine.py: {attribute.split()[0]}"):
         methods.from_file(written(attribute=attribute))
 
