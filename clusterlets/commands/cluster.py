@@ -120,11 +120,11 @@ def _write_report(
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
-            standing_out=summary.profiles.sentence(index),
-            typical=f"{', '.join(map(str, ids[typical[index]]))} ({named_by})",
-            picture=as_bytes(draw_profile(summary.profiles, index), ".png"),
+            standing_out=summary.profiles.sentence(place),
+            typical=f"{', '.join(map(str, ids[typical[place]]))} ({named_by})",
+            picture=as_bytes(draw_profile(summary.profiles, place), ".png"),
         )
-        for index, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])
+        for place, cluster in enumerate(composition.clusters[: clustering_page.MOST_PROFILES])
     ]
     page = clustering_page.render(
         table=summary.table,
