@@ -28,8 +28,8 @@ from clusterlets.steps.options import STEPS  # noqa: E402
 
 _BEGAN = time.perf_counter()
 
-# Errors of the system where no file can be written.
-_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+# System errors which mean that a file cannot be written.
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
 # The extra of a command, if it is a smaller one than "workflow".
 _EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}
 # Loaded by name, so that no step depends on what commands there are.
@@ -81,7 +81,7 @@ def _run(name: str, options: list[str]) -> int:
     except BrokenPipeError:  # "clusterlets ... | head" has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.filename is None and error.errno not in _NO_ROOM:  # the message would not say what to fix
+        if error.filename is None and error.errno not in _UNWRITABLE:  # the message would not say what to fix
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "

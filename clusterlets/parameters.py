@@ -51,11 +51,11 @@ def _excess_of_shares(delta: float, composition: np.ndarray, group_counts: np.nd
     return float(np.maximum(above, expected * (1 - delta) - composition).max())
 
 
-def _excess_over_parts(tau: Any, composition: np.ndarray, group_counts: np.ndarray) -> float:
+def _excess_over_fractions(tau: Any, composition: np.ndarray, group_counts: np.ndarray) -> float:
     return float((np.asarray(tau, dtype=float) * group_counts - composition).max())
 
 
-def _part(tau: Any, n_clusters: int) -> Any:
+def _fraction(tau: Any, n_clusters: int) -> Any:
     if isinstance(tau, str):
         return Fraction("1" if tau == "balanced" else tau.removesuffix("x")) / n_clusters
     return tau
@@ -69,24 +69,24 @@ def _excess_over_ratio(balance: float, composition: np.ndarray, group_counts: np
 STRICT = Bound("in every cluster, strictly", lambda value, composition, group_counts: 0.0)
 #: A group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
-#: Every cluster has at least this part of each group; "balanced" stands for 1 / number of clusters, "0.95x" for .95 times that.
-PARTS = Bound("at least tau of the rows of each group in every cluster", _excess_over_parts, _part)
+#: Every cluster has at least this fraction of each group; "balanced" stands for 1 / n_clusters, "0.95x" for .95 times that.
+PARTS = Bound("at least tau of the rows of each group in every cluster", _excess_over_fractions, _fraction)
 #: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
 RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
 
 
-def _excess_of_deviation(most: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
+def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
     sizes = composition.sum(axis=1, keepdims=True)
     off = np.abs(composition - sizes * group_counts / group_counts.sum())
-    return float((off - most * sizes).max())
+    return float((off - limit * sizes).max())
 
 
 #: The share of a group in every cluster differs from that in the table by at most this.
 DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
 
 
-def _excess_of_size(least: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
-    return float(least - composition.sum(axis=1).min())
+def _excess_of_size(minimum: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
+    return float(minimum - composition.sum(axis=1).min())
 
 
 #: Every cluster has at least this many rows.

@@ -66,7 +66,7 @@ def write_bytes(path: str | os.PathLike, content: bytes) -> None:
 
 
 def check_writable(path: str | os.PathLike) -> None:
-    """Raise the OSError that :func:`write_bytes` would raise at once; nothing is left."""
+    """Raise the OSError that :func:`write_bytes` would raise at once; leaves nothing behind."""
     path = Path(os.path.realpath(path))
     if path.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))

@@ -15,10 +15,10 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
-def first_of(names: Sequence[str], most: int) -> list[str]:
-    """The names; of more than ``most`` the first ones, and ``and 7 more``."""
-    more = len(names) - most
-    return [*names[:most], *([f"and {more:,} more"] if more > 0 else [])]
+def first_of(names: Sequence[str], limit: int) -> list[str]:
+    """The names; if there are more than ``limit``, the first ones, and ``and 7 more``."""
+    more = len(names) - limit
+    return [*names[:limit], *([f"and {more:,} more"] if more > 0 else [])]
 
 
 def cut(text: str, letters: int) -> str:

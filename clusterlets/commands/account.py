@@ -16,14 +16,15 @@ if TYPE_CHECKING:
     from clusterlets.estimators.profiles import Profiles
 
 #: A price of fairness above which another method is worth a look.
-DEAR = 2.0
-# How many clusters and groups are listed one by one, and how many clusters that lack a group are named.
-_LISTED, _GROUPS, _LACKING = 20, 6, 5
+HIGH_PRICE = 2.0
+_MAX_CLUSTERS = 20  # listed one by one
+_MAX_GROUPS = 6  # listed one by one
+_MAX_LACKING = 5  # clusters that lack a group and are named
 
 
 @dataclass(frozen=True)
 class Account:
-    """What the command prints about a clustering, in parts; as text in reading order."""
+    """What the command prints about a clustering; ``str`` puts the parts in reading order."""
 
     table: str
     features: str
@@ -36,10 +37,10 @@ class Account:
 
     @property
     def standing_out(self) -> list[str]:
-        """A line for each cluster; of many clusters, the first ones."""
+        """What stands out, a line for each cluster; of many clusters, the first ones."""
         clusters = self.report.composition.clusters
-        lines = [f"{cluster:>7}  {self.profiles.sentence(place)}" for place, cluster in enumerate(clusters)]
-        return first_of(lines, _LISTED)
+        lines = [f"{cluster:>7}  {self.profiles.sentence(index)}" for index, cluster in enumerate(clusters)]
+        return first_of(lines, _MAX_CLUSTERS)
 
     def __str__(self) -> str:
         return "\n".join(
@@ -63,13 +64,13 @@ class Account:
 def listing(report: "FairnessReport") -> str:
     """One line per cluster: size, deviation and the share of each group; of many clusters, those that deviate most."""
     clusters, titles = report.clusters, report.composition.names
-    n_hidden = max(0, len(clusters) - _LISTED)
+    n_hidden = max(0, len(clusters) - _MAX_CLUSTERS)
     if n_hidden:
-        clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_LISTED]]
+        clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_MAX_CLUSTERS]]
     sizes, deviations = (clusters[name].map(form.format) for name, form in (("size", "{:,}"), ("deviation", "{:.3f}")))
     columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
     shares = clusters.iloc[:, -len(titles) :].to_numpy()
-    if len(titles) <= _GROUPS:
+    if len(titles) <= _MAX_GROUPS:
         columns += [[f"{share:.1%}" for share in column] for column in shares.T]
     else:
         positions = {name: position for position, name in enumerate(titles)}
@@ -92,17 +93,17 @@ def worst(report: "FairnessReport") -> str:
 
 
 def warnings(report: "FairnessReport") -> list[str]:
-    """Clusters that lack a group, and a price of fairness above :data:`DEAR`; each with what to do."""
+    """Clusters that lack a group, and a price of fairness above :data:`HIGH_PRICE`; each with what to do."""
     messages = []
     composition, price = report.composition, report["price_of_fairness"]
     lacking = []
     for cluster, counts in zip(composition.clusters, composition.counts, strict=True):
         absent = [name for name, count in zip(composition.names, counts, strict=True) if not count]
-        lacking += [f"cluster {cluster} has no {', '.join(first_of(absent, _GROUPS))}"] if absent else []
+        lacking += [f"cluster {cluster} has no {', '.join(first_of(absent, _MAX_GROUPS))}"] if absent else []
     if lacking:
         lack = f"{counted(len(lacking), 'cluster')} {'lacks' if len(lacking) == 1 else 'lack'} a group"
-        messages.append(f"{lack}: {'; '.join(first_of(lacking, _LACKING))}. Ask for fewer clusters or another method")
-    if price > DEAR:
+        messages.append(f"{lack}: {'; '.join(first_of(lacking, _MAX_LACKING))}. Ask for fewer clusters or another method")
+    if price > HIGH_PRICE:
         messages.append(
             f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
             "`clusterlets tune` shows what other methods cost"

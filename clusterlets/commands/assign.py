@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     own_table.check_options(options)
     refuse_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
-    refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may count the rows in it
+    refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may update it
     from clusterlets.estimators import SavedClustering  # scikit-learn is slow to import
 
     saved = SavedClustering.load(options.model)
@@ -44,31 +44,31 @@ def main(arguments: list[str]) -> int:
         advice=own_table.advice(options),
     )
     ids = own_table.ids(options, rows)
-    before = saved.counts.sum(axis=0)
+    sizes_before = saved.counts.sum(axis=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         labels, missed = saved.assign(X, pd.DataFrame(values), remember=True)
     notes += [str(warning.message) for warning in caught]
-    people = stream_for_people(options.output)
+    stream = stream_for_people(options.output)
     print(
-        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(before), 'cluster')} of {saved.method}",
-        file=people,
+        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(sizes_before), 'cluster')} of {saved.method}",
+        file=stream,
     )
     for note in notes:
-        print(f"note: {note}", file=people)
-    print(f"\n{_listing(saved, before, labels)}\n", file=people)
+        print(f"note: {note}", file=stream)
+    print(f"\n{_listing(saved, sizes_before, labels)}\n", file=stream)
     print(
         f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters that keep it were found"
         if missed
         else "limits      kept by old and new rows together",
-        file=people,
+        file=stream,
     )
     if options.output:
         own_table.write_clusters(options, rows, ids, labels)
     if options.save:
         with writing(options.save):
             saved.save(options.save)
-        print(f"clustering with these rows: {options.save}", file=people)
+        print(f"clustering with these rows: {options.save}", file=stream)
     return 0
 
 

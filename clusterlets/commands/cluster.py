@@ -36,7 +36,7 @@ from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
-_NAMED = 5  # groups with too few different rows that are named one by one
+_MAX_NAMED = 5  # groups with too few different rows that are named one by one
 
 _EPILOG = """
 examples:
@@ -66,10 +66,10 @@ clusters overlap, a row that is in several clusters has several lines.
 def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
-    options.chosen, options.matcher = _requested_method(options)
+    options.method_class, options.matcher = _requested_method(options)
     options.values = _requested_parameters(options)
     _refuse_unused_options(options)
-    table, rows, notes = own_table.read(options, options.chosen.least_groups)
+    table, rows, notes = own_table.read(options, options.method_class.least_groups)
     ids = own_table.ids(options, rows)
     if options.k > len(table.X):
         option = "-k" if options.clusters is None else "--clusters"
@@ -80,8 +80,8 @@ def main(arguments: list[str]) -> int:
     with before_compiling(_announce_compilation):
         fitted = _fit(options, X, table)
         summary = _account(options, table, X, fitted, notes)
-    people = stream_for_people(options.output)
-    print(summary, file=people)
+    stream = stream_for_people(options.output)
+    print(summary, file=stream)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
         own_table.write_clusters(options, rows[members], None if ids is None else ids[members], clusters)
@@ -91,52 +91,52 @@ def main(arguments: list[str]) -> int:
         scaling = dict(zip(("mean", "scale"), moments(table.X), strict=True)) if options.scaling == "standard" else {}
         with writing(options.save):
             SavedClustering.of(fitted, feature_names=table.feature_names, **scaling).save(options.save)
-        print(f"clustering: {options.save}", file=people)
+        print(f"clustering: {options.save}", file=stream)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
 
         with writing(options.plot):
             saving.write(draw(X, fitted.labels_, summary.report.composition), options.plot)
-        print(f"picture: {options.plot}", file=people)
+        print(f"picture: {options.plot}", file=stream)
     if options.report:
         with writing(options.report):
             names = ("counted from 0", rows) if ids is None else (options.id, ids)
             _write_report(options.report, arguments, summary, X, fitted, *names)
-        print(f"report: {options.report}", file=people)
+        print(f"report: {options.report}", file=stream)
     return 0
 
 
 def _write_report(
-    path: str, arguments: list[str], account: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
+    path: str, arguments: list[str], summary: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
 ) -> None:
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
-    composition = account.report.composition
+    composition = summary.report.composition
     typical = typical_rows(X, fitted.memberships_)
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
-            standing_out=account.profiles.sentence(place),
+            standing_out=summary.profiles.sentence(place),
             typical=f"{', '.join(map(str, ids[typical[place]]))} ({named_by})",
-            picture=as_bytes(draw_profile(account.profiles, place), ".png"),
+            picture=as_bytes(draw_profile(summary.profiles, place), ".png"),
         )
         for place, cluster in enumerate(composition.clusters[: clustering_page.MAX_PROFILES])
     ]
     page = clustering_page.render(
-        table=account.table,
-        features=account.features,
-        notes=account.notes,
-        warnings=account.warnings,
-        method=account.method,
+        table=summary.table,
+        features=summary.features,
+        notes=summary.notes,
+        warnings=summary.warnings,
+        method=summary.method,
         composition=pd.DataFrame(composition.counts, composition.clusters, composition.names),
         group_counts=composition.group_counts,
-        deviations=account.report.deviations,
+        deviations=summary.report.deviations,
         profiles=profiles,
-        scores=account.scores,
+        scores=summary.scores,
         command=shlex.join(["clusterlets", "cluster", *arguments]),
         picture=as_bytes(draw(X, fitted.labels_, composition), ".png"),
     )
@@ -220,7 +220,7 @@ def _listing(names: Iterable[str]) -> str:
 
 
 def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | None]:
-    """The requested method, and its name if it is a matcher."""
+    """The requested method, and a matcher: the method's own name if it is one, else that of --matcher, if any."""
     if options.method.endswith(".py"):
         return methods.from_file(options.method), options.matcher
     matchers = methods.names("paper")
@@ -269,7 +269,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     is_matcher = options.method == "clusterlets"
     method = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
     useless = ["--matcher"] if options.matcher and not is_matcher else []
-    accepted = methods.parameters_of(options.chosen)
+    accepted = methods.parameters_of(options.method_class)
     useless += [flag(name) for name in options.values if accepted is not None and name not in accepted]
     if useless:
         hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
@@ -281,9 +281,9 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
     if is_matcher and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
-    faults = options.chosen().faults(options.k, **options.values)
+    faults = options.method_class().faults(options.k, **options.values)
     if faults:
-        raise ClusterletsError(f"{options.chosen.name} cannot do this: {'; '.join(faults)}.")
+        raise ClusterletsError(f"{options.method_class.name} cannot do this: {'; '.join(faults)}.")
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report, "--save": options.save}
     inputs = [
         ("the table itself", options.table),
@@ -291,7 +291,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     ]
     refuse_files(outputs, inputs)
     if options.save and (
-        is_matcher or options.chosen.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
+        is_matcher or options.method_class.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
     ):
         raise ClusterletsError(
             f"--save has no effect with {method}, which guarantees nothing for new rows; take fair-limit, for example."
@@ -315,7 +315,7 @@ def _estimator(options: argparse.Namespace):
     from clusterlets.estimators import ClusterletClustering, MethodClustering
 
     if options.method != "clusterlets":
-        method = options.method if options.method.endswith(".py") else options.chosen.name
+        method = options.method if options.method.endswith(".py") else options.method_class.name
         return MethodClustering(method, options.k, parameters=options.values, random_state=options.seed)
     size = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
     return ClusterletClustering(**size, matcher=options.matcher, random_state=options.seed, **options.values)
@@ -332,8 +332,8 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
         for name, count in zip(table.group_names, actual, strict=True)
         if count < fitted.n_clusterlets_
     ]
-    if len(notes) > _NAMED:
-        notes[_NAMED:] = [f"so have {counted(len(notes) - _NAMED, 'further group')} too few different rows"]
+    if len(notes) > _MAX_NAMED:
+        notes[_MAX_NAMED:] = [f"so have {counted(len(notes) - _MAX_NAMED, 'further group')} too few different rows"]
     if options.clusters not in (None, fitted.n_clusters_):
         notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
     return notes
@@ -367,7 +367,7 @@ def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, n
 
 def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
     """The requested bounds on each cluster, and by how much they are missed; nothing for methods without a bound."""
-    declared = {name: parameter for name, parameter in options.chosen.parameters.items() if parameter.bound}
+    declared = {name: parameter for name, parameter in options.method_class.parameters.items() if parameter.bound}
     values = {
         name: parameter.bound.value_of(options.values.get(name, parameter.default), options.k)
         for name, parameter in declared.items()
@@ -399,7 +399,7 @@ def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
 
 def _describe_method(options: argparse.Namespace, fitted) -> str:
     if options.method != "clusterlets":
-        return ", ".join(filter(None, (options.chosen.name, f"k = {options.k}", in_words(options.values))))
-    values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.chosen.grid() if name != "hops"}}
-    settings = ", ".join(f"{name} = {values[name]}" for name in options.chosen.grid())
+        return ", ".join(filter(None, (options.method_class.name, f"k = {options.k}", in_words(options.values))))
+    values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.method_class.grid() if name != "hops"}}
+    settings = ", ".join(f"{name} = {values[name]}" for name in options.method_class.grid())
     return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {settings}"

@@ -18,7 +18,7 @@ from clusterlets.text import counted, cut
 # Folders whose tables are not read: the cells, because runs.csv has their rows, and what no manifest promises.
 _CELLS = "runs"
 _UNREAD = (_CELLS, "variants", "accounts", "logs")
-_LONGEST = 60  # letters of a value that is shown
+_MAX_LETTERS = 60  # of a value that is shown
 
 _EPILOG = f"""
 It compares every promised table (CSV) of REFERENCE with the file of that name in RESULTS, and all other promised numbers by
@@ -105,8 +105,8 @@ def _compare(options: argparse.Namespace) -> int:
     else:
         _show_verdicts(pairs, cells, options.most)
         print(f"Likely cause: {_cause(options, reference, run)}.")
-    _count(pairs, hashes)
-    _show(cells, options.most)
+    _show_counts(pairs, hashes)
+    _show_differences(cells, options.most)
     _show_hashes(hashes, options.most)
     _show_manifests(options, reference, run)
     return 0 if same else 1
@@ -153,22 +153,23 @@ def _pair(options: argparse.Namespace, file: str) -> _Pair:
 
 
 def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
-    """The datasets that both runs have (it prints them), or none if the manifests name the same ones: compare everything."""
-    theirs, ours = reference["datasets"], run["datasets"]
-    if theirs.keys() == ours.keys():
+    """The datasets that both runs have, which it prints; none if the manifests name the same ones, to compare everything."""
+    of_reference, of_run = reference["datasets"], run["datasets"]
+    if of_reference.keys() == of_run.keys():
         return []
-    common = [name for name in theirs if name in ours]
+    common = [name for name in of_reference if name in of_run]
     if not common:
         raise ClusterletsError(
-            f"{options.reference} ({', '.join(theirs)}) and {options.results} ({', '.join(ours)}) have no dataset in common."
+            f"{options.reference} ({', '.join(of_reference)}) and {options.results} ({', '.join(of_run)}) have no dataset in "
+            "common."
         )
     print(f"{counted(len(common), 'dataset')} in both, whose rows are compared: {', '.join(common)}.", end=" ")
-    print(f"{options.reference} has {len(theirs) - len(common)} more, {options.results} {len(ours) - len(common)}.")
+    print(f"{options.reference} has {len(of_reference) - len(common)} more, {options.results} {len(of_run) - len(common)}.")
     return common
 
 
 def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
-    """Each table's rows of these datasets. It prints which averages are not compared, as they cover other datasets."""
+    """Each table's rows of these datasets. It prints which averages are not compared, as they cover different datasets."""
     by_dataset = [pair for pair in pairs if "dataset" in pair.reference]
     if not by_dataset:
         raise ClusterletsError("no table of the reference says of which dataset its rows are.")
@@ -185,8 +186,8 @@ def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
             return table
         return table[table["dataset"].isin(datasets)].reset_index(drop=True)
 
-    reference, ours = rows(pair.reference), rows(pair.run)
-    return _Pair(pair.file, reference, ours, ours is not None and ours.equals(reference))
+    reference, run = rows(pair.reference), rows(pair.run)
+    return _Pair(pair.file, reference, run, run is not None and run.equals(reference))
 
 
 def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
@@ -225,8 +226,8 @@ def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str
     return f"not known, as there is no {manifest.NAME} in {' and '.join(folders)}"
 
 
-def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
-    exact, approximate = ([pair for pair in pairs if pair.exact is kind] for kind in (True, False))
+def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
+    exact, approximate = ([pair for pair in pairs if pair.exact is is_exact] for is_exact in (True, False))
     same = sum(pair.same for pair in exact)
     near = sum(not pair.same and pair.cells(differences.TOLERANCE).empty for pair in exact)
     print(f"{counted(len(exact), 'table')}: {same} the same to the last digit,", end=" ")
@@ -239,7 +240,7 @@ def _count(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
         print(f"Other promised files and folders of cells, by their hashes: {', '.join(outcomes)}.")
 
 
-def _show(cells: pd.DataFrame, limit: int) -> None:
+def _show_differences(cells: pd.DataFrame, limit: int) -> None:
     """What one side lacks, numbers by how far apart they are relative to their size, and other text."""
     absent, verdict = _only_absent(cells), _only_verdicts(cells)
     numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("share", ascending=False, kind="stable")
@@ -258,7 +259,7 @@ def _list(cells: pd.DataFrame, limit: int) -> None:
     for cell in cells.head(limit).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-        print(f"  {where}: {cut(cell['reference'], _LONGEST)} -> {cut(cell['run'], _LONGEST)}{distance}")
+        print(f"  {where}: {cut(cell['reference'], _MAX_LETTERS)} -> {cut(cell['run'], _MAX_LETTERS)}{distance}")
     _print_omitted(len(cells), limit)
 
 
@@ -284,10 +285,10 @@ def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mappin
     entries = differences.compare_manifests(reference, run)
     compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
-    for name, theirs, ours in entries[: options.most]:
-        print(f"  {name}: {cut(theirs, _LONGEST)} -> {cut(ours, _LONGEST)}")
+    for name, of_reference, of_run in entries[: options.most]:
+        print(f"  {name}: {cut(of_reference, _MAX_LETTERS)} -> {cut(of_run, _MAX_LETTERS)}")
     _print_omitted(len(entries), options.most)
     files = [file for file in manifest.hashes(run) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
-    other = differences.compare_hashes(reference, run, files)["different"]
-    if other:
-        print(f"Not promised: {counted(len(other), 'figure or page', 'figures and pages')} of {len(files)} differ.")
+    differing = differences.compare_hashes(reference, run, files)["different"]
+    if differing:
+        print(f"Not promised: {counted(len(differing), 'figure or page', 'figures and pages')} of {len(files)} differ.")

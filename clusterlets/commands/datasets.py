@@ -13,7 +13,7 @@ from clusterlets.grid import datasets_table, estimate
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.storage import load_json
 
-_ESTIMATE = ("dataset", "CPU time", "disk", "memory of a job")
+_COLUMNS = ("dataset", "CPU time", "disk", "memory of a job")
 
 
 def main(arguments: list[str]) -> int:
@@ -82,7 +82,7 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str)
     return "\n".join(
         [
             f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
-            datasets_table.to_text(rows, _ESTIMATE),
+            datasets_table.to_text(rows, _COLUMNS),
             f"On this machine's {cores} cores about {_format_time(total.seconds / cores)}; finished jobs are not run again.",
             *(
                 [f"Not included, because their rows have not been counted yet: {uncounted}. `{preparing}` does."]

@@ -79,8 +79,8 @@ def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Itera
     """The files that the command or the workflow reads, each with what it is: outputs must not replace them."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
     for grid in config["grids"].values():
-        own = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
-        yield from (("a file of a method of the configuration", path) for path in own)
+        files = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
+        yield from (("a file of a method of the configuration", path) for path in files)
     yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
     yield from files_below("a file of the results", results)
 

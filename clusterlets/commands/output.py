@@ -15,7 +15,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.runs_frame import write_csv
 from clusterlets.storage import check_writable
 
-#: As the file of -o: standard output, so that what is for people goes to standard error.
+#: The file of -o that means standard output; what is for people then goes to standard error.
 STANDARD_OUTPUT = "-"
 
 _MAX = 10**18  # largest whole number accepted, so that it fits into any array
@@ -29,12 +29,12 @@ def nonempty(text: str) -> str:
 
 
 def utf8_name(text: str) -> str:
-    """The same for names in a table, which is UTF-8 even if the locale, and so the command line, is ASCII."""
+    """As :func:`nonempty`, for names in a table, which is UTF-8 even if the locale, and so the command line, is ASCII."""
     return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
-    """A type of option: whole numbers from ``least`` to ``most``."""
+    """A type of option: whole numbers from ``minimum`` to ``maximum``."""
     limits = f"of at least {minimum}" if maximum == _MAX else f"from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
@@ -47,7 +47,7 @@ def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
 
 
 def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[str], float]:
-    """A type of option: the numbers that are accepted, which are ``allowed`` in words."""
+    """A type of option: the numbers that ``accepts`` takes; ``allowed`` says in words which these are."""
 
     def parse(text: str) -> float:
         value = number(text)
@@ -80,9 +80,9 @@ def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, st
     Parameters
     ----------
     written : mapping of str to str or None
-        The files to write, by their options; None for none.
+        The files to write, by option; None where the option is not given.
     read : iterable of (str, path)
-        What the command reads, in words and where.
+        What the command reads: a description and a path.
 
     Raises
     ------
@@ -105,7 +105,7 @@ def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, st
 
 
 def check_endings(options: argparse.Namespace) -> None:
-    """Refuse names of pages and pictures, in ``options.report`` and ``options.plot``, whose endings stand for another kind."""
+    """Refuse names of pages and pictures, in ``options.report`` and ``options.plot``, that have the wrong ending."""
     for option, file, endings in (("report", options.report, (".html",)), ("plot", options.plot, (".png", ".pdf", ".svg"))):
         if file and Path(file).suffix not in endings:
             raise ClusterletsError(f"--{option} {file}: the name must end in {' or '.join(endings)}.")

@@ -15,7 +15,7 @@ from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.text import first_of
 
 _LISTED = 60  # columns that are named one by one
-_LABEL_COLUMNS = ("row", "cluster")  # of the file with the clusters, beside the one that --id names
+_LABEL_COLUMNS = ("row", "cluster")  # of the file with the clusters, apart from the one that --id names
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -46,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that new rows, whose columns are known, need too."""
+    """Add the options that are also needed to read new rows, whose columns are known."""
     parser.add_argument("--id", type=utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
     parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
     parser.add_argument(
@@ -55,12 +55,12 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndarray, list[str]]:
-    """The table, the row number in the file of each of its rows, and notes for the user; fewer groups are an error.
+    """The table, the row number in the file of each of its rows, and notes for the user.
 
     Raises
     ------
     ClusterletsError
-        As :func:`clusterlets.datasets.user_table.read`, and for options that contradict each other.
+        As :func:`clusterlets.datasets.user_table.read`, for fewer groups too, and for options that contradict each other.
     """
     check_options(options)
     features = options.features.split(",") if options.features else []
@@ -97,7 +97,7 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Refuse a table that is no text, and a column of identifiers that it does not have or that the labels file has itself."""
+    """Refuse a Parquet table, and a column of identifiers named as one that the file with the clusters has anyway."""
     if options.table.suffix == user_table.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
     if options.id in _LABEL_COLUMNS:

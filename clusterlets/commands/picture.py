@@ -8,8 +8,8 @@ from clusterlets.estimators.profiles import Profiles
 from clusterlets.estimators.report import Composition
 from clusterlets.report.drawing.names import cut
 
-_FEATURES = 6  # in the picture of a cluster
-_LONGEST = 18  # letters of a name in the legend, so that six fit side by side
+_MAX_FEATURES = 6  # in the picture of a cluster
+_MAX_LETTERS = 18  # of a name in the legend, so that six fit side by side
 
 
 def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
@@ -31,19 +31,19 @@ def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
     draw_composition(bars, composition.counts, composition.clusters, expected)
     draw_projection(points, X, labels)
     if len(composition.names) <= LISTED:
-        names = [cut(name, _LONGEST) for name in composition.names]  # given, as matplotlib drops labels such as "_name"
+        names = [cut(name, _MAX_LETTERS) for name in composition.names]  # passed on, as matplotlib skips labels such as "_name"
         figure.legend(bars.containers, names, loc="outside upper left", ncols=min(len(names), 6), frameon=False)
     return figure
 
 
 def draw_profile(profiles: Profiles, cluster: int) -> Figure:
-    """The features of a cluster, by its place, that differ most from the table's, in standard deviations of the table."""
+    """The features of a cluster, by its index, that differ most from the table's, in standard deviations of the table."""
     differences = profiles.differences[cluster]
-    shown = np.argsort(-np.abs(differences), kind="stable")[:_FEATURES]
+    shown = np.argsort(-np.abs(differences), kind="stable")[:_MAX_FEATURES]
     figure = Figure(figsize=(3.6, 0.5 + 0.22 * len(shown)), layout="constrained")
     axes = figure.subplots()
     axes.barh(range(len(shown)), differences[shown], color=np.where(differences[shown] < 0, "#0072B2", "#D55E00"), height=0.7)
-    axes.set_yticks(range(len(shown)), [cut(profiles.names[feature], _LONGEST) for feature in shown], fontsize=7)
+    axes.set_yticks(range(len(shown)), [cut(profiles.names[feature], _MAX_LETTERS) for feature in shown], fontsize=7)
     widest = max(1.0, float(np.abs(profiles.differences).max()))
     axes.set_xlim(-widest, widest)  # the same for all clusters
     axes.tick_params(labelsize=7)

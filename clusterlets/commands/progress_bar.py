@@ -4,8 +4,8 @@ import time
 from typing import TextIO
 
 _WIDTH = 24  # of the bar, in characters
-_LONGEST = 80  # characters of the next step's description
-_PAUSE = 10.0  # seconds between two lines where there is no terminal
+_MAX_DESCRIPTION = 80  # characters
+_PAUSE = 10.0  # seconds between two lines without a terminal
 
 
 class ProgressBar:
@@ -19,14 +19,14 @@ class ProgressBar:
     def __enter__(self) -> "ProgressBar":
         return self
 
-    def __call__(self, done: int, total: int, words: str) -> None:
+    def __call__(self, done: int, total: int, description: str) -> None:
         """Show how many parts of the total are done, and what comes next."""
         if self._is_terminal:
             filled = _WIDTH * done // max(total, 1)
-            self._redraw(f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {words[:_LONGEST]}")
+            self._redraw(f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {done}/{total} {description[:_MAX_DESCRIPTION]}")
         elif time.monotonic() >= self._last + _PAUSE:
             self._last = time.monotonic()
-            print(f"{done} of {total} done; next: {words}", file=self._stream, flush=True)
+            print(f"{done} of {total} done; next: {description}", file=self._stream, flush=True)
 
     def __exit__(self, *_: object) -> None:
         if self._is_terminal:

@@ -27,8 +27,8 @@ from clusterlets.report.standings import FILES, Standings, all_methods, describe
 from clusterlets.storage import load_json, write_json
 from clusterlets.text import counted
 
-#: If fewer tables agree, all of them, chance explains it in more than 5 % of cases: 2 / 2**5 = .0625.
-FEWEST_TABLES = 6
+#: Fewer tables all agree by chance in more than 5 % of cases: 2 / 2**5 = .0625.
+MIN_TABLES = 6
 #: Where all ranked methods run, so that they share the prepared tables and the costs of plain k-means.
 RESULTS = "results/rank"
 
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
 
     runs, grids = read_runs(f"{RESULTS}/runs.csv"), config["grids"]
     write_csv(folder / _POINTS, leaderboard.points(runs, leaderboard.kinds_of(grids), leaderboard.starts_of(grids)))
-    standings = beside(others, read_lines(folder / _POINTS), grid["names"][0])
+    standings = standings_with(others, read_lines(folder / _POINTS), grid["names"][0])
     for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
         write_csv(folder / file, frame)
     if len(config["datasets"]) < len(settings["datasets"]):
@@ -131,9 +131,9 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     unknown = [name for name in names or [] if name not in known]
     if unknown:
         raise ClusterletsError(f"--tables: the leaderboard has no {', '.join(unknown)}; it has {', '.join(known)}.")
-    chosen = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
-    # An id with a point follows from the other settings, and an entry may not name it.
-    entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in chosen]
+    selected = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
+    # An id with a dot follows from the other settings, and an entry may not name it.
+    entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in selected]
     shared = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
     own: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
     return {**shared, "datasets": entries, **own}
@@ -161,7 +161,7 @@ def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> No
 
 
 def _run_workflow(target: str, folder: Path, cores: int) -> None:
-    """Make a file, with the commands of this environment and, as ``make`` does, with modules compiled once."""
+    """Make a file with the commands of this environment; as with ``make``, Python keeps compiled modules."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     command = [sys.executable, "-P", "-m", "snakemake", target, f"--snakefile={_CHECKOUT / 'Snakefile'}", f"--cores={cores}"]
     environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}
@@ -181,13 +181,13 @@ def _failures(runs: pd.DataFrame) -> Iterator[str]:
 # ---- where it stands -------------------------------------------------------------------------------------------------
 
 
-def beside(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Standings:
+def standings_with(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Standings:
     """The standings of the compared methods and one more, on the tables of its runs.
 
     ``others`` and ``own`` are points of the leaderboard; ``method`` is an output in ``own``.
     """
     shared = others[others["dataset"].isin(own["dataset"])]
-    points = pd.concat([part.fillna({"parameters": ""}) for part in (shared, own)], ignore_index=True)
+    points = pd.concat([frame.fillna({"parameters": ""}) for frame in (shared, own)], ignore_index=True)
     board = leaderboard.leaderboard(points)
     rivals = board[(board["kind"] == METHOD) | (board["method"] == method)]
     return Standings(rivals, leaderboard.overall(rivals), leaderboard.pairs(rivals))
@@ -210,22 +210,22 @@ def account(standings: Standings, method: str) -> Iterator[str]:
     if (standings.overall.loc[standings.overall["method"] == method, "price"].round(2) < 1).any():
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))
-    if n_tables < FEWEST_TABLES:
-        yield f"\nFewer than {FEWEST_TABLES} tables tell no methods apart: chance could make all of them agree."
+    if n_tables < MIN_TABLES:
+        yield f"\nFewer than {MIN_TABLES} tables tell no methods apart: chance could make all of them agree."
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:
-        others = _compared(standings.pairs_of(method, limit))
+        others = _by_outcome(standings.pairs_of(method, limit))
         yield f"\n{describe_limit(limit).capitalize()}, {method} is"
-        yield from (fill(f"{words}: {', '.join(names)}") for words, names in others.items() if names)
+        yield from (fill(f"{outcome}: {', '.join(names)}") for outcome, names in others.items() if names)
 
 
-def _compared(pairs: pd.DataFrame) -> dict[str, list[str]]:
-    """The other methods by how they compare with this one, each with the number that shows it, from the pairs of this one."""
+def _by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
+    """The other methods by how this one compares with them, each with the number that shows it, from the pairs of this one."""
     cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
     more, less = "more reliable than (by)", "less reliable than (by)"
     alike = "not told apart from (its cost over theirs)"
-    others: dict[str, list[str]] = {words: [] for words in (cheaper, dearer, more, less, alike)}
+    others: dict[str, list[str]] = {outcome: [] for outcome in (cheaper, dearer, more, less, alike)}
     for pair in pairs.to_dict("records"):
         told_apart = pair["told_apart"]
         name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]

@@ -38,7 +38,7 @@ from clusterlets.text import counted
 if TYPE_CHECKING:
     from clusterlets.tuning.trials import Candidate, Progress
 
-_LONGEST_STEM = 150  # letters: a file's name may have 255
+_MAX_STEM = 150  # letters: a file's name may have 255
 
 _EPILOG = """
 examples:
@@ -86,7 +86,7 @@ def main(arguments: list[str]) -> int:
                 minutes=options.minutes,
                 n_seeds=options.seeds,
                 random_state=options.seed,
-                progress=interruptions.before(progress),
+                progress=interruptions.checked_before(progress),
             )
         interruptions.wait = True
         if tuned is not None:
@@ -122,8 +122,9 @@ class _Interruptions:
     Attributes
     ----------
     received : list of int
+        Numbers of the signals.
     wait : bool
-        Whether a signal lets the command go on.
+        Whether the command goes on after a signal.
     """
 
     def __init__(self) -> None:
@@ -144,13 +145,13 @@ class _Interruptions:
         """The exit status of a command that a signal ended."""
         return 128 + self.received[0]
 
-    def before(self, progress: "Progress") -> "Progress":
-        """The progress, before which an interruption that Python ignored, as it does in a destructor, is raised again."""
+    def checked_before(self, progress: "Progress") -> "Progress":
+        """The progress, before which an interruption that Python lost, as it does in a destructor, is raised again."""
 
-        def report(done: int, total: int, words: str) -> None:
+        def report(done: int, total: int, description: str) -> None:
             if self.received:
                 raise KeyboardInterrupt
-            progress(done, total, words)
+            progress(done, total, description)
 
         return report
 
@@ -162,18 +163,18 @@ class _Interruptions:
 
 
 def _stem(options: argparse.Namespace) -> str:
-    """The table, its folder if that is another one, and all options that change the answer: other requests have other files."""
-    parser, words = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
+    """The table, its folder unless that is the current one, and all options that change the answer: one name per request."""
+    parser, parts = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
     folder = os.path.relpath(options.table.parent)
     if folder != os.curdir:
-        words.append(f"in={folder}")
+        parts.append(f"in={folder}")
     for name, value in vars(options).items():
         if name not in ("table", "sensitive", "output", "plot", "report") and value != parser.get_default(name):
             if isinstance(value, Mapping):
                 value = re.sub(r'["{}\[\]]', "", json.dumps(value, separators=(",", "=")))
-            words.append(f"{name}={value}")
-    stem = quote("-".join(words), safe=" +=,")
-    return stem if len(stem) <= _LONGEST_STEM else f"{stem[: _LONGEST_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
+            parts.append(f"{name}={value}")
+    stem = quote("-".join(parts), safe=" +=,")
+    return stem if len(stem) <= _MAX_STEM else f"{stem[: _MAX_STEM - 9]}-{zlib.crc32(stem.encode()):08x}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -202,7 +203,7 @@ def _parser() -> argparse.ArgumentParser:
         "--min-ratio",
         type=decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1"),
         metavar="R",
-        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts is at least this part of "
+        help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of "
         "their ratio in the table",
     )
     parser.add_argument(

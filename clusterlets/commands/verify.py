@@ -7,12 +7,12 @@ from pathlib import Path
 from clusterlets.provenance.manifest import NAME, Check, check
 from clusterlets.text import first_of
 
-_FILES_IN_A_CALL = 10
-_EXTRA_FILES_SHOWN = 20  # an earlier, larger grid leaves thousands
+_MAX_FILES_IN_COMMAND = 10
+_MAX_EXTRA_FILES = 20  # an earlier, larger grid leaves thousands
 _MEANING = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
-_OWN = "changed since the results were made from them: your own tables and methods"
-_CELLS, _OF_CELLS = "runs/", "runs.csv"
-_AGAIN = """\
+_CHANGED_INPUTS = "changed since the results were made from them: your own tables and methods"
+_CELLS, _RUNS_TABLE = "runs/", "runs.csv"
+_HOW_TO_REMAKE = """\
 What is missing, or made from a file that changed, is made by the command that made these results: make demo, make
 reproduce or make extended with its EXCLUDE, or snakemake with its --configfile."""
 
@@ -32,17 +32,17 @@ def main(arguments: list[str]) -> int:
     for kind, meaning in _MEANING.items():
         names = getattr(outcome, kind)
         if names:
-            print(meaning, *(f"  {_describe_outcome(results, name)}" for name in names), sep="\n")
+            print(meaning, *(f"  {_describe_path(results, name)}" for name in names), sep="\n")
     if outcome.own:
-        print(_OWN, *(f"  {path}" for path in outcome.own), sep="\n")
+        print(_CHANGED_INPUTS, *(f"  {path}" for path in outcome.own), sep="\n")
     if outcome.extra:
         print(_describe_extra(results, outcome.extra))
     if not outcome.passed:
-        print("", *_remedy(results, outcome), _AGAIN, sep="\n")
+        print("", *_remedy(results, outcome), _HOW_TO_REMAKE, sep="\n")
     return 0 if outcome.passed else 1
 
 
-def _describe_outcome(results: Path, name: str) -> str:
+def _describe_path(results: Path, name: str) -> str:
     is_folder = name.endswith("/")
     return f"{results / name}/ (all its cells are from another run)" if is_folder else str(results / name)
 
@@ -51,16 +51,16 @@ def _describe_extra(results: Path, extra: list[str]) -> str:
     """Files that the manifest does not list, by name if there are few."""
     files, are, they = ("file", "is", "It does") if len(extra) == 1 else ("files", "are", "They do")
     remark = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."
-    names = first_of([str(results / name) for name in extra], _EXTRA_FILES_SHOWN)
+    names = first_of([str(results / name) for name in extra], _MAX_EXTRA_FILES)
     return "\n".join([remark, *(f"  {name}" for name in names)])
 
 
 def _remedy(results: Path, outcome: Check) -> list[str]:
     """What to do next. Snakemake looks for a missing cell only when it makes ``runs.csv``, which is made from all of them."""
     affected = [*outcome.changed, *outcome.missing]
-    summary = [_OF_CELLS] if any(name.startswith(_CELLS) for name in affected) and _OF_CELLS not in affected else []
+    summary = [_RUNS_TABLE] if any(name.startswith(_CELLS) for name in affected) and _RUNS_TABLE not in affected else []
     paths = [str(results / name) for name in [*outcome.changed, *summary]]
-    if len(paths) > _FILES_IN_A_CALL:
+    if len(paths) > _MAX_FILES_IN_COMMAND:
         return [" and ".join(["Remove the changed files", *(str(results / name) for name in summary)]) + "."]
     option = "-r " if any(name.endswith("/") for name in outcome.changed) else ""
     return ["Remove first:", f"  rm {option}{shlex.join(paths)}"] if paths else []

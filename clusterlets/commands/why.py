@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE, changed_parts
 from clusterlets.text import first_of
 
-_SHOWN = 5  # jobs, files or names at a time
+_MAX_SHOWN = 5  # jobs, files or names at a time
 
 # What Snakemake 9 says about a job, and what it means. The first group of a pattern, if it has one, is shown too.
 _REASONS = {
@@ -36,7 +36,7 @@ _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
 _CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
 _NOTHING = "<nothing exclusive>"
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
-# Options of Snakemake that choose what to run. Others write, remove or print something else, even beside --dry-run.
+# Options of Snakemake that choose what to run. Others write, remove or print something else, even with --dry-run.
 _ALLOWED = (
     *("--configfile", "--configfiles", "--config", "-C", "--replace-workflow-config", "--profile", "--workflow-profile"),
     *("--cores", "-c", "--jobs", "-j", "--keep-going", "-k", "--dry-run", "-n", "--rerun-incomplete", "--ri"),
@@ -46,7 +46,7 @@ _ALLOWED = (
 )
 _HASH = re.compile(r"[0-9a-f]{64}")
 # These options follow from the file's name, so they never change.
-_OF_THE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
+_IN_FILE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
 
 def main(arguments: list[str]) -> int:
@@ -104,8 +104,8 @@ def explain(output: str) -> str:
         return "Nothing would run: everything is there and up to date."
     last = _REASONS[r"Input files updated by another job: "]
     lines = []
-    for reason in sorted(jobs, key=lambda words: words == last):
-        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs[reason], _SHOWN))]
+    for reason in sorted(jobs, key=lambda reason: reason == last):
+        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs[reason], _MAX_SHOWN))]
     return "\n".join(lines)
 
 
@@ -117,10 +117,10 @@ def explain_reason(reason: str, command: str = "") -> Iterator[str]:
     parameters = _PARAMETERS.search(reason)
     reasons = list(_explain_parameters(parameters[1], parameters[2], command)) if parameters else []
     rest = _PARAMETERS.sub("", reason)
-    for pattern, words in _REASONS.items():
+    for pattern, meaning in _REASONS.items():
         match = re.search(pattern, rest)
-        if match and not (reasons and words == _REASONS[r"Input files updated by another job: "]):
-            reasons.append(f"{words}: {', '.join(first_of(match[1].split(', '), _SHOWN))}" if match.groups() else words)
+        if match and not (reasons and meaning == _REASONS[r"Input files updated by another job: "]):
+            reasons.append(f"{meaning}: {', '.join(first_of(match[1].split(', '), _MAX_SHOWN))}" if match.groups() else meaning)
     yield from reasons or [reason or "Snakemake names no reason"]
 
 
@@ -129,14 +129,14 @@ def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
     codes = [value for values in (old, new) for value in values if _is_code(value)]
     if len(codes) == 2:
         parts = [_describe_part(part) for part in changed_parts(*codes)]
-        yield f"its code changed: {', '.join(first_of(parts, _SHOWN))}" if parts else "its code or a library changed"
+        yield f"its code changed: {', '.join(first_of(parts, _MAX_SHOWN))}" if parts else "its code or a library changed"
     old_settings, new_settings = (_merge_settings(values) for values in (old, new))
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
         old, new = ([value for value in values if value] for values in (old, new))
     elif old_settings or new_settings:
         differing = sorted(key for key in {**old_settings, **new_settings} if old_settings.get(key) != new_settings.get(key))
-        yield f"the configuration changed: {', '.join(first_of(differing, _SHOWN))}"
+        yield f"the configuration changed: {', '.join(first_of(differing, _MAX_SHOWN))}"
     if any(_is_hash(value) for value in new):
         yield f"the content of its table changed: {_parse_command(command).get('--table', 'a file of your own')}"
     explained_above = (_is_code, _is_json, _is_hash)
@@ -161,7 +161,7 @@ def _merge_settings(values: list) -> dict:
 
 def _options_with_values(values: list[str], command: str) -> list[str]:
     """All options of a command that have one of these values: Snakemake shows values without their names."""
-    return [name for name, value in _parse_command(command).items() if value in values and name not in _OF_THE_NAME]
+    return [name for name, value in _parse_command(command).items() if value in values and name not in _IN_FILE_NAME]
 
 
 def _parse_command(command: str) -> dict[str, str]:

@@ -20,9 +20,9 @@ from clusterlets.estimators.signatures import RANDOM_STATE, Documented, document
 from clusterlets.metrics.composition import deviation_per_cluster
 
 # For each parameter by name, the matchers that have it.
-_OF_MATCHERS = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
+_MATCHERS_OF = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
 # The parameters that a search for a number of clusters chooses, and the hops that it tries, which are the paper's.
-_CHOSEN = ("n_clusterlets", "hops")
+_SEARCHED = ("n_clusterlets", "hops")
 _HOPS = (1, 2, 3, 4)
 
 
@@ -39,7 +39,7 @@ class ClusterletClustering(FairClusterer):
     n_clusterlets_ : int
         Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
-        The same of the hops.
+        The same for the hops.
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
@@ -69,7 +69,7 @@ class ClusterletClustering(FairClusterer):
         if self.n_clusters is not None:
             check_whole("n_clusters", self.n_clusters, 1)
         faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
-        for name, matchers in _OF_MATCHERS.items():
+        for name, matchers in _MATCHERS_OF.items():
             matching = [matcher for matcher in matchers if matcher.name == self.matcher]
             value = getattr(self, name)
             if value is not None:  # the matcher's own default
@@ -126,16 +126,16 @@ class ClusterletClustering(FairClusterer):
     def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:
         """Say which parameters were set that the matcher does not use, or that ``n_clusters`` chooses."""
         defaults = type(self)().get_params()
-        ignored = [name for name in _OF_MATCHERS if name not in used_parameters and getattr(self, name) != defaults[name]]
+        ignored = [name for name in _MATCHERS_OF if name not in used_parameters and getattr(self, name) != defaults[name]]
         if ignored:
-            accepted = " and ".join(name for name in _OF_MATCHERS if name in used_parameters)
+            accepted = " and ".join(name for name in _MATCHERS_OF if name in used_parameters)
             warnings.warn(
                 f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
                 f"{self.matcher} uses {accepted}.",
                 UserWarning,
                 stacklevel=4,
             )
-        overridden = [name for name in _CHOSEN if name not in ignored and getattr(self, name) != defaults[name]]
+        overridden = [name for name in _SEARCHED if name not in ignored and getattr(self, name) != defaults[name]]
         if self.n_clusters is not None and overridden:
             warnings.warn(
                 f"n_clusters={self.n_clusters} ignores {self._settings(overridden)}, which it chooses itself: leave one out.",
@@ -171,7 +171,7 @@ class ClusterletClustering(FairClusterer):
 
 def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
     """Each parameter of a matcher once, with the common default, or else None for the matcher's own."""
-    for name, matchers in _OF_MATCHERS.items():
+    for name, matchers in _MATCHERS_OF.items():
         defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
         meaning = methods.meaning(name, matchers)
         default, annotation, _ = documented(matchers[0].parameters[name])

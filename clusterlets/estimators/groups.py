@@ -43,9 +43,9 @@ def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarra
             "sensitive_features is missing: pass the group of each instance by name, sensitive_features=groups, one value "
             "per row."
         )
-    rows, columns = _columns(sensitive_features)
-    if rows != n:
-        raise InvalidInput(f"sensitive_features has {rows} rows, and there are {n} instances.")
+    n_rows, columns = _columns(sensitive_features)
+    if n_rows != n:
+        raise InvalidInput(f"sensitive_features has {n_rows} rows, and there are {n} instances.")
     if not columns:
         raise InvalidInput("sensitive_features has no column.")
     encoded = [_encode_column(name, column) for name, column in columns]

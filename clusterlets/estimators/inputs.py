@@ -21,7 +21,7 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 
 
 def check_whole(name: str, value: Any, minimum: int) -> None:
-    """Raise InvalidInput unless a setting is a whole number of at least ``least``; True and False do not count."""
+    """Raise InvalidInput unless a setting is a whole number of at least ``minimum``; True and False do not count."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
         raise InvalidInput(f"{name}: {plain(value)!r}; it must be a whole number of at least {minimum}.")
 
@@ -71,8 +71,8 @@ def _first_text_cells(X) -> Iterator[tuple[Any, str]]:
     else:
         values = np.array(X, dtype=object)
         names = list(range(values.shape[1])) if values.ndim == 2 else []
-    for place, name in enumerate(names):
-        for cell in values[:, place]:
+    for index, name in enumerate(names):
+        for cell in values[:, index]:
             if isinstance(cell, str) and not _is_number(cell):
                 yield name, str(cell)
                 break

@@ -29,7 +29,7 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
 
 
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
-    """Memberships (n, C) in the clusters that hold an instance, in canonical form, and label or place of each cluster (C,)."""
+    """Memberships (n, C) in the clusters that hold an instance, in canonical form, and label or index of each cluster (C,)."""
     names = None
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")

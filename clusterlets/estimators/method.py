@@ -86,15 +86,15 @@ class MethodEstimator(FairClusterer):
         if unsupported:
             raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
 
-    def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, of_fit: Mapping[str, Any]) -> None:
-        """The attributes, of labels (n,) or memberships (n, C), and those that the method's ``fit`` has set."""
-        for name, value in of_fit.items():
+    def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, set_by_fit: Mapping[str, Any]) -> None:
+        """Set the attributes that labels (n,) or memberships (n, C) determine, and those that the method's ``fit`` has set."""
+        for name, value in set_by_fit.items():
             if name.endswith("_") and name != "cluster_centers_":
                 setattr(self, name, value)
         crisp = clustering.ndim == 1
         self.memberships_ = memberships_of_labels(clustering) if crisp else csr_array(clustering)
         self.n_clusters_ = self.memberships_.shape[1]
-        centres = of_fit.get("cluster_centers_", {}).get(self.output)
+        centres = set_by_fit.get("cluster_centers_", {}).get(self.output)
         self.cluster_centers_ = cluster_means(X, self.memberships_) if centres is None else centres
         self.labels_ = clustering if crisp else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
 
@@ -208,8 +208,8 @@ class AssigningMethod:
         Warns
         -----
         UserWarning
-            For groups that the fit did not know. Where no labels within the limits were found, as the batch makes that
-            impossible: by how much the worst share misses its limit with the labels returned.
+            For groups that the fit did not know; and where no labels within the limits were found: it says by how
+            much the worst share misses its limit with the labels returned.
 
         Notes
         -----

@@ -27,7 +27,7 @@ _SHARES = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
 _POINTS = 4_000  # more would only cover each other
 _NAMED = 40  # clusters with a number on the map, rows with a number on the axis
-_NUMBER = np.array([0.05, 0.05])  # width and height of a cluster's number, as shares of the map's
+_NUMBER_SIZE = np.array([0.05, 0.05])  # width and height of a cluster's number, as shares of the map's
 LISTED = 18  # groups in a legend
 _MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
 
@@ -125,8 +125,8 @@ def plot_tradeoff(
         raise InvalidInput("reports is empty: give at least one report, by the name of its clustering.")
     ax = _axes(ax)
     ax.scatter(*points.T, s=36, color=_HUES[0], zorder=3)
-    for name, place in zip(reports, points, strict=True):
-        ax.annotate(str(name), place, xytext=(5, 4), textcoords="offset points", fontsize=9, parse_math=False)
+    for name, point in zip(reports, points, strict=True):
+        ax.annotate(str(name), point, xytext=(5, 4), textcoords="offset points", fontsize=9, parse_math=False)
     front = _front(points * [-1 if score in _MORE_IS_BETTER else 1 for score in (unfairness, cost)])
     ax.plot(*points[front].T, color=_HUES[-1], linewidth=1, zorder=2)
     ax.set(xlabel=unfairness.replace("_", " "), ylabel=cost.replace("_", " "))
@@ -172,11 +172,11 @@ def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | n
     """
     sizes = composition.sum(axis=1)
     shares = np.vstack([expected, composition / sizes[:, None]])
-    places = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # the table's own bar stands apart
+    positions = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # the table's own bar stands apart
     starts = np.cumsum(shares, axis=1) - shares
     for group in range(composition.shape[1]):
         axes.barh(
-            places,
+            positions,
             shares[:, group],
             left=starts[:, group],
             height=0.86,
@@ -189,11 +189,11 @@ def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | n
     step = ceil(len(sizes) / _NAMED)
     named = range(0, len(sizes), step)
     names = [f"{clusters[row]}  (n = {sizes[row]:,})" for row in named]
-    axes.set_yticks([places[0], *(places[1:][::step])], ["whole table", *names], fontsize=8)
+    axes.set_yticks([positions[0], *(positions[1:][::step])], ["whole table", *names], fontsize=8)
     groups = composition.shape[1]
     key = "" if groups <= LISTED else f"\n({groups} groups, from left to right in the order of their names)"
     axes.set(title=f"Composition of each cluster{key}", ylabel="cluster")
-    axes.set(xlim=(0, 1), ylim=(places[-1] + 0.6, places[0] - 0.6))
+    axes.set(xlim=(0, 1), ylim=(positions[-1] + 0.6, positions[0] - 0.6))
     axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.tick_params(axis="y", length=0)
     axes.spines[["top", "right", "left"]].set_visible(False)
@@ -201,7 +201,7 @@ def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | n
 
 def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
     """The instances (n, d) on their two principal components, each cluster with its hue, marker and number. O(n d^2)."""
-    places, explained = _principal_components(X)
+    positions, explained = _principal_components(X)
     shown = np.arange(len(X))
     if len(X) > _POINTS:
         shown = np.sort(np.random.default_rng(0).choice(len(X), _POINTS, replace=False))
@@ -209,7 +209,7 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
     for cluster in clusters:
         rows = shown[labels[shown] == cluster]
         axes.scatter(
-            *places[rows].T,
+            *positions[rows].T,
             s=11,
             alpha=0.55,
             linewidth=0,
@@ -217,13 +217,13 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
             marker=_MARKERS[cluster // len(_HUES) % len(_MARKERS)],
         )
     numbered = clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]
-    centres = np.array([np.median(places[labels == cluster], axis=0) for cluster in numbered])
-    extent = np.ptp(places, axis=0)
+    centres = np.array([np.median(positions[labels == cluster], axis=0) for cluster in numbered])
+    extent = np.ptp(positions, axis=0)
     extent[extent == 0] = 0.1  # about what matplotlib gives to points on a line
-    for cluster, place in zip(numbered, _place_numbers(centres, _NUMBER * extent), strict=True):
+    for cluster, position in zip(numbered, _place_numbers(centres, _NUMBER_SIZE * extent), strict=True):
         axes.annotate(
             str(cluster),
-            place,
+            position,
             ha="center",
             va="center",
             fontsize=10,
@@ -239,14 +239,14 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
 
 
 def _place_numbers(centres: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Places (m, 2), each the nearest to its centre where a number of that width and height covers no earlier one."""
+    """Positions (m, 2), each the nearest to its centre where a number of that width and height covers no earlier one."""
     steps = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
     nearest_first = steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")] * size
     placed = np.empty((0, 2))
     for centre in centres:
-        places = centre + nearest_first
-        is_free = (np.abs(places[:, None] - placed) > 0.99 * size).any(axis=2).all(axis=1)
-        placed = np.vstack([placed, places[is_free.argmax()]])
+        positions = centre + nearest_first
+        is_free = (np.abs(positions[:, None] - placed) > 0.99 * size).any(axis=2).all(axis=1)
+        placed = np.vstack([placed, positions[is_free.argmax()]])
     return placed
 
 

@@ -21,12 +21,12 @@ _SHOWN = 3  # features, and typical rows, of a cluster
 
 @dataclass(frozen=True)
 class Profiles:
-    """Features of the clusters beside those of the table, in the units of the features.
+    """Features of the clusters next to those of the table, in the units of the features.
 
     Attributes
     ----------
     names : list of d str
-        Of the features.
+        Names of the features.
     means, spreads : float arrays (C, d)
         Mean and standard deviation in each cluster.
     table_means, table_spreads : float arrays (d,)
@@ -42,7 +42,7 @@ class Profiles:
     @classmethod
     def of(cls, X: np.ndarray, memberships: csr_array, names: Sequence[str] | None = None) -> "Profiles":
         """From features (n, d) and the memberships (n, C) of occupied clusters; O(n d) for a crisp clustering."""
-        names = [f"feature {place}" for place in range(X.shape[1])] if names is None else [str(name) for name in names]
+        names = [f"feature {index}" for index in range(X.shape[1])] if names is None else [str(name) for name in names]
         if len(names) != X.shape[1]:
             raise InvalidInput(f"There are {len(names)} names of features, and X has {X.shape[1]}.")
         means, spreads = (np.array([kind(X[rows], axis=0) for rows in members_of(memberships)]) for kind in (np.mean, np.std))
@@ -55,7 +55,7 @@ class Profiles:
         return np.divide(off, self.table_spreads, out=np.zeros_like(off), where=self.table_spreads > 0)
 
     def sentence(self, cluster: int) -> str:
-        """The features of a cluster, by its place, that stand out most: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
+        """The features of a cluster, by its index, that stand out most: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
         differences = np.abs(self.differences[cluster])
         shown = np.argsort(-differences, kind="stable")[:_SHOWN]
         parts = [
@@ -70,15 +70,15 @@ class Profiles:
         with optional():
             import pandas as pd
         parts = []
-        for place, cluster in enumerate(clusters):
+        for index, cluster in enumerate(clusters):
             columns = {
                 "cluster": cluster,
                 "feature": self.names,
-                "mean": self.means[place],
-                "spread": self.spreads[place],
+                "mean": self.means[index],
+                "spread": self.spreads[index],
                 "table_mean": self.table_means,
                 "table_spread": self.table_spreads,
-                "difference": self.differences[place],
+                "difference": self.differences[index],
             }
             parts.append(pd.DataFrame(columns).sort_values("difference", key=np.abs, ascending=False, kind="stable"))
         return pd.concat(parts, ignore_index=True)

@@ -40,7 +40,7 @@ class Composition:
     counts : int array (C, K)
         Instances of each group in each cluster that has instances.
     clusters : int array (C,)
-        Label or place of each.
+        Label or index of each.
     group_counts : int array (K,)
         Instances of each group in the table; where clusters overlap, ``counts`` add up to more.
     groups : list of K
@@ -68,7 +68,7 @@ class FairnessReport(dict[str, Any]):
     deviations : float array (C,)
         Deviation of each cluster.
     profiles : Profiles or None
-        Features of each cluster beside those of the table.
+        Features of each cluster next to those of the table.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class FairnessReport(dict[str, Any]):
 
     @property
     def clusters(self) -> "pd.DataFrame":
-        """One row per cluster, by its label or place.
+        """One row per cluster, by its label or index.
 
         ``size``: instances; ``deviation``: of the requested kind; ``furthest_off``: the group whose share differs most from
         the table's, and ``excess``: by how much; then, for each group, ``share of <name>``. Without pandas, MissingExtra says
@@ -172,8 +172,8 @@ def fairness_report(
 
     Notes
     -----
-    Where clusters overlap, the last three costs and the silhouettes give each instance to the one of its clusters whose centre
-    is nearest, as ``labels_`` of the estimators do; the centres are the means of all members.
+    Where clusters overlap, the social, k-median and k-center costs and the silhouettes give each instance to the one of its
+    clusters whose centre is nearest, as ``labels_`` of the estimators do; the centres are the means of all members.
 
     Cohesion is exact up to 100,000 instances (``geometry.EXACT_LIMIT``): O(n^2 d) time (of a crisp clustering: of the
     pairs inside the clusters), O(n d + G^2) memory for G different combinations of clusters. Past that it comes from
@@ -266,7 +266,7 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
     Returns
     -------
     pandas.DataFrame (C, K), int
-        One row per cluster that has instances, by its label or place, one column per group, by its name (values of several
+        One row per cluster that has instances, by its label or index, one column per group, by its name (values of several
         columns joined by " + ").
 
     Raises
@@ -281,17 +281,17 @@ def cluster_composition(clustering, sensitive_features) -> "pd.DataFrame":
 
 
 def composition_of(clustering, sensitive_features) -> Composition:
-    """The same without pandas; raises as :func:`cluster_composition`. O(n K)."""
+    """As :func:`cluster_composition`, without pandas. O(n K)."""
     check_same_index(clustering=clustering, sensitive_features=sensitive_features)
     memberships, cluster_names = as_memberships(clustering)
     groups, classes = encode(sensitive_features, memberships.shape[0])
     return _composition(memberships, cluster_names, groups, _values(classes))
 
 
-def _composition(memberships: csr_array, numbers: np.ndarray, groups: np.ndarray, values: list) -> Composition:
+def _composition(memberships: csr_array, clusters: np.ndarray, groups: np.ndarray, values: list) -> Composition:
     indicator = csr_array((np.ones(len(groups), dtype=np.int64), (np.arange(len(groups)), groups)))
     counts = (memberships.T.astype(np.int64) @ indicator).toarray()
-    return Composition(counts, numbers, np.bincount(groups), values)
+    return Composition(counts, clusters, np.bincount(groups), values)
 
 
 def _values(classes: np.ndarray) -> list:

@@ -32,9 +32,9 @@ class SavedClustering:
     method : str
         A name of :func:`clusterlets.methods.names`.
     parameters : mapping
-        Of its fit, the limits among them.
+        Parameters of the fit, the limits among them.
     centres : float array (k, d)
-        Of scaled features.
+        Centres of the clusters, in scaled features.
     sensitive_names : list of S
         What the sensitive columns are called.
     groups : list of K tuples
@@ -43,7 +43,7 @@ class SavedClustering:
         Rows of each group in each cluster.
     feature_names : list of d str, or None
     mean, scale : float arrays (d,), or None
-        By which features are scaled: ``(x - mean) / scale``, or 0 where the scale is 0.
+        Features are scaled by these: ``(x - mean) / scale``, or 0 where the scale is 0.
     """
 
     method: str
@@ -135,13 +135,13 @@ class SavedClustering:
         return labels, missed
 
     def _as_in_fit(self, values: tuple) -> tuple:
-        """A group's values, of which texts also stand for numbers and booleans of the fit, as a text file knows no others."""
+        """A group's values as in the fit; texts may stand for its numbers and booleans, as text files hold nothing else."""
         columns = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
         pairs = zip(values, columns, strict=True)
-        return tuple(value if value in known.values() else known.get(str(value), value) for value, known in pairs)
+        return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
     def _in_order_of_fit(self, sensitive_features):
-        """A DataFrame's columns by their names in fit, as those of X; without names, in fit or here, the order counts."""
+        """A DataFrame's columns in the order of fit, by name, as those of X; without names, in fit or here, as they are."""
         names = [str(name) for name in self.sensitive_names]
         if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
             return sensitive_features

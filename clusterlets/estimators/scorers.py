@@ -34,7 +34,7 @@ class ClusterScorer:
     score : callable
         From X (n, d), labels or memberships, and the sensitive features to a number.
     requested : bool, str or None
-        Of the sensitive features, as scikit-learn's ``set_score_request`` takes it.
+        The request for the sensitive features, as scikit-learn's ``set_score_request`` takes it.
     """
 
     def __init__(self, name: str, score: Callable[[np.ndarray, Any, Any], float], requested: bool | str | None = True):

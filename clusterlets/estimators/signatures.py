@@ -29,8 +29,8 @@ def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> Non
     """Give an estimator its ``__init__``, which only stores, and put the parameters into its docstring at ``{parameters}``."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     arguments = [
-        inspect.Parameter(name, kinds[place > 0], default=default)
-        for place, (name, (default, _, _)) in enumerate(parameters.items())
+        inspect.Parameter(name, kinds[index > 0], default=default)
+        for index, (name, (default, _, _)) in enumerate(parameters.items())
     ]
     signature = inspect.Signature([inspect.Parameter("self", kinds[0]), *arguments])
 

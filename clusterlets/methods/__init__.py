@@ -78,13 +78,13 @@ __all__ = [
 
 #: Libraries of a method with compiled kernels; llvmlite generates the machine code.
 COMPILED = ("numpy", "numba", "llvmlite")
-#: What a method may be called: it is a part of the names of files.
+#: What a method may be called: it is part of file names.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls.
 _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
 # What every fit or match is handed besides its parameters.
 _HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
-# What the modules of users' files are called.
+# How the names of the modules of users' files begin.
 _FROM_FILE = f"{__name__}._own_"
 _END_PROCESS = os._exit
 
@@ -97,16 +97,16 @@ class Method:
     Attributes
     ----------
     name : str
-        In configurations, paths and results: letters, digits and ``. + -``. The only attribute that must be given.
+        What configurations, paths and results call it: letters, digits and ``. + -``. The only attribute that must be given.
     label : str
-        In figures and reports; by default the name.
+        What figures and reports call it; by default the name.
     citation : str
         Whose method it is.
     role : {"rival", "paper", "baseline"}
         Whether it is one of the methods compared, one of the paper's own, or a control.
     parameters : mapping of str to Parameter
         Those of :meth:`fit` besides the number of clusters and the seed, each with a default there. A list of values in place
-        of a :class:`Parameter` is its grid, and any value is taken; so it is of a parameter of ``fit`` that is not declared.
+        of a :class:`Parameter` is its grid, and any value is accepted, as for a parameter of ``fit`` that is not declared.
         Once the class is made, every parameter is in this mapping, with its default.
     settings : mapping of str to str
         Of a :class:`Matcher`: keyword parameters of ``match`` that are keys of the configuration, the same for every run:
@@ -132,12 +132,12 @@ class Method:
     stream : int or None
         Number of its random stream; by default one made from the name.
     sensitive_columns : mapping of str to sequence (K,)
-        Set by who calls ``fit``: the value of each group in each sensitive column, as groups are combinations of these. Empty
-        where there is a single column whose values nobody names.
+        Set by the caller of ``fit``: the value of each group in each sensitive column, as groups are combinations of these.
+        Empty where there is a single column whose values nobody names.
 
     Notes
     -----
-    What ``fit`` sets on ``self`` by a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
+    What ``fit`` sets on ``self`` as a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
     A number ``self.objective_`` is what the fit minimised: of several starts the workflow keeps the least, without it the
     one with the least sum of squared errors. A text ``self.note_`` says what a reader of the result should know: the note of
     the run, and a warning of the estimator.
@@ -162,7 +162,7 @@ class Method:
     is_random: ClassVar[bool] = True
     stream: ClassVar[int | None] = None
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({})
-    _takes_parameters: ClassVar[str] = "fit"
+    _main_function: ClassVar[str] = "fit"
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
@@ -180,7 +180,7 @@ class Method:
 
     @classmethod
     def _arguments(cls) -> Mapping[str, Argument]:
-        return signature(getattr(cls, cls._takes_parameters)).parameters
+        return signature(getattr(cls, cls._main_function)).parameters
 
     @classmethod
     def takes_any_parameter(cls) -> bool:
@@ -220,7 +220,7 @@ class Method:
         composition : int array (K, k)
             Rows of each group in each cluster.
         new_totals : int array (K,)
-            New rows of each group; a group of theirs alone has no rows in the composition.
+            New rows of each group; a group that only they have has no rows in the composition.
         **parameters
             Those of the fit.
 
@@ -228,7 +228,7 @@ class Method:
         -------
         rows : int array (R, K)
         slack : int array (R, k)
-            What ``rows @ counts`` may be at most for the counts (K, k) of the new rows.
+            Upper bounds on ``rows @ counts`` for the counts (K, k) of the new rows.
         """
         return None
 
@@ -239,7 +239,7 @@ class Method:
     def faults(self, n_clusters: int, **parameters) -> list[str]:
         """What is wrong with values of the parameters, in words, so that no fit has to fail for it.
 
-        By default what the declarations refuse; a method may add what only several values together tell.
+        By default what the declarations refuse; a method may add faults of values that are wrong only together.
         """
         declared = self.parameters
         faults = [declared[name].fault(name, value) for name, value in parameters.items() if name in declared]
@@ -289,7 +289,7 @@ class Matcher(Method):
 
     role = "paper"
     needs: ClassVar[tuple[str, ...]] = ("clusterlets",)
-    _takes_parameters = "match"
+    _main_function = "match"
     stream = 2  # one for all matchers, after those of the extraction and of the samples
 
     def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:
@@ -374,7 +374,7 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
-    """What ``fit`` returned, checked, by their names in the results.
+    """The clusterings that ``fit`` returned, checked, by their names in the results.
 
     Labels become codes 0..C-1 without gaps, (n,); memberships stay (n, C), bool.
 
@@ -419,7 +419,7 @@ def _clustering(result: Any, n_rows: int) -> np.ndarray:
 
 
 def get(name: str) -> type[Method]:
-    """The method of a name; ClusterletsError names all, and the nearest, if there is none. Imports its file alone."""
+    """The method with this name; if there is none, ClusterletsError names all, and the nearest. Imports only its file."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
         defined = _methods_of(importlib.import_module(module))
@@ -431,12 +431,12 @@ def get(name: str) -> type[Method]:
 
 
 def names(role: str = "") -> list[str]:
-    """The methods that come with the package, or those of a role among them, by name."""
+    """The sorted names of the methods that come with the package, or of those among them with this role."""
     modules = (file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem != "__init__")
-    known: dict[str, type[Method]] = {}
+    available: dict[str, type[Method]] = {}
     for module in modules:
-        known |= _methods_of(importlib.import_module(f"{__name__}.{module}"))
-    return sorted(name for name, method in known.items() if role in ("", method.role))
+        available |= _methods_of(importlib.import_module(f"{__name__}.{module}"))
+    return sorted(name for name, method in available.items() if role in ("", method.role))
 
 
 def from_file(path: str | Path) -> type[Method]:
@@ -456,7 +456,7 @@ def from_file(path: str | Path) -> type[Method]:
         )
     module = ModuleType(f"{_FROM_FILE}{zlib.crc32(str(path.resolve()).encode()):08x}")
     module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # where dataclasses, and what unpickles, look for it
+    sys.modules[module.__name__] = module  # where dataclasses and pickle look for it
     try:
         # Not by an import, which would write a __pycache__ beside the file, and miss an edit within the same second.
         with _as_method_error(path, f"{path} cannot be run"):
@@ -481,7 +481,7 @@ def from_file(path: str | Path) -> type[Method]:
 
 
 def is_from_file(method: type[Method]) -> bool:
-    """Whether :func:`from_file` made the method, so that nobody has tested it."""
+    """Whether :func:`from_file` made the method, which is then untested."""
     return method.__module__.startswith(_FROM_FILE)
 
 

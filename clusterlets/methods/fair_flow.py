@@ -24,8 +24,8 @@ class FairFlow(Method):
         "tol": Real(
             0,
             1,
-            meaning="Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the "
-            "fit ends.",
+            meaning="Rounds that lower the sum of squared errors by less than this fraction of it count as idle; after three, "
+            "the fit ends.",
         ),
         "balance": Real(
             0,

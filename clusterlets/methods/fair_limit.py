@@ -78,7 +78,7 @@ class FairLimit(Method):
         "`min_ratio` bound shares and ratios instead"
     )
     cost = "1 to 5 s; a local optimum"
-    least_groups = 1  # of a single group every share is 1, and only min_cluster_size binds
+    least_groups = 1  # with a single group every share is 1, and only min_cluster_size binds
     parameters = {
         "max_deviation": Exact(
             0,
@@ -103,8 +103,8 @@ class FairLimit(Method):
             1,
             also=[None],
             bound=STRICT,
-            meaning="In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this part of "
-            "their ratio in the table; 0.8 is the four-fifths rule.",
+            meaning="In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this "
+            "fraction of their ratio in the table; 0.8 is the four-fifths rule.",
         ),
         "max_seconds": Real(
             0,
@@ -163,13 +163,13 @@ class FairLimit(Method):
                 raise ClusterletsError(f"shares must name the sensitive column of each group, one of {_listed(columns)}.")
             share_limits = []
             for column, bounds in by_column.items():
-                place = 0 if column is None else _place(column, columns, "shares", "sensitive column")
-                names = values[place]
+                index = 0 if column is None else _index_of(column, columns, "shares", "sensitive column")
+                names = values[index]
                 intervals = {
-                    _place(group, names, "shares", "group"): (_exact(least), _exact(most))
+                    _index_of(group, names, "shares", "group"): (_exact(least), _exact(most))
                     for group, (least, most) in bounds.items()
                 }
-                share_limits += limits.share_limits(place, intervals)
+                share_limits += limits.share_limits(index, intervals)
             return share_limits, levels
         if max_deviation is None:
             max_deviation = _DEFAULT
@@ -177,7 +177,7 @@ class FairLimit(Method):
         builder = limits.deviation_limits if min_ratio is None else limits.ratio_limits
         if isinstance(value, Mapping):
             for column in value:
-                _place(column, columns, name, "sensitive column")
+                _index_of(column, columns, name, "sensitive column")
             missing = [column for column in columns if column not in value]
             if missing:
                 raise ClusterletsError(f"{name} has no value for the sensitive column {missing[0]!r}; name all of them.")
@@ -213,7 +213,8 @@ class FairLimit(Method):
         sizes_ : int array (n_clusters_,)
             Rows of each cluster.
         assignment_gap_ : float
-            The rows cannot be assigned to the last round's centres within the limits at a cost lower than this part of it.
+            How far the cost of the last assignment may be above the least one to the same centres within the limits, as a
+            fraction of that.
         n_iter_ : int
             Rounds on the whole table.
         """
@@ -232,10 +233,10 @@ def _listed(names) -> str:
     return ", ".join(map(repr, names))
 
 
-def _place(name, names, parameter: str, what: str) -> int:
+def _index_of(name, names, parameter: str, what: str) -> int:
     """The index of a name; texts also find numbers, as commands know no others."""
-    known = list(names)
-    for place, value in enumerate(known):
+    available = list(names)
+    for index, value in enumerate(available):
         if value == name or str(value) == str(name):
-            return place
-    raise ClusterletsError(f"{parameter} names the {what} {name!r}, and there are {_listed(known)}.")
+            return index
+    raise ClusterletsError(f"{parameter} names the {what} {name!r}, and there are {_listed(available)}.")

@@ -17,7 +17,7 @@ class FairLloyd(Method):
     cost = "0.1 s"
     parameters = {
         "max_iter": Integer(1, 1_000_000, meaning="Maximum number of rounds."),
-        "tol": Real(0, 1, meaning="A round that lowers the largest error by less than this part of it is the last."),
+        "tol": Real(0, 1, meaning="A round that lowers the largest error by less than this fraction of it is the last."),
     }
     libraries = COMPILED
 

@@ -51,8 +51,8 @@ class ScaffTree(Method):
         ----------
         tree_ : Nodes
             The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
-            ``feature`` (-1 of a leaf, all three), ``threshold`` (NaN of a leaf; instances whose feature is at most this go
-            left), and ``cluster``, the label of a leaf's instances (-1 of the other nodes).
+            ``feature`` (-1 for a leaf, all three), ``threshold`` (NaN for a leaf; instances whose feature is at most this go
+            left), and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
         """
 
         tree_: Any
@@ -66,12 +66,12 @@ class ScaffTree(Method):
             feature_names : sequence of d str, optional
                 By default those of the DataFrame that was fitted, else ``feature_0`` and so on.
             decimals : int
-                Of the thresholds, from 0 on.
+                Decimals of the thresholds, at least 0.
 
             Raises
             ------
             InvalidInput
-                For another number of names, or decimals below 0.
+                For a different number of names, or decimals below 0.
             """
             from sklearn.utils.validation import check_is_fitted
 

@@ -4,7 +4,7 @@ from clusterlets.methods import COMPILED, Integer, Method
 
 
 class TreeFairlets(Method):
-    """Small sets of instances of at least a balance, from a random tree of boxes, and k-means of their means.
+    """Small sets of instances with at least a given balance, from a random tree of boxes, and k-means of their means.
 
     See :func:`clusterlets.algorithms.tree_fairlets.tree_fairlets`.
     """

@@ -110,7 +110,7 @@ class Tuned(pd.DataFrame):
             from clusterlets.tuning.front import draw
 
         figure = draw(self)
-        pyplot.close(figure)  # or pyplot would keep it for ever
+        pyplot.close(figure)  # or pyplot would keep it forever
         if path is not None:
             write(figure, path, dpi=200)
         return figure
@@ -156,7 +156,7 @@ def tune(
         Names from :func:`clusterlets.methods.names`, at least one besides k-means. None for all that can answer: B and D, whose
         clusters overlap, fair-lloyd, which has another aim, and random labels are then left out.
     n_seeds : int
-        Most fits of a configuration.
+        Maximum number of fits of a configuration.
     random_state : int
         The first seed; the others follow it.
     progress : callable or None
@@ -190,7 +190,7 @@ def tune(
     groups, classes = encode(sensitive_features, len(X))
     if n_clusters > len(X):
         raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
-    default = [name for name in methods.names() if name not in trials.OTHER_AIMS]
+    default = [name for name in methods.names() if name not in trials.UNSUITABLE]
     names = {methods.get(name).name for name in (default if methods_tried is None else methods_tried)}
     if not names - {REFERENCE}:
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
@@ -201,7 +201,7 @@ def tune(
     plan, runs = trials.candidates(sorted(names), task), []
     seeds = range(random_state, random_state + n_seeds)
     try:
-        for run in trials.search(task, plan, seeds, end, progress or (lambda done, total, words: None)):
+        for run in trials.search(task, plan, seeds, end, progress or (lambda done, total, description: None)):
             runs.append(run)
         return _ranked(task, plan, runs, interrupted=False)
     except KeyboardInterrupt:
@@ -212,8 +212,8 @@ def _ranked(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interru
     """The result of these runs and of the configurations that were not tried."""
     tried = {(run["method"], run["parameters"]) for run in runs}
     note = "interrupted" if interrupted else "the time was over"
-    missing = [trials.not_tried(candidate, task, note) for candidate in plan]
-    frame = pd.DataFrame([*runs, *(run for run in missing if (run["method"], run["parameters"]) not in tried)])
+    untried = [trials.not_tried(candidate, task, note) for candidate in plan]
+    frame = pd.DataFrame([*runs, *(run for run in untried if (run["method"], run["parameters"]) not in tried)])
     tuned = Tuned(_by_configuration(frame))
     tuned.runs, tuned.task, tuned.plan, tuned.interrupted = frame, task, plan, interrupted
     return tuned
@@ -223,7 +223,7 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     """One row per configuration (:data:`COLUMNS`), with its best run; those that keep the limit first, by price."""
     keys = ["method", "parameters"]
     within = runs["keeps"]
-    # Within the limit the price decides, and outside of it the deviation; the first tried of equal ones up to rounding.
+    # Within the limit the price decides, and outside of it the deviation; ties, up to rounding, go to the first tried.
     second = runs["price"].where(within, runs["deviation_max"].mask(runs["price"].isna())).round(9)
     order = runs.assign(first=~within, second=second)
     ranked = order.sort_values(["first", "second"], kind="stable").drop_duplicates(keys).drop(columns=["first", "second"])

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
 
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
-_LONGEST = 40  # letters of a label
-_ROOM = 1.0  # pixels around a label, whose width depends on the resolution
-_POINT = 3.0  # half the width of a marker, in points
+_MAX_LETTERS = 40  # of a label
+_PADDING = 1.0  # pixels around a label, whose width depends on the resolution
+_MARKER_RADIUS = 3.0  # points
 _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
@@ -29,13 +29,13 @@ def draw(tuned: "Tuned") -> Figure:
     priced = tuned[tuned["price"].notna()]
     if priced.empty:
         return empty_figure("Nothing to show: no fit has a result with a price.")
-    look = method_styles(sorted(set(tuned["method"])))
+    styles = method_styles(sorted(set(tuned["method"])))
     figure, (axes,) = panels(1, per_row=1, height=5.2)
     limit = tuned.task.asked.bounds.get("max_deviation")
     limit = None if limit is None or isinstance(limit, Mapping) else float(limit)
     _draw_axes(axes, priced, limit)
     for name, points in priced.groupby("method", sort=False):
-        color, marker = look[str(name)]
+        color, marker = styles[str(name)]
         axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
@@ -46,7 +46,7 @@ def draw(tuned: "Tuned") -> Figure:
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
     names = sorted(set(priced["method"]))
-    handles = [Line2D([], [], color=look[name][0], marker=look[name][1], ls="", markersize=5, label=name) for name in names]
+    handles = [Line2D([], [], color=styles[name][0], marker=styles[name][1], ls="", markersize=5, label=name) for name in names]
     add_legend(
         figure,
         handles,
@@ -72,30 +72,30 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
     """Label each point with method and parameters, in the order of the rows. Each label is moved to where it covers no point
     and no earlier label, and a thin line joins it to its point."""
     axes.figure.draw_without_rendering()
-    half = _POINT * axes.figure.dpi / 72
-    places = axes.transData.transform(points[["deviation_max", "price"]].to_numpy(float))
-    occupied = [Bbox([place - half, place + half]) for place in places]
+    half = _MARKER_RADIUS * axes.figure.dpi / 72
+    positions = axes.transData.transform(points[["deviation_max", "price"]].to_numpy(float))
+    occupied = [Bbox([position - half, position + half]) for position in positions]
     leader = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
     for row in points.to_dict("records"):
-        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _LONGEST)
-        place = (row["deviation_max"], row["price"])
+        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _MAX_LETTERS)
+        point = (row["deviation_max"], row["price"])
         weight = "bold" if row["on_front"] else "normal"
         style = {"fontsize": 5.5, "weight": weight, "va": "center", "zorder": 4, "path_effects": [_HALO]}
         style |= {"textcoords": "offset points", "annotation_clip": False}
-        text = axes.annotate(label, place, (0, 0), **style)
+        text = axes.annotate(label, point, (0, 0), **style)
         offset = _free_offset(text, axes.bbox, occupied)
-        occupied.append(text.get_window_extent().padded(_ROOM))
+        occupied.append(text.get_window_extent().padded(_PADDING))
         text.remove()
-        moved = leader if abs(offset[1]) > _POINT else None
-        axes.annotate(label, place, offset, ha=text.get_ha(), arrowprops=moved, **style)
+        moved = leader if abs(offset[1]) > _MARKER_RADIUS else None
+        axes.annotate(label, point, offset, ha=text.get_ha(), arrowprops=moved, **style)
 
 
 def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> tuple[float, float]:
-    """Move the text to where it covers nothing that is taken, else to the last place tried; its offset in points."""
+    """Move the text to where it covers nothing that is taken, else to the last offset tried; returns that, in points."""
     for offset in _offsets(text.figure.get_size_inches()[1] * 72):
         text.set_position(offset)
         text.set_ha("left" if offset[0] > 0 else "right")
-        box = text.get_window_extent().padded(_ROOM)
+        box = text.get_window_extent().padded(_PADDING)
         fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
         if fits and not any(box.overlaps(other) for other in taken):
             break

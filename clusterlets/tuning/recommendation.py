@@ -13,7 +13,7 @@ from clusterlets.tuning.trials import NOT_TRIED, REFERENCE
 if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
 
-_SHOWN = 1.5  # times plain k-means: a looser bound tells nothing
+_MAX_BOUND = 1.5  # times plain k-means: a looser bound tells nothing
 
 
 def sentences(tuned: "Tuned") -> str:
@@ -50,13 +50,13 @@ def sentences(tuned: "Tuned") -> str:
 
 
 def _quality(best) -> list[str]:
-    if best["price"] > _SHOWN:
+    if best["price"] > _MAX_BOUND:
         return []
     price = round(best["price"], 3)
     above = f"At most {price - 1:.1%} above" if price >= 1 else f"{1 - price:.1%} below"
     above += " the best plain k-means found"
     gap = best["assignment_gap"]
-    return [f"{above}{f'; certificate at these centres: {gap:.2%}' if gap < _SHOWN - 1 else ''}."]
+    return [f"{above}{f'; certificate at these centres: {gap:.2%}' if gap < _MAX_BOUND - 1 else ''}."]
 
 
 def _comparison(tuned: "Tuned") -> str:
@@ -80,12 +80,12 @@ def _comparison(tuned: "Tuned") -> str:
 
 
 def _without_result(tuned: "Tuned") -> str:
-    missing = tuned["statuses"].str.startswith(NOT_TRIED)
-    failed = tuned[~tuned["statuses"].str.contains("ok") & ~missing]
+    untried = tuned["statuses"].str.startswith(NOT_TRIED)
+    failed = tuned[~tuned["statuses"].str.contains("ok") & ~untried]
     lines = []
-    if missing.any():
+    if untried.any():
         reason = "Interrupted before these were tried" if tuned.interrupted else "The time was over before these were tried"
-        lines.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[missing, 'method']))}.")
+        lines.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[untried, 'method']))}.")
     if len(failed):
         names = ", ".join(dict.fromkeys(failed["method"]))
         lines.append(f"{counted(len(failed), 'configuration')} without a result, the table says why: {names}.")

@@ -65,7 +65,7 @@ class Requirement:
         return math.inf
 
     def compared(self) -> dict[str, float]:
-        """The multiples of the limits that differ, by their names in a table."""
+        """The multiples of the limits to compare, by their names in a table; a single one if all are the same."""
         value = self.bounds.get("max_deviation")
         if value is None:
             return {"the limits": 1.0}
@@ -97,20 +97,20 @@ class Requirement:
     def _intervals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Share of every level of every column, and the least and largest one in a cluster that imply the limits."""
         limits, levels = self.limits()
-        all_levels = [(place, int(level)) for place, column in enumerate(levels.T) for level in np.unique(column)]
-        places = {level: index for index, level in enumerate(all_levels)}
-        r = np.array([self.totals[levels[:, column] == level].sum() / self.totals.sum() for column, level in places])
+        all_levels = [(column, int(level)) for column, codes in enumerate(levels.T) for level in np.unique(codes)]
+        indices = {level: index for index, level in enumerate(all_levels)}
+        r = np.array([self.totals[levels[:, column] == level].sum() / self.totals.sum() for column, level in indices])
         least, most = np.zeros(len(r)), np.ones(len(r))
         for limit in limits:
-            place, fraction = places[limit.column, limit.level], float(limit.fraction)
+            index, fraction = indices[limit.column, limit.level], float(limit.fraction)
             if limit.of_level is not None:  # count of one level <= fraction * that of another
-                other = places[limit.column, limit.of_level]
-                root = math.sqrt(fraction * r[other] / r[place])
-                most[place], least[other] = min(most[place], r[place] * root), max(least[other], r[other] / root)
+                other = indices[limit.column, limit.of_level]
+                root = math.sqrt(fraction * r[other] / r[index])
+                most[index], least[other] = min(most[index], r[index] * root), max(least[other], r[other] / root)
             elif limit.all_but:
-                least[place] = max(least[place], 1 - fraction)
+                least[index] = max(least[index], 1 - fraction)
             else:
-                most[place] = min(most[place], fraction)
+                most[index] = min(most[index], fraction)
         return r, least, most
 
     def __str__(self) -> str:

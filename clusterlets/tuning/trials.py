@@ -24,7 +24,7 @@ NOT_TRIED = "not_tried"
 #: Plain k-means: prices are relative to its cost.
 REFERENCE = "k-means"
 #: Methods that cannot answer the question, with the reason; they are tried only if named.
-OTHER_AIMS = {
+UNSUITABLE = {
     "B": "its clusters may overlap",
     "D": "its clusters may overlap",
     "fair-lloyd": "it does not look at shares",
@@ -32,9 +32,9 @@ OTHER_AIMS = {
 }
 #: Share of the whole time that a fit may take, unless it is one of fair-limit.
 SHARE = 0.1
-#: A configuration gets more seeds if it keeps the limit at up to this many times the lowest cost, or misses it by no more.
+#: A configuration that keeps the limit gets more seeds if it costs at most this many times the lowest cost.
 _CLOSE = 1.1
-_MOST_COMPILING = 600.0  # seconds for the first method to compile: more than any machine needs
+_MAX_COMPILING = 600.0  # seconds for the first method to compile: more than any machine needs
 _SCORES = ("n_clusters", "smallest", "kmeans_cost")
 
 #: Called before each fit with the number done, the number planned, and in words the next one and the best so far.
@@ -69,8 +69,8 @@ class Task:
 
     def keeps(self, run: Mapping[str, Any], multiple: float = 1.0) -> bool:
         """Whether a run has the requested clusters, within this multiple of the limits."""
-        is_whole = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
-        return bool(is_whole and run["price"] > 0 and run["least_multiple"] <= multiple)
+        is_complete = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
+        return bool(is_complete and run["price"] > 0 and run["least_multiple"] <= multiple)
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,8 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     fairness for cost.
     """
     delta = task.asked.delta(one_row=task.n_clusters / len(task.X))  # of an average cluster
-    others_compared = [task.asked.times(multiple) for multiple in task.asked.compared().values() if multiple != 1]
-    limited = [Candidate(LIMITED, bounds) for bounds in (task.asked.bounds, *others_compared) if LIMITED in names]
+    other_limits = [task.asked.times(multiple) for multiple in task.asked.compared().values() if multiple != 1]
+    limited = [Candidate(LIMITED, bounds) for bounds in (task.asked.bounds, *other_limits) if LIMITED in names]
     others = []
     for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (_seconds(name, task), name)):
         method = methods.get(name)
@@ -110,7 +110,7 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
             parameter: values for parameter, values in method.grid().items() if method.parameters[parameter].trades_fairness
         }
         points = list(combinations(grid))
-        others += [Candidate(name, points[place]) for place in spread_positions(len(points))]
+        others += [Candidate(name, points[position]) for position in spread_positions(len(points))]
     plan = [*limited[:1], Candidate(REFERENCE, {}), *limited[1:], *others]
     return [_with_size(candidate, task.min_cluster_size) for candidate in plan]
 
@@ -132,7 +132,7 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
     lower cost. Each fit runs in a process of its own. At the time ``end`` (of ``time.monotonic``) it is stopped. The first
     method compiles before that time starts to count, so that a new machine does not spend it on that.
     """
-    share = SHARE * max(0.0, end - time.monotonic())
+    max_seconds = SHARE * max(0.0, end - time.monotonic())
     loaded: set[str] = set()
     runs: list[dict] = []
 
@@ -144,12 +144,12 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
         fit = Fit(UNSUPPORTED, unsupported) if unsupported else Fit(OK)
         if fit.status == OK and candidate.method not in loaded:
             started = time.monotonic()
-            fit = _load(candidate, end if runs else started + _MOST_COMPILING)
+            fit = _load(candidate, end if runs else started + _MAX_COMPILING)
             if not runs:
                 end += time.monotonic() - started
         if fit.status == OK:
             loaded.add(candidate.method)
-            fit = _fit(candidate, task, seed, end, math.inf if candidate.method == LIMITED else share)
+            fit = _fit(candidate, task, seed, end, math.inf if candidate.method == LIMITED else max_seconds)
         runs.append(_run(candidate, task, seed, fit))
         return runs[-1]
 
@@ -194,8 +194,8 @@ def _load(candidate: Candidate, end: float) -> Fit:
     return outcome
 
 
-def _fit(candidate: Candidate, task: Task, seed: int, end: float, share: float) -> Fit:
-    return _within(min(share, end - time.monotonic()), lambda seed: scores_of(candidate, task, seed), seed)
+def _fit(candidate: Candidate, task: Task, seed: int, end: float, max_seconds: float) -> Fit:
+    return _within(min(max_seconds, end - time.monotonic()), lambda seed: scores_of(candidate, task, seed), seed)
 
 
 def _within(seconds: float, fit: Callable[[int], Any], seed: int) -> Fit:
@@ -208,12 +208,12 @@ def _within(seconds: float, fit: Callable[[int], Any], seed: int) -> Fit:
         return fit(seed)
 
     ((_, outcome),) = fits(timed, [seed], Limits())
-    is_over = outcome.note == f"ended by {signal.SIGALRM.name}"
-    return Fit(TIMEOUT, f"stopped after {seconds:.0f} s", seconds=outcome.seconds) if is_over else outcome
+    was_stopped = outcome.note == f"ended by {signal.SIGALRM.name}"
+    return Fit(TIMEOUT, f"stopped after {seconds:.0f} s", seconds=outcome.seconds) if was_stopped else outcome
 
 
 def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
-    """The scores of one fit that the ranking needs; O(n d) besides the fit."""
+    """The scores of one fit that the ranking needs; O(n d) apart from the fit."""
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():

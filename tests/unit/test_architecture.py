@@ -33,7 +33,7 @@ LAYERS = (
     "errors",
 )
 ALLOWED = {
-    **{part: LAYERS[place + 1 :] for place, part in enumerate(LAYERS)},
+    **{part: LAYERS[index + 1 :] for index, part in enumerate(LAYERS)},
     "__init__": (),
     "__main__": ("__version__", *LAYERS),
     "commands": ("tuning", "estimators", *LAYERS),
@@ -60,7 +60,7 @@ def imported_names(source):
             yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
 
 
-def complaints(module, source):
+def violations(module, source):
     """A line for each import in the wrong direction, with what is allowed."""
     for name in imported_names(source):
         reason = reason_against(module, name)
@@ -84,7 +84,7 @@ def reason_against(module, name):
 
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_imports_go_one_way(module):
-    wrong_imports = list(complaints(module, MODULES[module].read_text(encoding="utf-8")))
+    wrong_imports = list(violations(module, MODULES[module].read_text(encoding="utf-8")))
     assert not wrong_imports, "\n".join(wrong_imports)
 
 
@@ -93,7 +93,7 @@ def test_the_allowed_imports_have_no_cycle():
 
 
 @pytest.mark.parametrize(
-    ("module", "source", "told"),
+    ("module", "source", "imported_name"),
     [
         ("grid.recovery", "from clusterlets.steps.fitting import fit_method", "clusterlets.steps.fitting.fit_method"),
         ("grid.cells", "def f():\n    from clusterlets.analysis import selection", "clusterlets.analysis.selection"),
@@ -102,9 +102,9 @@ def test_the_allowed_imports_have_no_cycle():
         ("steps.tables", "from . import claims", "..claims"),
     ],
 )
-def test_an_import_in_the_wrong_direction_is_named(module, source, told):
-    (complaint,) = complaints(f"clusterlets.{module}", source)
-    assert complaint.startswith(f"clusterlets.{module} imports {told}: ")
+def test_an_import_in_the_wrong_direction_is_named(module, source, imported_name):
+    (violation,) = violations(f"clusterlets.{module}", source)
+    assert violation.startswith(f"clusterlets.{module} imports {imported_name}: ")
 
 
 def test_the_logger_plugin_does_not_import_the_package():
@@ -164,19 +164,19 @@ def test_steps_import_no_method_so_that_a_new_method_reruns_nothing(step):
     assert not method_modules
 
 
-def read_again():
+def clear_caches():
     for function in ("import_closure", "_imports", "_in_fingerprints", "_digest", "_tree"):
         getattr(fingerprints, function).cache_clear()
 
 
 def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
     def fingerprint(numpy="1"):
-        read_again()
+        clear_caches()
         return fingerprints.fingerprint(["metrics.composition"], {"numpy": numpy})
 
-    first, other = fingerprint(), fingerprint("2")
+    first, with_numpy_2 = fingerprint(), fingerprint("2")
     assert len(first.split()[0]) == 16 and all(part.count(":") + part.count("==") == 1 for part in first.split()[1:])
-    assert other != first and fingerprints.changed_parts(first, other) == ["numpy"]
+    assert with_numpy_2 != first and fingerprints.changed_parts(first, with_numpy_2) == ["numpy"]
     copy = shutil.copytree(PACKAGE, tmp_path / "clusterlets", ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(fingerprints, "PACKAGE", copy)
     assert fingerprint() == first
@@ -185,7 +185,7 @@ def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
     changed = fingerprint()
     assert changed != first and fingerprints.changed_parts(first, changed) == ["metrics/composition.py"]
     monkeypatch.undo()
-    read_again()
+    clear_caches()
 
 
 def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
@@ -202,7 +202,7 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
     assert set(fingerprints.changed_parts(without, before)) == set(listed) and without.split()[0] != before.split()[0]
     for name, part in zip(names, listed, strict=True):
         Path(name).write_text("x = 2")
-        read_again()
+        clear_caches()
         after = fingerprints.fingerprint(["metrics.composition"], user_files=names)
         assert fingerprints.changed_parts(before, after) == [part] and after.split()[0] != before.split()[0]
         before = after

@@ -223,7 +223,7 @@ def test_the_commands_save_and_assign(people, capsys):
     assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
 
 
-def test_identifiers_and_rows_that_lack_a_value(people, capsys):
+def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(people, capsys):
     """The row numbers are those of the file; an empty cell is an error that names its line, and the way out."""
     assert run(capsys, *SAVE, "--id", "person_id")[0] == 0
     labels = pd.read_csv("old_labels.csv")
@@ -232,9 +232,9 @@ def test_identifiers_and_rows_that_lack_a_value(people, capsys):
     new.loc[4, "pay"], new.loc[7, "sex"] = np.nan, None
     new.to_csv("new.csv", index=False)
     assign = ("assign", "people.json", "new.csv", "--id", "person_id", "-o", "labels.csv")
-    status, _, complaint = run(capsys, *assign)
-    assert status == 1 and "new.csv, line 6: column 'pay' is empty" in complaint
-    assert "--drop-missing leaves out rows with empty cells" in complaint and "--features" not in complaint
+    status, _, error = run(capsys, *assign)
+    assert status == 1 and "new.csv, line 6: column 'pay' is empty" in error
+    assert "--drop-missing leaves out rows with empty cells" in error and "--features" not in error
     status, output, _ = run(capsys, *assign, "--drop-missing")
     assert status == 0 and f"note: 1 of {NEW} rows lacks a value and was left out: pay" in output
     assert f"note: 1 of {NEW - 1} rows has no sensitive value and was left out" in output
@@ -247,10 +247,10 @@ def test_identifiers_and_rows_that_lack_a_value(people, capsys):
 def test_identifiers_that_cannot_be_kept_are_refused(people, capsys, monkeypatch, command):
     monkeypatch.setattr("clusterlets.tuning.tune", None)
     assert run(capsys, *SAVE)[0] == 0
-    status, _, complaint = run(capsys, *command, "--id", "person")
-    assert status == 1 and "has no column 'person', which --id names" in complaint
-    status, _, complaint = run(capsys, *command, "--id", "cluster")
-    assert status == 1 and "the file with the clusters has a column of this name" in complaint
+    status, _, error = run(capsys, *command, "--id", "person")
+    assert status == 1 and "has no column 'person', which --id names" in error
+    status, _, error = run(capsys, *command, "--id", "cluster")
+    assert status == 1 and "the file with the clusters has a column of this name" in error
 
 
 @pytest.mark.parametrize("cells", [("", "5"), ("3,5", "4,5")])
@@ -263,8 +263,8 @@ def test_messages_name_the_options_that_the_command_has(people, capsys, cells):
     for command in (("assign", "people.json", "new.csv"), ("cluster", "old.csv", "--sensitive", "sex")):
         parser_help = suppressed_exit(capsys, command[0], "--help")
         for options in ((), ("--drop-missing",)):
-            status, _, complaint = run(capsys, *command, *options)
-            advised = set(re.findall(r"--[a-z-]+", complaint))
+            status, _, error = run(capsys, *command, *options)
+            advised = set(re.findall(r"--[a-z-]+", error))
             assert status == (cells[0] != "" or not options)
             assert advised <= set(re.findall(r"--[a-z-]+", parser_help)) - set(options)
 
@@ -287,12 +287,12 @@ def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, cap
     assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
-def test_what_the_commands_cannot_do_is_said(people, capsys):
+def test_what_the_commands_cannot_do_is_explained(people, capsys):
     options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max-deviation", "0.05")]
-    status, _, complaint = run(capsys, *options)
-    assert status == 1 and "--save has no effect with --method k-means" in complaint
+    status, _, error = run(capsys, *options)
+    assert status == 1 and "--save has no effect with --method k-means" in error
     assert run(capsys, *SAVE)[0] == 0
-    status, _, complaint = run(capsys, "assign", "old.csv", "new.csv")
-    assert status == 1 and "old.csv is no clustering" in complaint
-    status, _, complaint = run(capsys, "assign", "none.json", "new.csv")
-    assert status == 1 and "none.json" in complaint and "Traceback" not in complaint
+    status, _, error = run(capsys, "assign", "old.csv", "new.csv")
+    assert status == 1 and "old.csv is no clustering" in error
+    status, _, error = run(capsys, "assign", "none.json", "new.csv")
+    assert status == 1 and "none.json" in error and "Traceback" not in error

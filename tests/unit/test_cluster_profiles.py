@@ -51,8 +51,8 @@ def test_typical_rows_are_the_nearest_to_the_mean():
 def test_the_command_and_its_page_say_who_is_in_each_cluster(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X.assign(sex=SEX, who=[f"p{row}" for row in range(60)]).to_csv("people.csv", index=False)
-    words = ["cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2", "--max-deviation", "0.2"]
-    assert command_line.main([*words, "--id", "who", "-o", "labels.csv", "--report", "page.html"]) == 0
+    arguments = ["cluster", "people.csv", "--sensitive", "sex", "--method", "fair-limit", "-k", "2", "--max-deviation", "0.2"]
+    assert command_line.main([*arguments, "--id", "who", "-o", "labels.csv", "--report", "page.html"]) == 0
     output = capsys.readouterr().out
     labels = pd.read_csv("labels.csv").set_index("who")["cluster"].to_numpy()
     page = Path("page.html").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def test_the_command_and_its_page_say_who_is_in_each_cluster(tmp_path, monkeypat
         assert f"pay {pay.mean():.4g} +- {pay.std(ddof=0):.3g} (table " in output
         assert f"<h3>Cluster {cluster}</h3>" in page
         assert f"Typical rows: {', '.join(f'p{row}' for row in rows[cluster])} (who)" in page
-    assert command_line.main([*words, "--report", "page.html"]) == 0
+    assert command_line.main([*arguments, "--report", "page.html"]) == 0
     page = Path("page.html").read_text(encoding="utf-8")
     assert f"Typical rows: {', '.join(map(str, rows[0]))} (counted from 0)" in page
     assert page.count('alt="Features of cluster ') == 2

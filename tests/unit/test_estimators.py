@@ -146,7 +146,7 @@ def test_clusterlets_agree_with_the_functions(people, matcher, settings):
 
 
 @pytest.mark.parametrize(("estimator", "function"), [(FRAC, frac), (FRACOE, frac_oe)])
-def test_the_other_output_of_frac_agrees_with_the_function(people, estimator, function):
+def test_the_nearest_labels_of_frac_agree_with_the_function(people, estimator, function):
     X, sex, _ = people
     fitted = estimator(5, output="nearest", tau=0.1, random_state=4).fit(X, sensitive_features=sex)
     expected = function(X, codes(sex), 5, np.random.default_rng(4), tau=0.1)
@@ -155,7 +155,7 @@ def test_the_other_output_of_frac_agrees_with_the_function(people, estimator, fu
     np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
 
 
-def test_empty_cells_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
+def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_labels():
     X = np.array([[0.0], [0.0], [0.0], [0.0], [10.0], [10.0]])
     with pytest.warns(ConvergenceWarning, match="FRAC found 2 clusters in place of n_clusters=4"):
         fitted = FRAC(4, output="nearest", random_state=0).fit(X, sensitive_features=[0, 1, 0, 1, 0, 1])
@@ -189,10 +189,10 @@ def test_every_rival_has_a_public_estimator():
 def test_an_estimator_has_the_parameters_of_its_method_and_documents_them(estimator):
     parameters = signature(estimator).parameters
     method = methods.get(estimator._name)
-    of_method = {name: parameter.default for name, parameter in method.parameters.items()}
+    own = {name: parameter.default for name, parameter in method.parameters.items()}
     output = {"output": method.outputs[0]} if method.outputs else {}
     defaults = {name: parameter.default for name, parameter in parameters.items()}
-    assert defaults == {"n_clusters": 8, **of_method, **output, "random_state": None}
+    assert defaults == {"n_clusters": 8, **own, **output, "random_state": None}
     assert {name for name in parameters if parameters[name].kind is Parameter.KEYWORD_ONLY} == {*defaults} - {"n_clusters"}
     assert all(f"\n{name} : " in estimator.__doc__ for name in [*defaults, "labels_"])
     with pytest.raises(TypeError, match="unexpected keyword argument 'k'"):
@@ -323,7 +323,7 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
 
 
 @pytest.mark.parametrize(
-    ("settings", "ignored", "words"),
+    ("settings", "ignored", "message"),
     [
         (
             {"n_clusterlets": 3, "matcher": "C", "sample_size": 500},
@@ -334,17 +334,17 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
         ({"n_clusters": 3}, {"n_clusterlets": 7, "hops": 2}, "n_clusters=3 ignores n_clusterlets=7 and hops=2, which it"),
     ],
 )
-def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored, words):
+def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored, message):
     X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     expected = ClusterletClustering(**settings, random_state=0).fit(X, sensitive_features=groups)
-    with pytest.warns(UserWarning, match=words) as warned:
+    with pytest.warns(UserWarning, match=message) as warned:
         other = ClusterletClustering(**settings | ignored, random_state=0).fit(X, sensitive_features=groups)
     assert len(warned) == 1 and warned[0].filename == __file__
     np.testing.assert_array_equal(expected.labels_, other.labels_)
 
 
 @pytest.mark.parametrize(
-    ("estimator", "words"),
+    ("estimator", "message"),
     [
         (ClusterletClustering(1), "n_clusterlets: 1; it must be a whole number of at least 2"),
         (ClusterletClustering(n_clusters=0), "n_clusters: 0; it must be"),
@@ -368,15 +368,15 @@ def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored,
         *((kind(random_state="seven"), "random_state='seven' is neither") for kind in ESTIMATORS),
     ],
 )
-def test_bad_parameters_are_refused_at_fit_and_named(estimator, words):
+def test_bad_parameters_are_refused_at_fit_and_named(estimator, message):
     with pytest.raises(InvalidInput) as refused:
         estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=[0, 1, 0, 1])
-    assert words in str(refused.value) and isinstance(refused.value, ValueError)
+    assert message in str(refused.value) and isinstance(refused.value, ValueError)
 
 
 @pytest.mark.parametrize("estimator", [FRAC, FRACOE])
 @pytest.mark.parametrize(
-    "tau, words",
+    "tau, message",
     [
         (0.3, "tau: 0.3; with 5 clusters it must be a number from 0 to 1/5, or balanced"),
         (True, "tau: True; it must be"),
@@ -391,9 +391,9 @@ def test_bad_parameters_are_refused_at_fit_and_named(estimator, words):
     ],
     ids=str,
 )
-def test_a_bad_tau_is_explained(people, estimator, tau, words):
+def test_a_bad_tau_is_explained(people, estimator, tau, message):
     X, sex, _ = people
-    with pytest.raises(InvalidInput, match=words):
+    with pytest.raises(InvalidInput, match=message):
         estimator(5, tau=tau).fit(X, sensitive_features=sex)
 
 
@@ -432,7 +432,7 @@ def test_a_pipeline_passes_the_sensitive_features_on(people, clusterer):
     assert pipeline.predict(frame).shape == (240,)
 
 
-def test_a_report_by_hand():
+def test_a_report_agrees_with_scores_by_hand():
     """Two clusters on a line, at 0, 3 (a, b) and at 10, 10, 14 (a, a, b); the largest distance is 14."""
     X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [0, 0, 1, 1, 1]
     report = fairness_report(X, labels, sex)
@@ -482,7 +482,7 @@ def test_there_is_no_price_of_fairness_without_a_cost_on_both_sides(reference_co
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_a_report_of_overlapping_clusters_by_hand(form):
+def test_a_report_of_overlapping_clusters_agrees_with_scores_by_hand(form):
     """The clusters of the test by hand, with the point at 3 in both; a column without members does not count."""
     X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
     memberships = form(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
@@ -573,7 +573,7 @@ def test_coinciding_points_have_cohesion_one():
 
 
 @pytest.mark.parametrize(
-    ("clustering", "words"),
+    ("clustering", "message"),
     [
         ([0, 1, -1], "from 0 on"),
         ([0.0, 1.0, 1.0], "whole numbers"),
@@ -588,11 +588,11 @@ def test_coinciding_points_have_cohesion_one():
     ],
 )
 @pytest.mark.filterwarnings("error")
-def test_a_report_refuses_an_invalid_clustering(clustering, words):
-    with pytest.raises(InvalidInput, match=words):
+def test_a_report_refuses_an_invalid_clustering(clustering, message):
+    with pytest.raises(InvalidInput, match=message):
         fairness_report([[0.0], [1.0], [2.0]], clustering, list("aba"))
-    if "instances" not in words:
-        with pytest.raises(InvalidInput, match=words):
+    if "instances" not in message:
+        with pytest.raises(InvalidInput, match=message):
             cluster_composition(clustering, list("aba"))
 
 
@@ -605,15 +605,15 @@ def test_features_that_would_overflow_are_refused():
 
 
 @pytest.mark.parametrize(
-    "settings, words",
+    "settings, message",
     [
         ({"deviation": "squared"}, "deviation='squared' must be one of absolute"),
         ({"random_state": -1}, "random_state=-1 is neither"),
         *(({"reference_cost": cost}, "is not a sum of squared errors") for cost in (-1, np.nan, np.inf, "plain")),
     ],
 )
-def test_a_report_refuses_invalid_settings(settings, words):
-    with pytest.raises(InvalidInput, match=words):
+def test_a_report_refuses_invalid_settings(settings, message):
+    with pytest.raises(InvalidInput, match=message):
         fairness_report([[0.0], [1.0], [2.0]], [0, 1, 1], list("aba"), **settings)
 
 
@@ -632,7 +632,7 @@ def test_the_examples_in_the_docstrings_run(kind):
     assert result.failed == 0 and result.attempted > 0
 
 
-def test_the_clusters_of_a_report_by_hand():
+def test_the_clusters_of_a_report_agree_with_numbers_by_hand():
     """Two clusters, 7 of a, b and 3 of a, a, b; the table has 0.6 of a."""
     X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [7, 7, 3, 3, 3]
     report = fairness_report(X, labels, sex)

@@ -37,7 +37,7 @@ def test_the_estimators_load_no_library_of_the_workflow():
     assert "sklearn" in loaded and not {"matplotlib", "requests", "seaborn", "snakemake"} & loaded
 
 
-def test_every_name_leads_to_what_it_says():
+def test_every_public_name_is_the_object_of_that_name():
     offered = {name: getattr(clusterlets, name) for name in clusterlets.__all__}
     assert all(value.__name__ == name for name, value in offered.items())
     assert offered.items() >= {name: getattr(estimators, name) for name in estimators.__all__}.items()

@@ -27,7 +27,7 @@ def test_the_list_of_excluded_datasets_may_contain_spaces(excluded):
 
 
 @pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null", "writable"])
-def test_make_sets_another_cache_if_home_cannot_be_written_and_utf_8(home, tmp_path):
+def test_make_sets_utf_8_and_a_different_cache_if_home_cannot_be_written(home, tmp_path):
     home = str(tmp_path) if home == "writable" else home
     environment = outside_of_make("XDG_CACHE_HOME", "PYTHONUTF8")
     command = ["make", "--dry-run", "--print-data-base", "data"]

@@ -1,4 +1,4 @@
-"""Rows belong together by position, so objects of pandas with other indexes are refused wherever rows are handed over."""
+"""Rows belong together by position, so objects of pandas with different indexes are refused wherever rows are handed over."""
 
 import numpy as np
 import pandas as pd
@@ -35,13 +35,13 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_another_index_is_refused(call):
+def test_a_different_index_is_refused(call):
     for index in (np.random.default_rng(1).permutation(40), np.arange(1, 41), [f"n{row}" for row in range(40)]):
         with pytest.raises(InvalidInput, match="have different indexes: row 0 "):
             CALLS[call](X, SEX.set_axis(index), LABELS.set_axis(range(39, -1, -1)))
 
 
-def test_labels_are_shown_as_people_write_them():
+def test_numbers_of_numpy_are_shown_as_plain_numbers():
     index = pd.MultiIndex.from_arrays([np.arange(7, 47), ["a"] * 40])
     with pytest.raises(InvalidInput) as error:
         FRAC(2).fit(X, sensitive_features=SEX.set_axis(index))

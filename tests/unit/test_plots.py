@@ -69,14 +69,14 @@ def test_the_map_shows_every_cluster_on_its_principal_components_with_numbers_th
     X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
     axes = plot_projection(X, labels)
     expected = PCA(2).fit(X)
-    places = np.vstack([points.get_offsets() for points in axes.collections])
+    positions = np.vstack([points.get_offsets() for points in axes.collections])
     by_cluster = np.concatenate([np.flatnonzero(labels == cluster) for cluster in range(50)])
-    np.testing.assert_allclose(np.abs(places), np.abs(expected.transform(X)[by_cluster]), atol=1e-9)
+    np.testing.assert_allclose(np.abs(positions), np.abs(expected.transform(X)[by_cluster]), atol=1e-9)
     assert f"({expected.explained_variance_ratio_[0]:.0%} of the variance)" in axes.get_xlabel()
     markers = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
     assert len(markers) == 50
     assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
-    numbers = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(places, axis=0))
+    numbers = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(positions, axis=0))
     gaps = np.abs(numbers[:, None] - numbers).max(axis=2)
     assert (gaps[~np.eye(40, dtype=bool)] > 0.98).all()
     monkeypatch.setattr(plots, "_POINTS", 100)
@@ -105,20 +105,20 @@ def test_the_line_joins_the_clusterings_that_no_other_beats():
     rng = np.random.default_rng(0)
     for _ in range(20):
         points = rng.integers(0, 5, (12, 2)) / 4
-        reports = {str(place): report(*point) for place, point in enumerate(points.tolist())}
+        reports = {str(index): report(*point) for index, point in enumerate(points.tolist())}
         for cost, sign in (("price_of_fairness", 1), ("cohesion", -1)):
             axes = plot_tradeoff(reports, cost=cost, ax=Figure().subplots())
             signed = points * [1, sign]
             beaten = [any((other <= candidate).all() and (other < candidate).any() for other in signed) for candidate in signed]
             expected = {tuple(point) for point, is_beaten in zip(points.tolist(), beaten) if not is_beaten}
-            assert {tuple(place) for place in axes.lines[0].get_xydata().tolist()} == expected
+            assert {tuple(point) for point in axes.lines[0].get_xydata().tolist()} == expected
             np.testing.assert_array_equal(axes.collections[0].get_offsets(), points)
     assert axes.get_xlabel() == "deviation mean" and axes.get_ylabel() == "cohesion"
     assert [text.get_text() for text in axes.texts] == list(reports)
 
 
 @pytest.mark.parametrize(
-    ("reports", "settings", "words"),
+    ("reports", "settings", "message"),
     [
         ({}, {}, "reports is empty"),
         ({"one": report(0.1, float("nan"))}, {}, "price_of_fairness is not defined for 'one'"),
@@ -126,8 +126,8 @@ def test_the_line_joins_the_clusterings_that_no_other_beats():
         ({"one": report(0.1, 1.0)}, {"cost": "silhouette_of_groups"}, "has no score 'silhouette_of_groups'"),
     ],
 )
-def test_reports_that_cannot_be_plotted_are_refused(reports, settings, words):
-    with pytest.raises(InvalidInput, match=words):
+def test_reports_that_cannot_be_plotted_are_refused(reports, settings, message):
+    with pytest.raises(InvalidInput, match=message):
         plot_tradeoff(reports, **settings)
     assert pyplot.get_fignums() == []
 

@@ -234,18 +234,18 @@ def test_large_datasets_first_do_not_inflate_the_estimate():
 
 
 @pytest.mark.parametrize(
-    "off, look_at, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
+    "pace, elapsed, tolerance", [(1, 0.0, 0.05), (1, 0.5, 0.15), (3, 0.25, 0.35), (3, 0.5, 0.25), (1 / 3, 0.5, 0.25)]
 )
-def test_the_estimate_finds_the_pace_of_the_machine(off, look_at, tolerance):
+def test_the_estimate_finds_the_pace_of_the_machine(pace, elapsed, tolerance):
     rng = random.Random(1)
     jobs = [("score_method", "", rng.uniform(0.2, 0.4)) for _ in range(400)]
     jobs += [("fit_method", "", rng.uniform(2, 30)) for _ in range(50)]
     expected = {
-        kind: {"": mean(seconds for rule, _, seconds in jobs if rule == kind) / off} for kind in ("score_method", "fit_method")
+        kind: {"": mean(seconds for rule, _, seconds in jobs if rule == kind) / pace} for kind in ("score_method", "fit_method")
     }
     rng.shuffle(jobs)
     moments = list(simulated(jobs, expected, slots=2))
-    estimate, truth = next((estimate, truth) for estimate, truth in moments if truth <= (1 - look_at) * moments[0][1])
+    estimate, truth = next((estimate, truth) for estimate, truth in moments if truth <= (1 - elapsed) * moments[0][1])
     assert abs(estimate - truth) < tolerance * truth
 
 

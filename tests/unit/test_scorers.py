@@ -90,10 +90,10 @@ def test_a_search_gives_the_scores_computed_by_hand(routing):
 def test_a_search_over_folds_passes_each_fold_its_own_groups(routing):
     search = GridSearchCV(asking(FRAC(random_state=0)), {"n_clusters": [2, 3]}, scoring=deviation_scorer, cv=KFold(3))
     search.fit(X, sensitive_features=SEX)
-    for place, (_, test) in enumerate(KFold(3).split(X)):
+    for fold, (_, test) in enumerate(KFold(3).split(X)):
         labels = FRAC(3, random_state=0).fit(X[test], sensitive_features=SEX[test]).labels_
         expected = -fairness_report(X[test], labels, SEX[test])["deviation_mean"]
-        assert search.cv_results_[f"split{place}_test_score"][1] == expected
+        assert search.cv_results_[f"split{fold}_test_score"][1] == expected
 
 
 def test_a_pipelines_scaler_transforms_the_rows(routing):
@@ -118,7 +118,7 @@ def test_groups_may_go_to_the_scorer_under_another_name(routing):
         params = given if scoring is scorer else {"sensitive_features": SEX}
         (score,) = cross_validate(estimator, X, scoring=scoring, cv=ALL, params=params)["test_score"]
         assert score == pytest.approx(deviation_scorer(estimator, X, sensitive_features=groups))
-    assert scorer.get_metadata_routing().score.requests == {"sensitive_features": "others"}  # a new one, beside the first
+    assert scorer.get_metadata_routing().score.requests == {"sensitive_features": "others"}  # the first is unchanged
     assert deviation_scorer.get_metadata_routing().score.requests == {"sensitive_features": True}
 
 

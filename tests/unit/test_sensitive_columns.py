@@ -12,7 +12,7 @@ from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput
 from clusterlets.estimators.groups import encode
 
 RNG = np.random.default_rng(0)
-WORDS = np.array(["b", "a", "ab", "", "é"])
+TEXTS = np.array(["b", "a", "ab", "", "é"])
 
 ARRAYS = {
     "bool": RNG.random(40) < 0.5,
@@ -20,9 +20,9 @@ ARRAYS = {
     "uint8": RNG.integers(0, 250, 40).astype(np.uint8),
     "float": RNG.integers(-2, 2, 40) * 1.0,
     "complex": RNG.integers(0, 3, 40) + 1j * RNG.integers(0, 2, 40),
-    "text": WORDS[RNG.integers(0, 5, 40)],
-    "bytes": np.char.encode(WORDS[RNG.integers(0, 5, 40)], "utf-8"),
-    "objects": WORDS.astype(object)[RNG.integers(0, 5, 40)],
+    "text": TEXTS[RNG.integers(0, 5, 40)],
+    "bytes": np.char.encode(TEXTS[RNG.integers(0, 5, 40)], "utf-8"),
+    "objects": TEXTS.astype(object)[RNG.integers(0, 5, 40)],
     "dates": np.array(["2020-01-01", "1999-12-31", "2038-02-01"], dtype="datetime64[s]")[RNG.integers(0, 3, 40)],
     "spans": np.array([3, 1, 2], dtype="timedelta64[s]")[RNG.integers(0, 3, 40)],
 }
@@ -92,7 +92,7 @@ def test_groups_are_the_values_in_a_fixed_order(rows, values):
 
 
 @pytest.mark.parametrize(
-    ("column", "words"),
+    ("column", "message"),
     [
         (None, "sensitive_features is missing"),
         (["a", "b"], "2 rows, and there are 4 instances"),
@@ -113,11 +113,11 @@ def test_groups_are_the_values_in_a_fixed_order(rows, values):
     ],
     ids=str,
 )
-def test_bad_sensitive_features_are_refused_in_plain_words(column, words):
+def test_bad_sensitive_features_are_refused_in_plain_words(column, message):
     for estimator in (ClusterletClustering(2), FRAC(2)):
         with pytest.raises(InvalidInput) as refused:
             estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=column)
-        assert words in str(refused.value) and isinstance(refused.value, ValueError)
+        assert message in str(refused.value) and isinstance(refused.value, ValueError)
 
 
 def test_arrays_and_lists_are_clustered_and_reported_without_pandas():

@@ -374,8 +374,8 @@ def test_content_is_flushed_before_the_rename_and_the_folder_after_it(tmp_path, 
     assert flushed == [(False, 11, "old"), (True, None, "new content")]
 
 
-@pytest.mark.parametrize(("fault", "is_told"), [("EINVAL", False), ("EIO", True)])
-def test_files_are_written_even_if_folders_cannot_be_flushed(tmp_path, monkeypatch, fault, is_told):
+@pytest.mark.parametrize(("fault", "is_raised"), [("EINVAL", False), ("EIO", True)])
+def test_files_are_written_even_if_folders_cannot_be_flushed(tmp_path, monkeypatch, fault, is_raised):
     flush = os.fsync
 
     def refuse_folders(handle):
@@ -384,6 +384,6 @@ def test_files_are_written_even_if_folders_cannot_be_flushed(tmp_path, monkeypat
         flush(handle)
 
     monkeypatch.setattr(os, "fsync", refuse_folders)
-    with pytest.raises(OSError) if is_told else nullcontext():
+    with pytest.raises(OSError) if is_raised else nullcontext():
         write_text(tmp_path / "x.txt", "new")
     assert (tmp_path / "x.txt").read_text() == "new"

@@ -37,28 +37,28 @@ def test_the_estimator_repeats_the_recommended_run_and_its_numbers(tuned):
     for name in ("deviation_max", "smallest", "n_clusters", "kmeans_cost"):
         assert best[name] == pytest.approx(report[name], abs=1e-6)
     assert best["price"] == pytest.approx(report["kmeans_cost"] / tuned.task.plain_cost, abs=1e-6)
-    words = tuned.recommendation()
-    assert words.startswith(f"Take {best['method']}") and f"{best['price']:.3f} times" in words
-    assert f"seed {best['seed']}:" in words
+    text = tuned.recommendation()
+    assert text.startswith(f"Take {best['method']}") and f"{best['price']:.3f} times" in text
+    assert f"seed {best['seed']}:" in text
 
 
 def test_where_plain_k_means_keeps_the_limit_no_fair_method_is_needed():
     alternating = np.arange(len(X)) % 2
     results = tune(X, sensitive_features=alternating, n_clusters=3, max_deviation=0.4, methods_tried=["fair-limit", "k-means"])
-    words = results.recommendation()
-    assert "Plain k-means" in words and "you need no fair method" in words
-    (no_limit,) = (line.split()[2] for line in words.splitlines() if line.lstrip().startswith("no limit"))
+    text = results.recommendation()
+    assert "Plain k-means" in text and "you need no fair method" in text
+    (no_limit,) = (line.split()[2] for line in text.splitlines() if line.lstrip().startswith("no limit"))
     assert float(no_limit) == pytest.approx(min(1, results.runs["price"].min()), abs=5e-4)
 
 
-@pytest.mark.parametrize("part", [0.5, 1.002])
-def test_a_price_below_one_is_explained(monkeypatch, part):
+@pytest.mark.parametrize("factor", [0.5, 1.002])
+def test_a_price_below_one_is_explained(monkeypatch, factor):
     """Where the reference costs more, or less, than any run: prices are below 1 only in the first case."""
-    monkeypatch.setattr("clusterlets.tuning.least_plain_cost", lambda X, n: part * least_plain_cost(X, n))
+    monkeypatch.setattr("clusterlets.tuning.least_plain_cost", lambda X, n: factor * least_plain_cost(X, n))
     settings = {"n_clusters": 3, "max_deviation": 1, "methods_tried": ["fair-limit", "k-means"], "n_seeds": 1}
-    words = tune(X, sensitive_features=DIAGNOSIS, **settings).recommendation()
+    text = tune(X, sensitive_features=DIAGNOSIS, **settings).recommendation()
     explanation = "A price below 1: a better optimum than plain k-means found in all its starts."
-    assert (explanation in words, "0.2% below the best plain k-means found" in words) == (part > 1, part > 1)
+    assert (explanation in text, "0.2% below the best plain k-means found" in text) == (factor > 1, factor > 1)
 
 
 def test_a_new_machine_does_not_spend_the_minutes_on_compiling(monkeypatch):
@@ -113,7 +113,7 @@ def test_where_no_method_keeps_the_limit_the_nearest_is_named():
     assert results.best()["deviation_max"] == results["deviation_max"].min()
 
 
-def test_a_least_size_of_clusters_is_kept():
+def test_a_minimum_size_of_clusters_is_kept():
     settings = {"n_clusters": 3, "methods_tried": ["fair-limit", "FRAC"], "n_seeds": 1, "minutes": 1, "min_cluster_size": 80}
     best = tune(X, sensitive_features=DIAGNOSIS, **settings).best()
     assert best["smallest"] >= 80 and "min_cluster_size=80" in best["parameters"]
@@ -146,17 +146,17 @@ def test_of_several_columns_each_may_have_a_limit_of_its_own():
         for name in sides
     }
     assert off["diagnosis"] <= 0.03 < off["side"] <= 0.2
-    words = tuned.recommendation()
-    assert "within 0.2 (side), 0.03 (diagnosis) of the table's shares" in words
-    assert all(name in words for name in ("half the limits", "twice the limits"))
+    text = tuned.recommendation()
+    assert "within 0.2 (side), 0.03 (diagnosis) of the table's shares" in text
+    assert all(name in text for name in ("half the limits", "twice the limits"))
     tuned.plot()
 
 
 @pytest.mark.parametrize(
-    ("limits", "words"),
+    ("limits", "description"),
     [({"shares": {"1": [0.5, 0.6]}}, 'shares {"1": [0.5, 0.6]}'), ({"min_ratio": 0.8}, "min_ratio 0.8")],
 )
-def test_limits_of_other_kinds(limits, words):
+def test_shares_and_a_ratio_can_be_limited_instead(limits, description):
     settings = {"n_clusters": 3, "methods_tried": ["fair-limit", "fair-flow"], "n_seeds": 1, "minutes": 1}
     tuned = tune(X, sensitive_features=DIAGNOSIS, **limits, **settings)
     groups = pd.crosstab(tuned.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_, DIAGNOSIS)
@@ -166,7 +166,7 @@ def test_limits_of_other_kinds(limits, words):
     else:
         ratios = (groups[0] / groups[1]) / (table[0] / table[1])
         assert ratios.between(0.8, 1 / 0.8).all()
-    assert f"3 clusters within {words}" in tuned.recommendation() and tuned.best()["keeps"]
+    assert f"3 clusters within {description}" in tuned.recommendation() and tuned.best()["keeps"]
     (delta,) = (float(text.removeprefix("delta=")) for text in tuned["parameters"] if text.startswith("delta="))
     assert 0 < delta <= 1 - 0.8**0.5
 
@@ -217,7 +217,7 @@ def test_a_fit_that_takes_too_long_is_stopped_and_the_minutes_are_kept(monkeypat
 
 @pytest.mark.parametrize("interrupts", [False, True])
 def test_configurations_that_were_not_tried_are_listed(monkeypatch, interrupts):
-    def hurry(done, total, words):
+    def hurry(done, total, description):
         if interrupts and done == 1:
             raise KeyboardInterrupt
         if done == 1:  # the next fit takes all the time
@@ -265,7 +265,7 @@ def test_the_picture_labels_every_configuration_with_a_price(tuned):
         " ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])
     }
     boxes = [Text.get_window_extent(text) for text in texts]  # without the lines to the points
-    assert not any(later.overlaps(earlier) for place, later in enumerate(boxes) for earlier in boxes[:place])
+    assert not any(later.overlaps(earlier) for index, later in enumerate(boxes) for earlier in boxes[:index])
     points = axes.transData.transform(priced[["deviation_max", "price"]].to_numpy())
     assert not any(box.contains(*point) for box in boxes for point in points)
 
@@ -281,7 +281,7 @@ def test_the_same_picture_has_the_same_bytes_and_its_ending_is_checked(tuned, tm
 
 
 @pytest.mark.parametrize(
-    ("settings", "words"),
+    ("settings", "message"),
     [
         ({"n_clusters": 1}, "n_clusters: 1; it must be a whole number of at least 2"),
         ({"n_clusters": 301}, "more than n_samples=300"),
@@ -298,6 +298,6 @@ def test_the_same_picture_has_the_same_bytes_and_its_ending_is_checked(tuned, tm
         ({"methods_tried": ["k-means"]}, "nothing to compare"),
     ],
 )
-def test_invalid_settings_are_refused(settings, words):
-    with pytest.raises(ClusterletsError, match=re.escape(words)):
+def test_invalid_settings_are_refused(settings, message):
+    with pytest.raises(ClusterletsError, match=re.escape(message)):
         tune(X, sensitive_features=DIAGNOSIS, **settings)

@@ -113,7 +113,7 @@ def ids(references):
     return {reference["@id"] for reference in references}
 
 
-def test_the_archive_says_what_it_tells_about_the_rows_of_an_own_table(tmp_path):
+def test_the_archive_says_what_it_reveals_about_the_rows_of_a_users_table(tmp_path):
     results = finish(tmp_path / "results")
     run = packing.read(results, "Ada")
     assert packing.personal_contents(run) == {"people": "the values of city and sex with their counts (1 group)"}

@@ -42,7 +42,7 @@ def run(capsys, people):
     return run_command
 
 
-def test_leaves_out_identifiers_and_warns_of_unlike_scales_where_they_matter(run, people):
+def test_identifiers_are_left_out_and_unlike_scales_give_a_warning_where_they_matter(run, people):
     output = run()[1]
     assert "features: height, income\n" in output and "note: ignored (not numeric): job\n" in output
     assert "note: left out (--features names columns to keep): number (consecutive numbers)" in output
@@ -53,7 +53,7 @@ def test_leaves_out_identifiers_and_warns_of_unlike_scales_where_they_matter(run
     assert "features: number, height\nnote: ignored (not named by --features): income, job\n" in output
 
 
-def test_warns_of_a_measurement_used_as_group_and_shortens_the_list_of_its_values(people, capsys):
+def test_a_measurement_used_as_group_gives_a_warning_and_the_list_of_its_values_is_short(people, capsys):
     people.assign(age=np.arange(60) // 2).to_csv("people.csv", index=False)
     command_line.main(["cluster", "people.csv", "--sensitive", "age", "--features", "height", "--method", "k-means", "-k", "2"])
     first, *lines = capsys.readouterr().out.splitlines()
@@ -65,7 +65,7 @@ def test_warns_of_a_measurement_used_as_group_and_shortens_the_list_of_its_value
     assert notes[-1] == "note: so have 25 further groups too few different rows" and len(notes) == 7
 
 
-def test_warns_of_clusters_without_a_group_and_of_a_high_price(run):
+def test_clusters_without_a_group_and_a_high_price_give_a_warning(run):
     output = run("--method", "k-means", "--clusters", "2", "--features", "income")[1]
     assert "warning: 2 clusters lack a group: cluster 0 has no" in output and "the price of fairness is" not in output
     output = run("--method", "frac", "--clusters", "2", "--features", "income")[1]
@@ -108,7 +108,7 @@ def test_the_number_of_clusters_is_reached_or_a_note_says_so(run):
 
 
 @pytest.mark.parametrize(
-    ("options", "words"),
+    ("options", "message"),
     [
         (["--clusters", "4", "-k", "3"], "-k and --clusters ask for two things"),
         (["--clusters", "4", "--hops", "2"], "--hops has no effect with --clusters"),
@@ -117,9 +117,9 @@ def test_the_number_of_clusters_is_reached_or_a_note_says_so(run):
         (["--report", "x.html", "-o", "x.html"], "are one file"),
     ],
 )
-def test_options_that_contradict_each_other_are_refused(run, options, words):
-    status, output, complaint = run(*options)
-    assert (status, output) == (1, "") and words in complaint
+def test_options_that_contradict_each_other_are_refused(run, options, message):
+    status, output, error = run(*options)
+    assert (status, output) == (1, "") and message in error
 
 
 class Page(HTMLParser):

@@ -67,8 +67,8 @@ def run(capsys):
 )
 @pytest.mark.parametrize("sensitive", [["sex"], ["race", "sex"]])
 def test_the_file_holds_the_estimators_clusters(people, run, tmp_path, options, estimator, sensitive):
-    words = [word for name in sensitive for word in ("--sensitive", name)]
-    common_options = ["people.csv", *words, "--scaling", "standard", "--features", "income,age", "-o", "new/l.csv"]
+    columns = [word for name in sensitive for word in ("--sensitive", name)]
+    common_options = ["people.csv", *columns, "--scaling", "standard", "--features", "income,age", "-o", "new/l.csv"]
     status, output, _ = run(*common_options, *options)
     X = standardise(people[["income", "age"]].to_numpy())
     members, clusters = estimator.fit(X, sensitive_features=people[sensitive]).memberships_.nonzero()
@@ -169,8 +169,8 @@ def test_no_bound_is_shown_for_methods_without_one(people, run):
 def test_missing_clusters_are_noted_in_the_output_only(people, run, method):
     people["age"] = people["income"] = np.arange(300) % 3
     people.to_csv("people.csv", index=False)
-    status, output, complaint = run("people.csv", "--sensitive", "sex", "-k", "5", "--method", *method)
-    assert status == 0 and complaint.replace(NOTE, "") == ""
+    status, output, error = run("people.csv", "--sensitive", "sex", "-k", "5", "--method", *method)
+    assert status == 0 and error.replace(NOTE, "") == ""
     assert "note: 3 clusters in place of the 5 that were asked for\n" in output
 
 
@@ -242,8 +242,8 @@ ERRORS = {
     "cannot be sensitive and a feature": "people.csv --sensitive age --features age,income",
     "--sensitive joined: 300 rows have 200 different values": "dates.csv --sensitive joined --method fair-limit",
     **{
-        words: f"people.csv --sensitive sex {options}"
-        for words, options in {
+        message: f"people.csv --sensitive sex {options}"
+        for message, options in {
             "column 'job' holds": "--features age,job",
             "-k 301 is more than the 300 rows": "-k 301",
             "(did you mean 'G-B'?)": "--matcher GB",
@@ -261,29 +261,29 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("words", ERRORS)
-def test_errors_are_readable_and_write_nothing(people, run, tmp_path, words):
+@pytest.mark.parametrize("message", ERRORS)
+def test_errors_are_readable_and_write_nothing(people, run, tmp_path, message):
     for name, row, value in (("gap", 2, None), ("word", 4, "old")):
         broken = people.astype({"age": object})
         broken.loc[row, "age"] = value
         broken.to_csv(f"{name}.csv", index=False)
     people.assign(sex="female").to_csv("women.csv", index=False)
     people.assign(joined=[f"day {number % 200}" for number in range(300)]).to_csv("dates.csv", index=False)
-    status, _, complaint = run(*ERRORS[words].split(), "-o", "labels.csv")
-    assert status == 1 and words in complaint and "Traceback" not in complaint
+    status, _, error = run(*ERRORS[message].split(), "-o", "labels.csv")
+    assert status == 1 and message in error and "Traceback" not in error
     assert not (tmp_path / "labels.csv").exists()
 
 
 @pytest.mark.parametrize("names", [("a.png", "./b/../a.png"), ("link.png", "a.png")])
-@pytest.mark.parametrize("is_there", [True, False])
-def test_clusters_and_picture_are_two_files(people, run, tmp_path, names, is_there):
+@pytest.mark.parametrize("exists", [True, False])
+def test_clusters_and_picture_in_one_file_are_refused(people, run, tmp_path, names, exists):
     (tmp_path / "b").mkdir()
     (tmp_path / "link.png").symlink_to("a.png")
-    if is_there:
+    if exists:
         (tmp_path / "a.png").write_text("before")
-    status, output, complaint = run("people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
-    assert (status, output) == (1, "") and "are one file, and one would replace the other" in complaint
-    assert not is_there or (tmp_path / "a.png").read_text() == "before"
+    status, output, error = run("people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
+    assert (status, output) == (1, "") and "are one file, and one would replace the other" in error
+    assert not exists or (tmp_path / "a.png").read_text() == "before"
 
 
 @pytest.mark.parametrize("option", ["-k 0", "-k 1_0", f"-k {'9' * 20}", "--seed -1", "--seed 4294967296"])
@@ -311,8 +311,8 @@ def test_the_examples_of_the_help_run(people, run, capsys, tmp_path):
 
 def test_without_matplotlib_a_plot_is_refused_before_the_work_starts(people, run, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, output, complaint = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
-    assert (status, output) == (1, "") and "needs matplotlib" in complaint and "'.[plots]'" in complaint
+    status, output, error = run("people.csv", "--sensitive", "sex", "--plot", "p.png")
+    assert (status, output) == (1, "") and "needs matplotlib" in error and "'.[plots]'" in error
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
@@ -342,7 +342,7 @@ def test_groups_too_many_for_the_legend_are_counted(people, run, monkeypatch):
     assert not many.legends and "(19 groups, from left to right" in many.axes[0].get_title()
 
 
-def test_parameters_may_be_repeated_and_all_count(people, run):
+def test_the_option_parameters_may_be_repeated_and_every_one_counts(people, run):
     options = ["--method", "fair-flow", "-k", "4", "--parameters", "delta=0.2", "--parameters", "n_init=2"]
     assert "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in run("people.csv", "--sensitive", "sex", *options)[1]
 

@@ -90,7 +90,7 @@ def test_equal_runs_are_equal(folders, capsys):
     ],
     ids="".join,
 )
-def test_a_number_that_decides_nothing_is_refused(folders, capsys, option):
+def test_an_invalid_tolerance_or_limit_is_refused(folders, capsys, option):
     with pytest.raises(SystemExit) as stopped:
         compare(capsys, *folders, *option)
     error = capsys.readouterr().err

@@ -122,17 +122,17 @@ def test_a_cell_without_the_row_is_reported(export, change):
     damaged = {
         "two rows": [header, second, third, third],
         "another method": [header, second, third.replace("Clusterlets,D", "Clusterlets,B")],
-        "no numbers": [header, second, ",".join(value if place < 8 else "" for place, value in enumerate(third.split(",")))],
+        "no numbers": [header, second, ",".join(value if index < 8 else "" for index, value in enumerate(third.split(",")))],
     }[change]
     save_text(path, "\n".join(damaged) + "\n")
-    status, output, complaint = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
+    status, output, error = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
     save_text(path, text)
-    assert status == 1 and output == "" and "Traceback" not in complaint
+    assert status == 1 and output == "" and "Traceback" not in error
     if change != "no numbers":
         number = "2 rows" if change == "two rows" else "0 rows"
-        assert f"{path} holds {number} of D with seed 3, and should hold one. Remove it" in complaint
+        assert f"{path} holds {number} of D with seed 3, and should hold one. Remove it" in error
     else:
-        assert f"The clusters found are not those that {path} scored" in complaint
+        assert f"The clusters found are not those that {path} scored" in error
 
 
 RUNS = {
@@ -172,15 +172,13 @@ def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
 
 
 @pytest.mark.parametrize("setting", [{"base_seed": 1}, {"greedy_scope": "last"}])
-def test_a_configuration_other_than_the_grids_is_noticed(export, setting):
+def test_a_configuration_that_differs_from_the_grids_is_noticed(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
     for matcher, hops, seed in product(("G-D", "G-B"), ("2", "5"), ("2", "3")):
-        status, _, complaint = export(
-            "--config", "other.yaml", "--method", matcher, "--parameters", f"hops={hops}", "--seed", seed
-        )
+        status, _, error = export("--config", "other.yaml", "--method", matcher, "--parameters", f"hops={hops}", "--seed", seed)
         statuses.append(status)
-        assert status == 0 or ("not those that" in complaint and cell(matcher, f"k3_hops{hops}") in complaint)
+        assert status == 0 or ("not those that" in error and cell(matcher, f"k3_hops{hops}") in error)
     assert 1 in statuses  # some clusters are the same by chance
 
 
@@ -205,10 +203,10 @@ ERRORS = {
 }
 
 
-@pytest.mark.parametrize("words", ERRORS)
-def test_errors_are_readable_and_write_nothing(export, tmp_path, words):
-    status, _, complaint = export(*ERRORS[words], "-o", str(tmp_path / "exported.csv"))
-    assert status == 1 and words in complaint and "Traceback" not in complaint
+@pytest.mark.parametrize("message", ERRORS)
+def test_errors_are_readable_and_write_nothing(export, tmp_path, message):
+    status, _, error = export(*ERRORS[message], "-o", str(tmp_path / "exported.csv"))
+    assert status == 1 and message in error and "Traceback" not in error
     assert not (tmp_path / "exported.csv").exists()
 
 
@@ -220,12 +218,12 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv"))
     remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml"
     path.write_bytes(intact[:-40] + bytes(20) + intact[-20:])
-    status, _, complaint = export(*options)
-    assert status == 1 and not path.exists() and f"{path} was damaged" in complaint and "has been removed. " in complaint
-    assert complaint.rstrip().endswith(remedy) and "same command" not in complaint
+    status, _, error = export(*options)
+    assert status == 1 and not path.exists() and f"{path} was damaged" in error and "has been removed. " in error
+    assert error.rstrip().endswith(remedy) and "same command" not in error
     if kind != "cell":  # without the cell there is nothing to compare with
-        status, _, complaint = export(*options)
-        assert status == 1 and complaint.rstrip().endswith(f"{path} does not exist. {remedy}")
+        status, _, error = export(*options)
+        assert status == 1 and error.rstrip().endswith(f"{path} does not exist. {remedy}")
     path.write_bytes(intact)
     assert export(*options)[0] == 0
 
@@ -237,12 +235,12 @@ def test_a_file_of_another_run_is_refused_and_kept_and_the_message_says_how_to_m
         path, other = Path(path_of(kind, "clusterlets")), Path(path_of("labels", "FRAC"))
     intact = path.read_bytes()
     path.write_bytes(other.read_bytes())
-    status, _, complaint = export(
+    status, _, error = export(
         "--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv")
     )
     assert status == 1 and path.read_bytes() == other.read_bytes() and not (tmp_path / "exported.csv").exists()
-    assert f"{path} holds what belongs at {other.relative_to(OUT)}" in complaint and "remove it or move it there" in complaint
-    assert complaint.rstrip().endswith(f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml")
+    assert f"{path} holds what belongs at {other.relative_to(OUT)}" in error and "remove it or move it there" in error
+    assert error.rstrip().endswith(f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.yaml")
     path.write_bytes(intact)
 
 
@@ -257,8 +255,8 @@ def test_a_command_in_a_message_can_be_pasted(export):
 def test_a_run_without_clusters_says_so(export):
     for kind in ("pieces", "labels"):
         SeedBlock({}, INFEASIBLE).save(f"{OUT}/{kind}/iris/random/k200/seeds2-3.npz")
-    status, _, complaint = export("--method", "random", "-k", "200", "--seed", "2")
-    assert status == 1 and "infeasible" in complaint and "runs/iris/random/k200/seeds2-3.csv" in complaint
+    status, _, error = export("--method", "random", "-k", "200", "--seed", "2")
+    assert status == 1 and "infeasible" in error and "runs/iris/random/k200/seeds2-3.csv" in error
 
 
 @pytest.fixture
@@ -294,8 +292,8 @@ def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(expor
         block = SeedBlock.load(path)
         values = {"k-means/3": block.values["k-means/3"]}
         SeedBlock(values, failures={"2": ("timeout", "because")}).save(f"{OUT}/{kind}/iris/k-means/k4/seeds2-3.npz")
-    status_of_2, _, complaint = export("--method", "k-means", "-k", "4", "--seed", "2")
-    assert status_of_2 == 1 and "This run has no clusters: it is timeout, see " in complaint
+    status_of_2, _, error = export("--method", "k-means", "-k", "4", "--seed", "2")
+    assert status_of_2 == 1 and "This run has no clusters: it is timeout, see " in error
     status_of_3, output, _ = export("--method", "k-means", "-k", "4", "--seed", "3")
     assert status_of_3 == 0 and output == export("--method", "k-means", "--seed", "3")[1]
 
@@ -337,8 +335,8 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, expor
 def test_clusters_that_contradict_the_row_are_refused(recovered, capsys):
     run_step, rows = recovered
     status, _ = run_step([row | {"deviation_mean": "0.4321"} if row["matcher"] == "G-D" else row for row in rows])
-    complaint = capsys.readouterr().err
-    assert status == 1 and "not those that" in complaint and cell("G-D", "k3_hops2") in complaint
+    error = capsys.readouterr().err
+    assert status == 1 and "not those that" in error and cell("G-D", "k3_hops2") in error
 
 
 def test_without_results_the_tables_are_empty(recovered):

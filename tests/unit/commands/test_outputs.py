@@ -51,7 +51,7 @@ def test_cluster_never_writes_over_what_it_reads(read, what, option, name, kind,
 
 
 @pytest.mark.parametrize(
-    ("words", "complaint"),
+    ("options", "message"),
     [
         (["-o", "people.csv"], "people.csv is the table itself"),
         (["--save", "people.csv"], "people.csv is the table itself"),
@@ -60,10 +60,10 @@ def test_cluster_never_writes_over_what_it_reads(read, what, option, name, kind,
         (["-o", "new", "--save", "model.json"], "model.json is no clustering"),
     ],
 )
-def test_assign_never_writes_over_what_it_reads_or_writes(words, complaint, capsys):
+def test_assign_never_writes_over_what_it_reads_or_writes(options, message, capsys):
     Path("model.json").write_text("{}")
-    assert command_line.main(["assign", "model.json", "people.csv", *words]) == 1
-    assert complaint in capsys.readouterr().err
+    assert command_line.main(["assign", "model.json", "people.csv", *options]) == 1
+    assert message in capsys.readouterr().err
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "model.json", "people.csv"]
     assert Path("model.json").read_text() == "{}"
 

@@ -44,13 +44,13 @@ LAX = points("lax", dict.fromkeys(TABLES, 1.5), 0.06)
 OTHERS = pd.concat([NEAR, LAX, points("plain", dict.fromkeys(TABLES, 1.0), 0.3, "control")])
 
 
-def said(others, own):
-    return "\n".join(rank.account(rank.beside(others, own, "mine"), "mine"))
+def account_of(others, own):
+    return "\n".join(rank.account(rank.standings_with(others, own, "mine"), "mine"))
 
 
-def test_a_method_is_placed_and_told_apart_on_both_counts():
+def test_a_method_is_ranked_and_told_apart_by_price_and_by_reliability():
     """At 90 % of the price of one method, and within limits that another one misses."""
-    text = said(OTHERS, points("mine", dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))))
+    text = account_of(OTHERS, points("mine", dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))))
     rows = [line.split()[:4] for line in text.splitlines() if line.lstrip().startswith("0.")]
     assert rows == [[limit, place, "of", "3"] for limit, place in (("0.01", "1"), ("0.02", "1"), ("0.05", "1"), ("0.1", "2"))]
     strict, loose = (text.partition(f"At a largest deviation of at most {limit}, mine is\n")[2] for limit in ("0.05", "0.1"))
@@ -65,17 +65,17 @@ def test_a_method_is_placed_and_told_apart_on_both_counts():
 
 def test_a_price_below_one_is_explained():
     for price in (0.9, 1.0):
-        text = said(OTHERS, points("mine", dict.fromkeys(TABLES, price)))
+        text = account_of(OTHERS, points("mine", dict.fromkeys(TABLES, price)))
         assert ("(a price below 1: a better optimum than plain k-means found in all its starts)" in text) == (price < 1)
 
 
 def test_a_method_like_another_is_not_told_apart_from_it():
-    text = said(OTHERS, NEAR.assign(method="mine"))
+    text = account_of(OTHERS, NEAR.assign(method="mine"))
     assert text.count("not told apart from (its cost over theirs): near (1.00)") == 4
 
 
-def test_few_tables_tell_nothing_apart_and_only_the_tables_of_the_method_count():
-    standings = rank.beside(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
+def test_few_tables_tell_no_methods_apart_and_only_the_tables_of_the_method_count():
+    standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
     assert set(standings.board["dataset"]) == set("abcde")
     text = "\n".join(rank.account(standings, "mine"))
     assert "Fewer than 6 tables tell no methods apart" in text
@@ -84,7 +84,7 @@ def test_few_tables_tell_nothing_apart_and_only_the_tables_of_the_method_count()
 
 def test_a_method_changes_no_number_of_the_others():
     whole = leaderboard.leaderboard(OTHERS[OTHERS["kind"] == "method"])
-    standings = rank.beside(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
+    standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys(TABLES, 1.7), 0.03), "mine")
     for ours, committed in ((standings.overall, leaderboard.overall(whole)), (standings.pairs, leaderboard.pairs(whole))):
         rest = ours[(ours["method"] != "mine") & (ours.get("other", "") != "mine")]
         frames = (frame.drop(columns="place", errors="ignore").reset_index(drop=True) for frame in (rest, committed))
@@ -94,10 +94,10 @@ def test_a_method_changes_no_number_of_the_others():
 @pytest.mark.parametrize("kind", ["clusterlets", "control"])
 def test_a_matcher_and_a_control_have_no_place(kind):
     runs = points("mine", dict.fromkeys(TABLES, 1.2), kind=kind)
-    text = said(OTHERS, runs)
+    text = account_of(OTHERS, runs)
     assert text.count(" none 1.00 [1.00, 1.00]") == 4 and text.count("near (0.42)") == 4
     if kind == "clusterlets":  # a matcher that gave other numbers of clusters
-        assert said(OTHERS, runs.assign(n_clusters=2)).splitlines()[-1].startswith("mine has no block")
+        assert account_of(OTHERS, runs.assign(n_clusters=2)).splitlines()[-1].startswith("mine has no block")
 
 
 @pytest.fixture
@@ -135,19 +135,19 @@ def refusal(capsys, *arguments):
 
 
 def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(mine, capsys):
-    def said(file="mine.py", *options):
+    def message_for(file="mine.py", *options):
         return refusal(capsys, file, "--reference", "reference", *options)
 
-    assert said("nobody.py") == "There is no file nobody.py, which should hold a method."
+    assert message_for("nobody.py") == "There is no file nobody.py, which should hold a method."
     (mine / "empty.py").write_text("")
-    assert said("empty.py").startswith("empty.py holds 0 methods, and should hold one")
+    assert message_for("empty.py").startswith("empty.py holds 0 methods, and should hold one")
     (mine / "broken.py").write_text("import nowhere")
-    assert said("broken.py").startswith("broken.py cannot be run, line 1: ModuleNotFoundError")
+    assert message_for("broken.py").startswith("broken.py cannot be run, line 1: ModuleNotFoundError")
     (mine / "eager.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5]"))
-    assert said("eager.py").startswith("eager.py tries 5 configurations, and no other method more than 4.")
+    assert message_for("eager.py").startswith("eager.py tries 5 configurations, and no other method more than 4.")
     (mine / "near.py").write_text(METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'))
-    assert said("near.py") == "reference holds a method called near already; rename yours."
-    unknown = said("mine.py", "--tables", "pima,iris")
+    assert message_for("near.py") == "reference holds a method called near already; rename yours."
+    unknown = message_for("mine.py", "--tables", "pima,iris")
     assert unknown.startswith("--tables: the leaderboard has no iris; it has adult, credit,")
     assert not (mine / "results").exists()
 

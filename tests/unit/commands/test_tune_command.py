@@ -19,7 +19,7 @@ from clusterlets.commands import progress_bar
 from clusterlets.commands.tune import command
 from clusterlets.datasets.table import standardise
 from clusterlets.tuning import trials
-from clusterlets.tuning.trials import OTHER_AIMS
+from clusterlets.tuning.trials import UNSUITABLE
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_the_printed_command_gives_the_printed_numbers(wine, capsys, tmp_path, s
 
 def check_files(configurations, picture):
     """Every method that can answer is listed, and the front fits its definition."""
-    assert set(configurations["method"]) == set(methods.names()) - set(OTHER_AIMS)
+    assert set(configurations["method"]) == set(methods.names()) - set(UNSUITABLE)
     assert configurations["statuses"].notna().all()
     priced = configurations.dropna(subset="price")
     for row in priced.to_dict("records"):
@@ -84,10 +84,10 @@ def check_files(configurations, picture):
 
 
 def test_where_no_time_is_left_nothing_is_recommended(wine, capsys):
-    status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
+    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
     assert "features: alcohol," in output and "note: left out (--features names columns to keep): bottle_id" in output
     assert "warning: proline spreads " in output
-    assert status == 1 and "(not_tried " in complaint and "allow more minutes" in complaint
+    assert status == 1 and "(not_tried " in error and "allow more minutes" in error
     assert [path.name for path in Path().iterdir()] == ["wine.csv"]
 
 
@@ -96,8 +96,8 @@ def test_where_no_time_is_left_nothing_is_recommended(wine, capsys):
 def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, capsys, monkeypatch, option, file):
     Path("folder.png").mkdir()
     monkeypatch.setattr("clusterlets.tuning.tune", None)
-    status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", option, file)
-    assert (status, output) == (1, "") and "cannot be written" in complaint and complaint.count("\n") == 1
+    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", option, file)
+    assert (status, output) == (1, "") and "cannot be written" in error and error.count("\n") == 1
     assert {path.name for path in Path().iterdir()} == {"wine.csv", "folder.png"}
 
 
@@ -123,7 +123,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
         def __exit__(self, *_):
             pass
 
-        def __call__(self, done, total, words):
+        def __call__(self, done, total, description):
             if done == 6:
                 with suppress(KeyboardInterrupt) if is_ignored else nullcontext():
                     signal.raise_signal(signum)
@@ -131,72 +131,72 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     monkeypatch.setattr("clusterlets.commands.tune.ProgressBar", Interrupting)
     options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
-    status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
+    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
-    assert status == 128 + signum and "interrupted" in complaint and "This command repeats the run" in output
+    assert status == 128 + signum and "interrupted" in error and "This command repeats the run" in output
     front = pd.read_csv("front.csv")
     assert front["runs"].sum() == 6 + is_ignored < (front["note"] == "interrupted").sum() and Path("front.png").exists()
 
 
 @pytest.mark.parametrize(
-    ("place", "signum", "words"),
+    ("target", "signum", "message"),
     [
         ("clusterlets.tuning._by_configuration", signal.SIGINT, "only what was finished is compared"),
         ("clusterlets.commands.tune.write_table", signal.SIGTERM, "the files above are complete"),
         ("clusterlets.tuning.front.draw", signal.SIGINT, "the files above are complete"),
     ],
 )
-def test_an_interruption_after_the_fits_loses_nothing(wine, capsys, monkeypatch, foreground, signum, place, words):
+def test_an_interruption_after_the_fits_loses_nothing(wine, capsys, monkeypatch, foreground, signum, target, message):
     """While they are ranked and written. The report, which fits again, is left out in the second case."""
-    module, _, name = place.rpartition(".")
+    module, _, name = target.rpartition(".")
     function, called = getattr(importlib.import_module(module), name), []
 
     def interrupt_once(*arguments):
         if not called:
-            called.append(place)
+            called.append(target)
             signal.raise_signal(signum)
         return function(*arguments)
 
     plan = trials.candidates
     monkeypatch.setattr(trials, "candidates", lambda names, task: plan(names, task)[:2])
-    monkeypatch.setattr(place, interrupt_once)
+    monkeypatch.setattr(target, interrupt_once)
     options = ["--features", CHOSEN, "--seeds", "2", "-o", "front.csv", "--plot", "front.png", "--report", "page.html"]
-    status, output, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
-    assert (status, len(called)) == (128 + signum, 1) and words in complaint and "This command repeats the run" in output
+    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
+    assert (status, len(called)) == (128 + signum, 1) and message in error and "This command repeats the run" in output
     assert pd.read_csv("front.csv")["runs"].sum() >= 2 and Path("front.png").exists()
-    assert Path("page.html").exists() == ("_by_configuration" in place)
+    assert Path("page.html").exists() == ("_by_configuration" in target)
 
 
 @pytest.mark.parametrize(
-    ("place", "signum"),
+    ("target", "signum"),
     [("clusterlets.tuning.least_plain_cost", signal.SIGTERM), ("clusterlets.tuning.trials._load", signal.SIGINT)],
 )
-def test_an_interruption_before_the_first_fit_says_so(wine, capsys, monkeypatch, foreground, signum, place):
+def test_an_interruption_before_the_first_fit_says_so(wine, capsys, monkeypatch, foreground, signum, target):
     def interrupt(*_):
         signal.raise_signal(signum)
 
-    monkeypatch.setattr(place, interrupt)
-    status, _, complaint = run(capsys, "tune", "wine.csv", "--sensitive", "target")
-    assert (status, complaint) == (
+    monkeypatch.setattr(target, interrupt)
+    status, _, error = run(capsys, "tune", "wine.csv", "--sensitive", "target")
+    assert (status, error) == (
         128 + signum,
         "clusterlets tune: interrupted when no fit had finished; there is nothing to recommend.\n",
     )
     assert [path.name for path in Path().iterdir()] == ["wine.csv"]
 
 
-def test_other_requests_have_other_files():
+def test_different_requests_have_different_files():
     from clusterlets.commands.tune import _parser, _stem
 
     requests = ["", "--sensitive race", "--clusters 6", "--features a,b", "--features a/b", "--seed 1", "--scaling standard"]
     requests += ["--max-deviation 0.1", "--minutes 1", "--min-cluster-size 9", "--seeds 4", "--separator /"]
     requests += [f"--features {'f' * 300}", f"--features {'f' * 301}"]
-    requests = [f"people.csv {words}" for words in requests]
+    requests = [f"people.csv {options}" for options in requests]
     requests += [f"{folder}/people.csv" for folder in ("a", "b", "a/b", "../a", "/a")] + ["people.tsv", "a-people.csv"]
 
-    def stem(words: str) -> str:
-        return _stem(_parser().parse_args([*words.split(), "--sensitive", "sex", *words.split()[1:]]))
+    def stem(request: str) -> str:
+        return _stem(_parser().parse_args([*request.split(), "--sensitive", "sex", *request.split()[1:]]))
 
-    stems = [stem(words) for words in requests]
+    stems = [stem(request) for request in requests]
     assert {stem(table) for table in ("./people.csv", str(Path("people.csv").resolve()))} == {stems[0]} == {"people-sex"}
     assert "people-sex-in=a" in stems and len(set(stems)) == len(stems) and not any("/" in stem for stem in stems)
     assert max(map(len, stems)) < 200

@@ -224,12 +224,12 @@ def test_every_flipped_bit_of_a_manifest_is_noticed_and_the_manifest_kept(result
     """Also in a name or a version, which no file of the results would show."""
     path = results / "manifest.json"
     content = path.read_bytes()
-    for place in range(len(content)):
+    for index in range(len(content)):
         for bit in (0, 3, 6):
-            damaged = content[:place] + bytes([content[place] ^ 1 << bit]) + content[place + 1 :]
+            damaged = content[:index] + bytes([content[index] ^ 1 << bit]) + content[index + 1 :]
             path.write_bytes(damaged)
             status, output = verify(capsys)
-            assert status == 1 and "manifest.json" in output and "again" in output, damaged[place - 9 : place + 9]
+            assert status == 1 and "manifest.json" in output and "again" in output, damaged[index - 9 : index + 9]
             assert path.read_bytes() == damaged
             path.unlink()
 
@@ -238,12 +238,12 @@ def test_a_manifest_that_lists_nothing_or_has_no_hash_proves_nothing(results, ca
     empty = manifest.make(results, [], GRID | {"datasets": []}, {}, {}, PROCESSOR, {})
     unsealed = json.loads((results / "manifest.json").read_text())
     del unsealed["sha256"]
-    for content, words in ((empty, "lists no file"), (unsealed, "has no hash of its own")):
+    for content, message in ((empty, "lists no file"), (unsealed, "has no hash of its own")):
         (results / "manifest.json").write_text(json.dumps(content))
         status, output = verify(capsys)
-        assert status == 1 and words in output and "run the workflow again" in output
+        assert status == 1 and message in output and "run the workflow again" in output
 
 
-def test_it_imports_no_large_library():
+def test_the_command_imports_no_large_library():
     code = "import sys, clusterlets.commands.verify; print({'pandas', 'scipy', 'numba', 'jinja2'} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout == "set()\n"

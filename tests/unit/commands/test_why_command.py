@@ -48,7 +48,7 @@ COMMAND = (
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "words"),
+    ("before", "now", "explanation"),
     [
         ("0", "1", "an option changed (--base-seed): 0 -> 1"),
         ("0,'cluster'", "1,'last'", "an option changed (--base-seed, --scope): 0, cluster -> 1, last"),
@@ -57,8 +57,8 @@ COMMAND = (
         (f"'{'a' * 64}','x'", f"'{'b' * 64}','y z'", "the content of its table changed: it's.csv"),
     ],
 )
-def test_an_option_is_named_as_in_the_command(before, now, words):
-    assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == words
+def test_an_option_is_named_as_in_the_command(before, now, explanation):
+    assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == explanation
 
 
 def test_options_are_looked_up_in_the_command_of_their_own_job():
@@ -89,7 +89,7 @@ def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
     assert why.explain("Nothing to be done").startswith("Nothing would run")
 
 
-def test_of_a_traceback_of_snakemake_only_the_last_line_is_shown(monkeypatch, capsys):
+def test_only_the_last_line_of_snakemakes_traceback_is_shown(monkeypatch, capsys):
     printed = b"Using profile x\nTraceback (most recent call last):\n  File 'a', line 1\n\nFileNotFoundError: '/no/home'\n\n"
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, printed))
     assert command_line.main(["why", "a.csv"]) == 1

@@ -37,7 +37,7 @@ class Striped(Method):
         return kmeans_labels(X, n_clusters, random_state)
 
     class Estimator:
-        """What the estimator has besides.
+        """What only this estimator has.
 
         Attributes
         ----------
@@ -50,7 +50,7 @@ REGISTRY_TESTS = [
     *("tests/unit/test_generated.py", "tests/unit/grid/test_field_configurations.py"),
     *(
         "tests/unit/grid/test_grid.py::test_streams_stay_what_they_are",
-        "tests/unit/test_library.py::test_every_name_leads_to_what_it_says",
+        "tests/unit/test_library.py::test_every_public_name_is_the_object_of_that_name",
     ),
 ]
 

@@ -20,24 +20,24 @@ def table(seed, n=8):
     return np.round(np.random.default_rng(seed).normal(size=(n, 2)), 1)
 
 
-def least_cost(X, k, least_size):
+def least_cost(X, k, min_size):
     """The least cost of all clusterings whose clusters have so many rows."""
     labellings = (np.array(labels) for labels in product(range(k), repeat=len(X)))
-    return min(sse(X, labels) for labels in labellings if np.bincount(labels, minlength=k).min() >= least_size)
+    return min(sse(X, labels) for labels in labellings if np.bincount(labels, minlength=k).min() >= min_size)
 
 
 @pytest.mark.parametrize("bound", EVERY_BOUND, ids=str)
-@pytest.mark.parametrize("least_size", [1, 3])
-def test_of_one_group_only_the_least_size_binds(bound, least_size):
-    X = table(least_size)
-    fitted = FairLimit(2, min_cluster_size=least_size, random_state=0, **bound).fit(X, sensitive_features=ALL_ALIKE)
-    assert fitted.inertia_ == pytest.approx(least_cost(X, 2, least_size), rel=1e-9)
-    assert fitted.sizes_.min() >= least_size and fitted.deviation_ == 0 and fitted.sensitive_classes_.tolist() == ["f"]
+@pytest.mark.parametrize("min_size", [1, 3])
+def test_with_one_group_only_the_minimum_size_binds(bound, min_size):
+    X = table(min_size)
+    fitted = FairLimit(2, min_cluster_size=min_size, random_state=0, **bound).fit(X, sensitive_features=ALL_ALIKE)
+    assert fitted.inertia_ == pytest.approx(least_cost(X, 2, min_size), rel=1e-9)
+    assert fitted.sizes_.min() >= min_size and fitted.deviation_ == 0 and fitted.sensitive_classes_.tolist() == ["f"]
     assert fitted.assign(X, sensitive_features=ALL_ALIKE).shape == (8,)
     assert fairness_report(X, fitted.labels_, ALL_ALIKE)["deviation_max"] == 0
 
 
-def test_of_one_group_too_large_a_least_size_and_a_share_that_the_table_lacks_are_infeasible():
+def test_with_one_group_too_large_a_minimum_size_or_a_share_below_one_is_infeasible():
     for bound in ({"min_cluster_size": 5}, {"shares": {"f": (0.2, 0.9)}}):
         with pytest.raises(NoClusteringError) as error:
             FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ALL_ALIKE)
@@ -105,6 +105,6 @@ def test_tune_takes_a_table_of_one_group(women, capsys):
 
 
 @pytest.mark.parametrize("settings", [{"max_deviation": "0.0_2"}, {"shares": {"f": ("0.3_0", 0.6)}}])
-def test_numbers_as_texts_are_spelt_plainly(settings):
+def test_texts_that_only_python_reads_as_numbers_are_refused(settings):
     with pytest.raises(ValueError, match="max_deviation|shares"):
         FairLimit(2, **settings).fit(np.arange(8.0)[:, None], sensitive_features=list("fmfmfmfm"))

@@ -38,17 +38,17 @@ def test_every_table_gives_a_fair_clustering(name, seed, n, k, n_groups, kind, d
 
 @with_bounds_on_shares
 @settings(max_examples=20)
-@given(seed=st.integers(0, 10**6), n=st.integers(6, 80), most=st.sampled_from([0.0, 0.05, 0.2, 1.0]))
-def test_max_deviation_bounds_shares_up_to_whole_instances(name, seed, n, most):
+@given(seed=st.integers(0, 10**6), n=st.integers(6, 80), limit=st.sampled_from([0.0, 0.05, 0.2, 1.0]))
+def test_max_deviation_bounds_shares_up_to_whole_instances(name, seed, n, limit):
     rng = np.random.default_rng(seed)
     X, groups = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 3 % 2)
-    counts = counts_of(fit(name, X, groups, 3, rng, max_deviation=most), groups, 3)
+    counts = counts_of(fit(name, X, groups, 3, rng, max_deviation=limit), groups, 3)
     sizes, shares = counts.sum(axis=0), np.bincount(groups)[:, None] / n
-    assert (np.abs(counts - sizes * shares) < most * sizes + 1).all() and sizes.all()
+    assert (np.abs(counts - sizes * shares) < limit * sizes + 1).all() and sizes.all()
 
 
 @with_bounds_on_shares
-def test_no_cluster_is_smaller_than_the_least_size(name):
+def test_no_cluster_is_smaller_than_the_minimum_size(name):
     rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(300, 2)), rng.integers(0, 3, size=300)
     X[:3] += 50  # a cluster of their own otherwise
@@ -56,7 +56,7 @@ def test_no_cluster_is_smaller_than_the_least_size(name):
     assert sizes[0] < 50 <= sizes[1]
 
 
-def test_the_figure_of_the_paper_on_vfc_is_undercut():
+def test_fair_lp_costs_less_than_in_the_paper_on_vfc():
     """Adult's 32,561 rows with five features, standardised and then of length 1: the paper prints 10,913.84 for fair-lp."""
     X, sex = adult_of_vfc()
     assert 9500 < lloyd(X, X[kmeans_plus_plus(X, 10, np.random.default_rng(0))]).inertia < 9600

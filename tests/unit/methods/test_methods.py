@@ -28,11 +28,11 @@ class Shuffled(Method):
 
 
 def declared(declaration):
-    """The same method with a declared parameter."""
+    """The source of Shuffled with this declaration of its parameter."""
     return SHUFFLED.replace("import Method", "import Choice, Integer, Method, Real").replace("[0.1, 0.5]", declaration)
 
 
-def test_every_file_is_a_method_and_named_after_it():
+def test_every_method_is_valid_and_has_a_file_named_after_it():
     files = {path.stem for path in Path(methods.__file__).parent.glob("*.py")}
     assert {name.lower().replace("-", "_") for name in methods.names()} <= files
     for name in methods.names():
@@ -98,7 +98,7 @@ def test_a_near_name_is_suggested():
         methods.get("frac-oa")
 
 
-def test_a_users_own_file(tmp_path):
+def test_a_users_own_file_is_a_method(tmp_path):
     path = tmp_path / "any name.py"
     path.write_text(SHUFFLED)
     method = methods.from_file(path)

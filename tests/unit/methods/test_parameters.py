@@ -88,7 +88,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
 
 
 @pytest.mark.parametrize(
-    ("option", "words"),
+    ("option", "message"),
     [
         (["--hops", "two"], "hops: 'two'; it must be a whole number from 1 to 1,000,000"),
         (["--hops", "1.5"], "hops: 1.5; it must be a whole number"),
@@ -102,13 +102,13 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
         (["--method", "fair-flow", "--delta", "0.1", "--parameters", "delta=0.2"], "both set delta"),
     ],
 )
-def test_options_are_checked_before_anything_is_read(option, words):
+def test_options_are_checked_before_anything_is_read(option, message):
     with pytest.raises(ClusterletsError) as error:
         cluster.main(["no such table.csv", "--sensitive", "g", *option])
-    assert words in str(error.value)
+    assert message in str(error.value)
 
 
-def test_the_words_of_each_kind():
+def test_each_kind_says_what_it_allows():
     assert Real(0, 0.5, also=[None, "auto"]).allowed == "a number from 0 to 0.5 or null or auto"
     assert Real(0, 1, above=True).fault("x", 0) == "x: 0; it must be a number above 0, at most 1"
     assert Integer(1, 10_000).allowed == "a whole number from 1 to 10,000"
@@ -120,7 +120,7 @@ def test_the_words_of_each_kind():
     )
 
 
-def test_bounds_by_hand():
+def test_missed_rows_agree_with_counts_by_hand():
     """Two clusters with (3, 1) and (1, 3) of two groups with four each."""
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert [SHARES.missed_rows(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]

@@ -88,7 +88,7 @@ def test_what_a_file_raises_says_where(written, statement, raised):
         assert str(error.value) == f"mine.py{' cannot be run' if at_import else ''}, line {line}: {raised}"
 
 
-def test_processes_that_a_file_forks_end_as_they_like(written):
+def test_processes_that_a_file_forks_may_call_os_exit(written):
     end_process = os._exit
     forks = "child = os.fork(); child or os._exit(7); assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7"
     fitted(written(forks, forks))
@@ -110,7 +110,7 @@ def test_what_its_other_functions_raise_says_where(written, hook):
         fitted(written(attribute=hook))
 
 
-def test_the_cause_is_the_exception_and_its_own_kinds_are_its_own(written):
+def test_the_exception_is_the_cause_and_memory_errors_and_the_packages_errors_pass_through(written):
     with pytest.raises(MethodError) as error:
         methods.from_file(written("1 / 0"))().fit(X, GROUPS, 2, np.random.default_rng(0))
     assert isinstance(error.value.__cause__, ZeroDivisionError)
@@ -158,7 +158,7 @@ def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the
         *("faults = None", "label = 3", "citation = None", "settings = 5", "stream = 'a'", "is_random = 'no'"),
     ],
 )
-def test_attributes_of_another_type_are_refused(written, attribute):
+def test_attributes_of_the_wrong_type_are_refused(written, attribute):
     with pytest.raises(ClusterletsError, match=f"mine.py: {attribute.split()[0]}"):
         methods.from_file(written(attribute=attribute))
 
