@@ -29,7 +29,7 @@
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
-# Processes that run tests side by side.
+# Processes that run tests in parallel.
 WORKERS ?= $(CORES)
 EXCLUDE ?=
 RESULTS ?= results
@@ -67,7 +67,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
-# People put spaces after commas, or instead of them; a shell would take what follows for another setting.
+# People put spaces after commas, or instead of them; a shell would take what follows for a setting of its own.
 COMMA := ,
 SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
@@ -199,7 +199,7 @@ reference: verify
 	@cp $(RESULTS)/figures/verdict.png docs/figures/
 	@du -sh reference/paper
 
-# What copies of the paper would be called is measured with many seeds; every other run reads it from the package.
+# The error rates of the verdicts are measured with many seeds; every other run reads them from the package.
 reference-extended: verify
 	@mkdir -p reference/extended
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md reference/extended/
@@ -236,7 +236,7 @@ $(LOCKED):
 	@$(call install,$(VENV)/bin/python,--require-hashes -r requirements.lock)
 	@touch $@
 
-# The project itself is installed as pyproject.toml says, and again when that changes.
+# The project itself is installed as pyproject.toml says, and again when that file changes.
 $(READY): | $(LOCKED)
 	@$(call install,$(VENV)/bin/python,--no-deps --no-build-isolation --editable .)
 	@rm -f $(VENV)/.ready-*-project

@@ -22,8 +22,8 @@ RUNS = 5
 
 def step(command: str, **options: str) -> None:
     """Run a step as the rules do."""
-    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
-    job = [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), command, *words]
+    arguments = [argument for name, value in options.items() for argument in (f"--{name.replace('_', '-')}", value)]
+    job = [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), command, *arguments]
     subprocess.run(job, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -38,7 +38,7 @@ def cpu_of_job(command: str, **options: str) -> float:
 
 
 def make_inputs() -> dict[str, str]:
-    """All that a matching job reads, by option."""
+    """Everything that a matching job reads, by option."""
     block = {"dataset": DATASET, "k": K, "seeds": SEEDS, "base_seed": "0"}
     step("fetch-dataset", dataset=DATASET, raw_dir=".", receipt_path="receipt.json")
     step(
@@ -84,8 +84,8 @@ def main() -> int:
         one = {"data": "data.npz", "dataset": DATASET, "k": "2", "seeds": "0-0", "base_seed": "0"}
         cpu = cpu_of_job("extract-clusterlets", groups="one.npz", labels="one_labels.npz", **one)
         bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
-        of = {"data": "data.npz", "dataset": DATASET, "labels": "one_labels.npz", "base_seed": "0"}
-        cpu = cpu_of_job("sum-distances", **of, output="one_sums.npz")
+        sums = {"data": "data.npz", "dataset": DATASET, "labels": "one_labels.npz", "base_seed": "0"}
+        cpu = cpu_of_job("sum-distances", **sums, output="one_sums.npz")
         bars.at_most("job of distance sums, k = 2, one seed", cpu, 0.5, "s of CPU")
         os.chdir(ROOT)
     return bars.missed

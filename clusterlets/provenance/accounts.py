@@ -81,21 +81,21 @@ class Accounts:
         return sorted(rows, key=lambda row: (-row["cpu_seconds"], row["step"]))
 
 
-def read(folders: Iterable[Path], config: Mapping, after: Iterable[str] = ()) -> Accounts:
+def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] = ()) -> Accounts:
     """Read the accounts in folders of logs, for the jobs of the configured grid, whenever they ran.
 
     A log of another dataset, configuration or block of seeds is left out, and so is one without an account: its job was cut
-    off, or ran before there were accounts. Fits are those of the first folder, the grid's own. ``after`` names rules that
-    run after the accounts, so that their logs are from an earlier run.
+    off, or ran before there were accounts. Fits are those of the first folder, the grid's own. ``ignored_rules`` run after
+    the accounts, so that their logs are from an earlier run.
     """
-    path_parts, after = _path_parts(config), set(after)
+    path_parts, ignored_rules = _path_parts(config), set(ignored_rules)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
     logs = [
         (index, log, log.relative_to(folder)) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
     ]
     for index, log, name in logs:
         rule, *parts = name.with_suffix("").parts
-        if rule in after:
+        if rule in ignored_rules:
             continue
         if not (set(parts) <= path_parts and _SERVES.get(rule, "") in {"", *path_parts}):
             left_out["not of this grid"] += 1

@@ -101,12 +101,12 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
 
 
 def _listed_hashes(dataset: str, receipt: dict) -> dict[str, str]:
-    """SHA-256 of each raw file in a dataset's receipt; raises if the receipt has another form or dataset."""
+    """SHA-256 of each raw file in a dataset's receipt; raises if the receipt has a different form or dataset."""
     hashes = {file: entry["sha256"] for file, entry in receipt["files"].items()}
     texts = (receipt["source"], *hashes.values())
     is_complete = hashes.keys() == {file["name"] for file in datasets.describe(dataset)["files"]}
     if receipt["dataset"] != dataset or not is_complete or not all(isinstance(text, str) for text in texts):
-        raise ValueError("it is of another dataset or form")
+        raise ValueError("it has a different dataset or form")
     if not isinstance(receipt["sha256_matches"], bool):
         raise TypeError("sha256_matches must be true or false")
     return hashes

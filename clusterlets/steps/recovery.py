@@ -24,23 +24,24 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     projection: one line for each row and cluster (.csv)
     """
     all_runs, settings = read_runs(runs), json.loads(config)
-    best, alike = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
+    best, comparable = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
 
     @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and memory may not hold all tables
     def table(dataset: str) -> Prepared:
         return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
 
-    parts = [
+    frames = [
         clusterings.composition(row, clusters, table(row["dataset"]).group_names)
         for row, clusters in _recover(best, settings, results)
     ]
-    write_csv(composition, join(parts, clusterings.COMPOSITION))
-    if len(alike):
-        alike = alike[alike["dataset"] == clusterings.clearest_dataset(alike, table)]
-    parts = [
-        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recover(alike, settings, results)
+    write_csv(composition, join(frames, clusterings.COMPOSITION))
+    if len(comparable):
+        comparable = comparable[comparable["dataset"] == clusterings.clearest_dataset(comparable, table)]
+    frames = [
+        clusterings.projection(row, clusters, table(row["dataset"]))
+        for row, clusters in _recover(comparable, settings, results)
     ]
-    write_csv(projection, join(parts, clusterings.PROJECTION))
+    write_csv(projection, join(frames, clusterings.PROJECTION))
 
 
 def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:

@@ -162,7 +162,7 @@ class Cluster:
         self.folder = Path(folder).resolve()
         self.prefix = BOUND if bound else ()
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
-        self.children = {}  # started by this process; another one stops them by process id
+        self.children = {}  # started by this process; a different one stops them by process id
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def start(self):

@@ -112,7 +112,7 @@ def test_later_rules_and_logs_without_an_account_are_left_out(tmp_path):
     log_of(tmp_path, "write_report")
     (tmp_path / "make_tables.log").write_text("cut off")
     (tmp_path / "collect_runs.log").write_text('account: {"step": "collect-ru')
-    account = accounts.read([tmp_path], CONFIG, after=["write_report"])
+    account = accounts.read([tmp_path], CONFIG, ignored_rules=["write_report"])
     assert account.jobs == [] and account.left_out == {"not of this grid": 0, "without an account": 2}
     assert account.span == {"first_job_began": None, "last_job_ended": None}
 
