@@ -67,12 +67,12 @@ def balance_of(labels, groups, k):
     return min(Fraction(low, high) for low, high in zip(counts.min(axis=0).tolist(), counts.max(axis=0).tolist(), strict=True))
 
 
-def fit_fair_flow(X, groups, k, seed, min_balance):
-    return fair_flow(X, groups, k, np.random.default_rng(seed), balance=float(min_balance))
+def fit_fair_flow(X, groups, k, seed, target):
+    return fair_flow(X, groups, k, np.random.default_rng(seed), balance=float(target))
 
 
-def fit_fair_limit(X, groups, k, seed, min_balance):
-    bounds = (min_balance / (1 + min_balance), 1 / (1 + min_balance))  # with two groups, a balance is an interval of shares
+def fit_fair_limit(X, groups, k, seed, target):
+    bounds = (target / (1 + target), 1 / (1 + target))  # with two groups, a balance is an interval of shares
     limits = share_limits(0, {0: bounds, 1: bounds})
     return fair_limit(X, groups, k, np.random.default_rng(seed), limits, np.arange(2)[:, None])
 
@@ -87,7 +87,7 @@ def main():
     for (name, k, slack), (optimal, published) in PRINTED.items():
         X, groups = tables[name]
         counts = np.bincount(groups).tolist()
-        min_balance = (1 - Fraction(str(slack))) * (min(counts) // k) / -(-max(counts) // k)
+        target = (1 - Fraction(str(slack))) * (min(counts) // k) / -(-max(counts) // k)
         # fair-limit is held against both; MPFC's assignments come from a commercial solver.
         for method, fit, bar in (
             ("fair-flow", fit_fair_flow, published),
@@ -95,14 +95,12 @@ def main():
         ):
             inertias, start = [], time.process_time()
             for seed in range(seeds):
-                clustering = fit(X, groups, k, seed, min_balance)
-                if balance_of(clustering.labels, groups, k) >= min_balance:
+                clustering = fit(X, groups, k, seed, target)
+                if balance_of(clustering.labels, groups, k) >= target:
                     inertias.append(clustering.inertia)
             seconds = (time.process_time() - start) / seeds
             where, best = f"{method}, {name}, k = {k}, lambda = {slack}", min(inertias, default=np.inf)
-            print(
-                f"{where}: {len(inertias)} of {seeds} seeds keep {float(min_balance):.5f}; {best:,.1f}; {seconds:.2f} s a fit"
-            )
+            print(f"{where}: {len(inertias)} of {seeds} seeds keep {float(target):.5f}; {best:,.1f}; {seconds:.2f} s a fit")
             bars.at_most(f"{where}: best / {bar:,}", best / (bar + 0.5), 1, "")
             if method == "fair-limit":
                 bars.at_least(f"{where}: seeds that keep it", len(inertias), seeds, "")

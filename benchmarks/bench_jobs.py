@@ -51,10 +51,10 @@ def make_inputs() -> dict[str, str]:
         json_path="data.json",
     )
     step("measure-geometry", data="data.npz", dataset=DATASET, base_seed="0", output="geometry.json")
-    step("extract-clusterlets", data="data.npz", groups="groups.npz", labels="labels.npz", **block)
+    step("extract-clusterlets", data="data.npz", pieces="pieces.npz", labels="labels.npz", **block)
     step("sum-distances", data="data.npz", dataset=DATASET, labels="labels.npz", base_seed="0", output="distances.npz")
-    step("sample-partitions", groups="groups.npz", sample_size="20000", output="partitions.npz", **block)
-    inputs = {"groups": "groups.npz", "distances": "distances.npz", "geometry": "geometry.json"}
+    step("sample-partitions", pieces="pieces.npz", sample_size="20000", output="partitions.npz", **block)
+    inputs = {"pieces": "pieces.npz", "distances": "distances.npz", "geometry": "geometry.json"}
     return {
         **inputs,
         "data": "data.npz",
@@ -82,7 +82,7 @@ def main() -> int:
         cpu = cpu_of_job("score-method", partitions="partitions.npz", **options, **inputs)
         bars.at_most(f"job of matcher C, k = {K}, ten seeds", cpu, 0.5, "s of CPU")
         one = {"data": "data.npz", "dataset": DATASET, "k": "2", "seeds": "0-0", "base_seed": "0"}
-        cpu = cpu_of_job("extract-clusterlets", groups="one.npz", labels="one_labels.npz", **one)
+        cpu = cpu_of_job("extract-clusterlets", pieces="one.npz", labels="one_labels.npz", **one)
         bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
         sums = {"data": "data.npz", "dataset": DATASET, "labels": "one_labels.npz", "base_seed": "0"}
         cpu = cpu_of_job("sum-distances", **sums, output="one_sums.npz")

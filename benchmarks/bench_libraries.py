@@ -69,11 +69,9 @@ def fit_elsewhere(python: Path, entry: str, table: Path, k: int, seconds: int, m
         process = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, cwd=folder)
         if answer.exists():
             return json.loads(answer.read_text(encoding="utf-8"))
-    last_line = (process.stderr.strip().splitlines() or [""])[-1]
+    error = (process.stderr.strip().splitlines() or [""])[-1]
     return {
-        "reason": f"stopped after {seconds} s"
-        if process.returncode == -24
-        else f"status {process.returncode}: {last_line[:150]}"
+        "reason": f"stopped after {seconds} s" if process.returncode == -24 else f"status {process.returncode}: {error[:150]}"
     }
 
 

@@ -28,38 +28,34 @@ cli.main(sys.argv[1:])
 """
 
 
-def snakemake(folder: str, config_files: list[str], *options: str) -> str:
+def snakemake(folder: str, configs: list[str], *options: str) -> str:
     """What Snakemake prints for a grid."""
     command = [sys.executable, "-c", SNAKEMAKE, "--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *options]
     process = subprocess.run(
-        [*command, *(["--configfile", *config_files] if config_files else [])],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-        text=True,
+        [*command, *(["--configfile", *configs] if configs else [])], cwd=folder, check=True, capture_output=True, text=True
     )
     return process.stdout + process.stderr
 
 
-def finish(folder: str, config_files: list[str]) -> int:
+def finish(folder: str, configs: list[str]) -> int:
     """Make all files of a grid, empty, as if a run had; return how many."""
-    rows = snakemake(folder, config_files, "--summary").splitlines()
+    rows = snakemake(folder, configs, "--summary").splitlines()
     table = rows[next(number for number, row in enumerate(rows) if row.startswith("output_file")) + 1 :]
     paths = [Path(folder) / row.split("\t")[0] for row in table if "\t" in row]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    snakemake(folder, config_files, "--touch", "--forceall")
+    snakemake(folder, configs, "--touch", "--forceall")
     return len(paths)
 
 
 def main() -> int:
     bars = Bars()
-    for name, config_files in GRIDS.items():
+    for name, configs in GRIDS.items():
         with tempfile.TemporaryDirectory() as folder:
-            count = finish(folder, config_files)
+            count = finish(folder, configs)
             before, began = cpu_of_children(), time.perf_counter()
-            output = snakemake(folder, config_files)
+            output = snakemake(folder, configs)
             wall, cpu = time.perf_counter() - began, cpu_of_children() - before
             if "Nothing to be done" not in output:
                 raise SystemExit(f"{name}: the grid was not finished:\n{output}")

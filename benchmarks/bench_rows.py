@@ -32,13 +32,13 @@ def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
     """Name, arguments and output of every step that reads instances, in order."""
     read = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
     yield "prepare-user-table", [*read.split(), *READ], "people.npz"
-    yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --groups groups.npz --labels labels.npz".split(), "labels.npz"
+    yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --pieces pieces.npz --labels labels.npz".split(), "labels.npz"
     measure = "measure-geometry --data people.npz --dataset people --base-seed 0 --output geometry.json"
     yield "measure-geometry", measure.split(), "geometry.json"
     summed = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
     yield "sum-distances", summed.split(), "sums.npz"
     for method in FITS:
-        files = f"--parameters {{}} --limits {{}} --groups groups.{method}.npz --labels labels.{method}.npz"
+        files = f"--parameters {{}} --limits {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
         arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *files.split()]
         yield f"fit-method ({method})", arguments, f"labels.{method}.npz"
 

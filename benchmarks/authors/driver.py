@@ -1,7 +1,8 @@
 """Runs the matchers of the authors' package on clusterlets from a file: authors/bin/python -I driver.py cases.json answers.json
 
 It runs in an environment of its own that holds clusterlets==0.0.3, and communicates by files, because that package has the
-import name of ours. A case has the clusterlets of one repetition; the answer has the clusters of each matcher, as lists of indices.
+import name of ours. A case has the clusterlets of one repetition; the answer has the clusters of each matcher, as
+lists of indices.
 """
 
 import json

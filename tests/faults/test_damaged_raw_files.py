@@ -59,10 +59,10 @@ def steps(tmp_path):
         (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
     ],
 )
-def test_damaged_pima_is_reported_by_its_line(content, complaint, steps):
+def test_damaged_pima_is_reported_by_its_line(content, problem, steps):
     steps.put("pima", "diabetes.csv", content)
     steps.fetch("pima")
-    message = steps.refuse("pima", complaint)
+    message = steps.refuse("pima", problem)
     assert "Delete diabetes.csv" in message and "CLUSTERLETS_MIRROR" in message and "EXCLUDE=pima" in message
 
 
@@ -84,10 +84,10 @@ def test_damaged_pima_is_reported_by_its_line(content, complaint, steps):
         ("digits", "digits.csv.gz", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
     ],
 )
-def test_files_of_a_different_kind_are_refused(name, file, content, complaint, steps):
+def test_files_of_a_different_kind_are_refused(name, file, content, problem, steps):
     steps.put(name, file, content)
     steps.fetch(name)
-    steps.refuse(name, complaint)
+    steps.refuse(name, problem)
 
 
 def test_changed_values_of_the_right_shape_are_refused(steps):

@@ -1,4 +1,4 @@
-"""The private SLURM keeps away from every other one: it refuses to start next to it, and stops nothing that it did not start."""
+"""The private SLURM keeps away from every other one: it does not start next to it, and stops nothing that it did not start."""
 
 import os
 import shutil
@@ -65,9 +65,8 @@ def test_what_is_bound_ends_with_the_process_that_started_it():
         child = Path("/proc", parent.stdout.readline().strip(), "cmdline")
         private.wait_until(lambda: child.read_bytes().startswith(b"sleep"), "the program did not start")
         parent.kill()
-        private.wait_until(
-            lambda: not (child.exists() and child.read_bytes()), "the program lives on"
-        )  # a zombie has no command line
+        # The command line of a zombie is empty.
+        private.wait_until(lambda: not (child.exists() and child.read_bytes()), "the program lives on")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may start it")

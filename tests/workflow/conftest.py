@@ -121,8 +121,8 @@ def workflow(tmp_path):
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, worker_id):
     """A finished run of the tiny grid on two cores; tests must leave it as it is. One of xdist's workers makes it for all."""
-    of_worker = tmp_path_factory.getbasetemp()
-    tiny = Workflow((of_worker if worker_id == "master" else of_worker.parent) / "tiny-grid")
+    worker_folder = tmp_path_factory.getbasetemp()
+    tiny = Workflow((worker_folder if worker_id == "master" else worker_folder.parent) / "tiny-grid")
     tiny.folder.mkdir(exist_ok=True)
     with open(tiny.folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -16,7 +16,7 @@ class WorkflowError(WorkflowError):
 
 if not os.path.isdir(CHECKOUT):
     raise WorkflowError(
-        f"The jobs run the package beside the Snakefile, and {CHECKOUT} is no folder. Clone the repository, and name the "
+        f"The jobs run the package next to the Snakefile, and {CHECKOUT} is not a folder. Clone the repository, and name the "
         "clone's Snakefile in the module (docs/extending.md)."
     )
 if workflow.modifier.path_modifier.prefix or workflow.modifier.path_modifier.modifies_prefixes:
@@ -29,7 +29,7 @@ if set("{}") & set(CHECKOUT):
         f"The checkout is in {CHECKOUT}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without braces."
     )
 
-# Use the package beside the Snakefile, not an installed one, and import nothing else from that folder: a user's file there
+# Use the package next to the Snakefile, not an installed one, and import nothing else from that folder: a user's file there
 # must not replace a library's module. For the jobs, workflow/step.py does the same.
 sys.path.insert(0, CHECKOUT)
 import clusterlets
@@ -101,7 +101,7 @@ onstart:
 
 
 def whole_configuration(wildcards):
-    """What results depend on, as JSON; a function, because Snakemake reads braces in a plain string as wildcards."""
+    """The settings that results depend on, as JSON; a function, because Snakemake reads braces in a plain string as wildcards."""
     return results_settings(config)
 
 
@@ -124,7 +124,7 @@ if workflow.is_main_process:
 def captioned(path):
     """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form.
 
-    Of files that every variant has the label also tells the folder.
+    The label of a file that every variant has also names the folder.
     """
     result = path.removeprefix("{place}/").removeprefix(f"{OUT}/").rpartition(".")[0]
     category, _ = captions.by_result()[result]
