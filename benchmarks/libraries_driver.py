@@ -67,7 +67,7 @@ def clusterers(package):
     def prepare(X, groups, k):
         from sklearn.base import ClusterMixin
 
-        root, class_names, failed = import_module(package), set(), 0
+        root, names, failed = import_module(package), set(), 0
         for module in pkgutil.walk_packages(root.__path__, f"{package}.", onerror=lambda name: None):
             try:
                 members = vars(import_module(module.name)).values()
@@ -75,11 +75,9 @@ def clusterers(package):
                 failed += 1
                 continue
             classes = [member for member in members if isinstance(member, type) and member.__module__.startswith(package)]
-            class_names |= {
-                kind.__name__ for kind in classes if issubclass(kind, ClusterMixin) or "cluster" in kind.__name__.lower()
-            }
+            names |= {kind.__name__ for kind in classes if issubclass(kind, ClusterMixin) or "cluster" in kind.__name__.lower()}
         raise ValueError(
-            f"classes that cluster: {', '.join(sorted(class_names)) or 'none'} (modules that need more libraries: {failed})"
+            f"classes that cluster: {', '.join(sorted(names)) or 'none'} (modules that need more libraries: {failed})"
         )
 
     return prepare

@@ -9,8 +9,8 @@ from clusterlets.datasets.table import Table
 # "id", "person_id" and "personID", but neither "paid" nor "humid".
 _IDENTIFIER = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|rowid|row_number)$")
 _POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code|plz)(?:$|[^A-Za-z])", re.IGNORECASE)
-#: Smallest ratio of distinct values to values in a column of identifiers.
-NEARLY = 0.98
+#: Smallest fraction of distinct values in a column of identifiers.
+MIN_DISTINCT = 0.98
 _MIN_ROWS = 50  # in fewer rows, whole numbers may all differ by chance
 #: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
@@ -21,7 +21,7 @@ MAX_GROUPS = 20
 def not_a_feature(name: str, values: np.ndarray) -> str | None:
     """Why a numeric column (n,) is probably not a feature: a postcode or an identifier, by its name or its values. O(n log n).
 
-    The values of an identifier are whole numbers of which nearly all differ (:data:`NEARLY`); missing ones (NaN) do not count.
+    The values of an identifier are whole numbers of which nearly all differ (:data:`MIN_DISTINCT`); NaN does not count.
     """
     if _POSTCODE.search(name):
         return "a postcode, by its name"
@@ -29,7 +29,7 @@ def not_a_feature(name: str, values: np.ndarray) -> str | None:
         return "an identifier, by its name"
     values = values[~np.isnan(values)]
     distinct = len(np.unique(values))
-    if len(values) < _MIN_ROWS or distinct < NEARLY * len(values) or (values != np.floor(values)).any():
+    if len(values) < _MIN_ROWS or distinct < MIN_DISTINCT * len(values) or (values != np.floor(values)).any():
         return None
     if distinct < len(values):
         return "whole numbers that nearly all differ"

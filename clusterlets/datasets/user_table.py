@@ -330,7 +330,7 @@ class _Column:
 
     @property
     def unusable(self) -> int:
-        """Cells that are neither a number nor a boolean."""
+        """How many cells are neither a number nor a boolean, nor missing where that is allowed."""
         missing = self.kinds["missing"] if self._may_miss else 0
         return self.kinds.total() - self.kinds["number"] - self.kinds["boolean"] - missing
 

@@ -96,7 +96,7 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
             f"{dataset}: the receipt {receipt_path} was damaged and has been removed. Run the same command again."
         ) from None
     for file, expected in listed.items():
-        _compare(dataset, folder / file, expected, receipt_path)
+        _require_unchanged(dataset, folder / file, expected, receipt_path)
     return receipt
 
 
@@ -112,7 +112,7 @@ def _listed_hashes(dataset: str, receipt: dict) -> dict[str, str]:
     return hashes
 
 
-def _compare(dataset: str, path: Path, expected: str, receipt_path: Path) -> None:
+def _require_unchanged(dataset: str, path: Path, expected: str, receipt_path: Path) -> None:
     if not path.is_file():
         problem = "has gone"
     elif hashlib.sha256(path.read_bytes()).hexdigest() != expected:

@@ -24,7 +24,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     projection: one line for each row and cluster (.csv)
     """
     all_runs, settings = read_runs(runs), json.loads(config)
-    best, comparable = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
+    best, similar = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
 
     @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and memory may not hold all tables
     def table(dataset: str) -> Prepared:
@@ -35,11 +35,10 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
         for row, clusters in _recover(best, settings, results)
     ]
     write_csv(composition, join(frames, clusterings.COMPOSITION))
-    if len(comparable):
-        comparable = comparable[comparable["dataset"] == clusterings.clearest_dataset(comparable, table)]
+    if len(similar):
+        similar = similar[similar["dataset"] == clusterings.clearest_dataset(similar, table)]
     frames = [
-        clusterings.projection(row, clusters, table(row["dataset"]))
-        for row, clusters in _recover(comparable, settings, results)
+        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recover(similar, settings, results)
     ]
     write_csv(projection, join(frames, clusterings.PROJECTION))
 

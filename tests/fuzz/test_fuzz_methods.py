@@ -174,9 +174,7 @@ def a_command_gets_what_is_configured_or_is_refused(example):
             values = {**{name: as_configured(value) for name, value in point.items()}, "k": "3"}
             assert arguments == expected_arguments(example["words"], values) and table.endswith("/table.csv")
             received.append(arguments)
-        assert all(first != second for first, second in itertools.combinations(received, 2)), (
-            "two configurations are the same run"
-        )
+        assert all(first != second for first, second in itertools.combinations(received, 2)), "two configurations are one run"
         assert not Path("hit").exists()
 
 

@@ -124,12 +124,10 @@ def hashes(folder):
     results = folder / "results"
     files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
     promised = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
-    return {
-        file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(promised, key=_sort_key)
-    }
+    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(promised, key=_order)}
 
 
-def _sort_key(file):
+def _order(file):
     return ORDER.index(file.parts[0]) if file.parts[0] in ORDER else len(ORDER), file.as_posix()
 
 
@@ -144,7 +142,7 @@ def mismatch(folder, native=None):
     wrong = [file for file in actual | correct if actual.get(file) != correct.get(file)]
     if not wrong:
         return ""
-    wrong.sort(key=lambda file: _sort_key(Path(file)))
+    wrong.sort(key=lambda file: _order(Path(file)))
     lines = [f"{len(wrong)} of {len(correct)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
     lines += [_difference(*(run / "results" / wrong[0] for run in (native, folder)))] if native else []
     return "\n".join([*lines, "All: " + " ".join(wrong)])

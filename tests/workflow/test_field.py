@@ -78,11 +78,9 @@ def test_the_leaderboard_holds_every_method_under_every_limit(field):
     assert {name for name, kind in kinds.items() if kind == "output"} == {"FRAC (nearest)", "FRAC-OE (nearest)"}
     rows = [row for row in rows_of(field["leaderboard.csv"]) if row["kind"] != "clusterlets"]
     keys = [(row["dataset"], row["limit"], row["method"]) for row in rows]
-    ranked_names = {name for name, kind in kinds.items() if kind != "clusterlets"}
+    listed = {name for name, kind in kinds.items() if kind != "clusterlets"}
     limits = ("0.01", "0.02", "0.05", "0.1")
-    assert sorted(keys) == sorted(
-        (dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in ranked_names
-    )
+    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in listed)
     assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUPS} == {
         ("no result", "unsupported 2")
     }
@@ -91,7 +89,7 @@ def test_the_leaderboard_holds_every_method_under_every_limit(field):
     assert {row["starts"] for row in rows} == {"2"}
 
 
-# A method of the field under another name, with its random stream and the one value that the field tries.
+# A method of the field under a different name, with its random stream and the one value that the field tries.
 TWIN = """
 from clusterlets.methods.fair_lp import FairLP
 

@@ -50,27 +50,27 @@ from clusterlets.steps.options import shell_line, shell_prefix
 from clusterlets.storage import result_place
 
 
-def explained(function):
-    """The function, whose errors for users Snakemake shows without a traceback."""
+def without_traceback(function):
+    """A function whose errors for users Snakemake shows without a traceback."""
 
     @functools.wraps(function)
-    def explaining(*arguments):
+    def wrapped(*arguments):
         try:
             return function(*arguments)
         except ClusterletsError as error:
             raise WorkflowError(str(error)) from None
 
-    return explaining
+    return wrapped
 
 
 if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one spells as it likes
     for file in workflow.configfiles:
-        explained(check_spelling)(file)
-    explained(check_words)(workflow.config_settings.config_args)
-config = explained(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
-explained(figures.declarations)()
+        without_traceback(check_spelling)(file)
+    without_traceback(check_words)(workflow.config_settings.config_args)
+config = without_traceback(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
+without_traceback(figures.declarations)()
 set_mirror(config)
-plan = explained(Plan)(config)
+plan = without_traceback(Plan)(config)
 OUT = plan.results
 # For the directive "cache", which without --cache would make Snakemake warn of each rule.
 CACHE = workflow.enable_cache
@@ -87,7 +87,7 @@ wildcard_constraints:
 
 
 if workflow.is_main_process:  # not inside a cluster's jobs
-    explained(check_writable)(".snakemake")  # even a dry run writes there
+    without_traceback(check_writable)(".snakemake")  # even a dry run writes there
 
 
 include: "workarounds.smk"
@@ -95,9 +95,9 @@ include: "workarounds.smk"
 
 onstart:
     prepare_scheduler()
-    explained(check_writable)(OUT)
+    without_traceback(check_writable)(OUT)
     if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
-        explained(check_libraries)()
+        without_traceback(check_libraries)()
 
 
 def whole_configuration(wildcards):
