@@ -19,7 +19,7 @@
 #   make field      runs every method on ten datasets and six further groups, about an hour; EXCLUDE too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
-#   make archive    packs a finished run (RESULTS=results/field: another one) as a Workflow Run RO-Crate, ready to deposit;
+#   make archive    packs a finished run (RESULTS=results/field: a different one) as a Workflow Run RO-Crate, ready to deposit;
 #                   AGENT='A Name' is who ran it (default: git's user.name)
 #   make compare    compares the results' numbers with those in reference/paper
 #   make reference  replaces reference/paper with the results' numbers
@@ -159,7 +159,7 @@ as-published: data
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/as_published.yaml
 	@cat results/as_published.md
 
-# Their package has our import name and another licence: it stays in an environment of its own, which nothing else uses.
+# Their package has our import name and a different licence: it stays in an environment of its own, which nothing else uses.
 AUTHORS := $(VENV)/authors
 authors: $(READY)
 	@test -x $(AUTHORS)/bin/python || $(VENV)/bin/python -m venv $(AUTHORS)
@@ -222,7 +222,7 @@ reference-field: $(READY)
 	@du -sh reference/field
 
 # uv installs a lock in seconds, pip takes a minute. uv itself is a locked wheel; if there is none for this machine, or it fails
-# with pip's configured index, pip installs the same. Neither accepts a file with another hash.
+# with pip's configured index, pip installs the same. Neither accepts a file with a different hash.
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 install = if test -x $(VENV)/bin/uv && $(VENV)/bin/uv pip install --quiet --python $(1) $(2) 2> $(VENV)/uv.log; then :; \
     else $(PIP) --python $(1) install --quiet $(2); fi

@@ -121,7 +121,7 @@ def plot(measured: pd.DataFrame, limits: Limits, path: Path) -> None:
 
 
 def name_ends(axes, x: float, names: list[tuple[float, str]], colors: dict[str, str]) -> None:
-    """Names beside the ends of lines at x, moved apart where they would overlap."""
+    """Names next to the ends of lines at x, moved apart where they would overlap."""
     from matplotlib.patheffects import withStroke
 
     low, high = np.log(axes.get_ylim())

@@ -47,7 +47,7 @@ print(min(seconds(2000) for _ in range(5)) / 2000)
 
 
 def published_seconds_per_sample(python: str) -> float:
-    """CPU time of one sample for one omega, measured in another environment."""
+    """CPU time of one sample for one omega, measured in its own environment."""
     process = subprocess.run([python, "-I", "-c", DATA + PUBLISHED], capture_output=True, text=True, check=True)
     return float(process.stdout.split()[-1])
 

@@ -37,11 +37,11 @@ def fit_method(
 
     data: the prepared dataset (.npz)
     method: its entry in the configuration, as JSON
-    dataset: name of the dataset, a part of the random streams
+    dataset: name of the dataset, part of the seed of the random streams
     k: requested number of clusters
     parameters: arguments of fit, as JSON
     seeds: block of seeds, as in 0-9
-    base_seed: first part of the random streams
+    base_seed: first part of the seed of the random streams
     limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)

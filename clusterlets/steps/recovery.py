@@ -53,6 +53,6 @@ def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tupl
         yield row, clusters
 
 
-def join(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+def join(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     """The lines of all runs as one table, which has its columns even without lines."""
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)

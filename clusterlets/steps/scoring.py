@@ -43,7 +43,7 @@ def score_method(
     parameters: arguments of fit or match, as JSON
     settings: further parameters, the same for the whole grid, as JSON
     seeds: block of seeds, as in 0-9
-    base_seed: first part of the random streams
+    base_seed: first part of the seed of the random streams
     limits: time and memory that a matching may take, as JSON
     pieces: the clusters of every output and seed, or the clusterlets (.npz)
     geometry: measurements of the dataset (JSON)

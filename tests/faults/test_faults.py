@@ -53,7 +53,7 @@ def zipped(toy, site):
 
 @pytest.fixture
 def child(toy):
-    """Start a process that fetches the toy, with another program if need be; none outlives the test."""
+    """Start a process that fetches the toy, with a different program if need be; none outlives the test."""
     started = []
 
     def start(program=CHILD, *arguments):
@@ -227,7 +227,7 @@ BAD_ARCHIVES = {
     "truncated": (_STORED[:-30], "does not serve an intact zip archive .File is not a zip file"),
     "without the member": (archive({"readme.txt": b"moved"}), "its archive holds no diabetes.csv"),
     "a web page": (b"<html>Please log in</html>", "is a web page, not data"),
-    "another byte": (_damaged(b"5000,", 0, b"?"), "does not serve an intact zip archive .*Bad CRC-32"),
+    "a changed byte": (_damaged(b"5000,", 0, b"?"), "does not serve an intact zip archive .*Bad CRC-32"),
     "no directory": (_damaged(b"PK\x01\x02", 0, b"?"), "Bad magic number for central directory"),
     "encrypted": (_damaged(b"PK\x01\x02", 8, b"\x01"), "encrypted"),
     "an unknown compression": (_damaged(b"PK\x01\x02", 10, b"\x63"), "compression method is not supported"),

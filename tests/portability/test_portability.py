@@ -19,7 +19,7 @@ KERNELS = {"Nehalem": "SSE42", "Sandybridge": "AVX", "Haswell": "AVX2", "Skylake
 # The features of this machine that numpy uses beyond those that it always requires.
 OPTIONAL_FEATURES = [feature for feature in __cpu_dispatch__ if __cpu_features__[feature]]
 WITHOUT_OPTIONAL_FEATURES = {"NPY_DISABLE_CPU_FEATURES": " ".join(OPTIONAL_FEATURES)}
-# glibc takes exp and log from another file where there are no fused products, and they round differently.
+# glibc takes exp and log from a different file where there are no fused products, and they round differently.
 OLD_GLIBC = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"}
 
 
@@ -134,7 +134,7 @@ def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native):
     assert [step for step in loaded if "sklearn" in loaded[step] and step in {job[0] for job in up_to_the_runs(jobs)}] == []
 
 
-def test_the_workflow_itself_with_every_optimisation_switched_off(native, generic, tmp_path):
+def test_the_workflow_itself_gives_the_same_bytes_with_every_optimisation_switched_off(native, generic, tmp_path):
     old = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
     tiny_grid.snakemake(tmp_path, variables={**old, **WITHOUT_OPTIONAL_FEATURES, **OLD_GLIBC, **generic})
     mismatch = tiny_grid.mismatch(tmp_path, native[0])

@@ -71,7 +71,7 @@ class NotRun(Exception):
 
 
 def check_alone():
-    """Raise NotRun where a SLURM or munge is configured or running: this machine may be a part of a cluster.
+    """Raise NotRun where a SLURM or munge is configured or running: this machine may be part of a cluster.
 
     An installed package is neither: Debian's brings /etc/munge/munge.key, but no slurm.conf, and a container starts no service.
     """

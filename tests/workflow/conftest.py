@@ -43,14 +43,14 @@ class Run:
 
 
 class Workflow:
-    """The workflow of this checkout, or of a copy of it, run in another working directory."""
+    """The workflow of this checkout, or of a copy of it, run in a different working directory."""
 
     def __init__(self, folder: Path, root: Path = ROOT):
         self.folder = folder
         self.root = root
 
     def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
-        """The same run in another folder, finished or not, as if it had been made there."""
+        """The same run in a different folder, finished or not, as if it had been made there."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
         return Workflow(folder, root)
 

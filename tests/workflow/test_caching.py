@@ -1,4 +1,4 @@
-"""Snakemake's cache between workflows restores what was computed before: when an edit is taken back, or in another folder."""
+"""Snakemake's cache between workflows restores earlier results: when an edit is taken back, or in a different folder."""
 
 from pathlib import Path
 
@@ -58,7 +58,7 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-def test_a_revert_and_another_folder_restore_all_but_what_limits_or_programs_decide(workflow_in, tmp_path_factory, cache):
+def test_a_revert_and_a_different_folder_restore_all_but_what_limits_or_programs_decide(workflow_in, tmp_path_factory, cache):
     here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
     assert here.run(SHORT) == CACHED | NOT_CACHED
     assert ("sleepy", "timeout") in statuses(here.workflow)
