@@ -19,7 +19,7 @@
 #   make field      runs every method on ten datasets and six further groups, about an hour; EXCLUDE too
 #   make field-demo runs every method on bundled datasets, minutes
 #   make verify     checks that the results are what their manifest says, byte for byte
-#   make archive    packs a finished run (RESULTS=results/field: another one) as a Workflow Run RO-Crate, ready to deposit;
+#   make archive    packs a finished run (RESULTS=results/field: a different one) as a Workflow Run RO-Crate, ready to deposit;
 #                   AGENT='A Name' is who ran it (default: git's user.name)
 #   make compare    compares the results' numbers with those in reference/paper
 #   make reference  replaces reference/paper with the results' numbers
@@ -29,7 +29,7 @@
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
-# Processes that run tests side by side.
+# Processes that run tests in parallel.
 WORKERS ?= $(CORES)
 EXCLUDE ?=
 RESULTS ?= results
@@ -67,7 +67,7 @@ export PYTHONDONTWRITEBYTECODE :=
 ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
-# People put spaces after commas, or instead of them; a shell would take what follows for another setting.
+# People put spaces after commas, or instead of them; a shell would take what follows for a setting of its own.
 COMMA := ,
 SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
@@ -159,7 +159,7 @@ as-published: data
 	@$(SNAKEMAKE) $(SETTINGS) --configfile workflow/configs/as_published.yaml
 	@cat results/as_published.md
 
-# Their package has our import name and another licence: it stays in an environment of its own, which nothing else uses.
+# Their package has our import name and a different licence: it stays in an environment of its own, which nothing else uses.
 AUTHORS := $(VENV)/authors
 authors: $(READY)
 	@test -x $(AUTHORS)/bin/python || $(VENV)/bin/python -m venv $(AUTHORS)
@@ -199,7 +199,7 @@ reference: verify
 	@cp $(RESULTS)/figures/verdict.png docs/figures/
 	@du -sh reference/paper
 
-# What copies of the paper would be called is measured with many seeds; every other run reads it from the package.
+# The error rates of the verdicts are measured with many seeds; every other run reads them from the package.
 reference-extended: verify
 	@mkdir -p reference/extended
 	@cp $(RESULTS)/sensitivity.csv $(RESULTS)/sensitivity.md reference/extended/
@@ -222,7 +222,7 @@ reference-field: $(READY)
 	@du -sh reference/field
 
 # uv installs a lock in seconds, pip takes a minute. uv itself is a locked wheel; if there is none for this machine, or it fails
-# with pip's configured index, pip installs the same. Neither accepts a file with another hash.
+# with pip's configured index, pip installs the same. Neither accepts a file with a different hash.
 PIP := $(VENV)/bin/python -m pip --disable-pip-version-check
 install = if test -x $(VENV)/bin/uv && $(VENV)/bin/uv pip install --quiet --python $(1) $(2) 2> $(VENV)/uv.log; then :; \
     else $(PIP) --python $(1) install --quiet $(2); fi
@@ -236,7 +236,7 @@ $(LOCKED):
 	@$(call install,$(VENV)/bin/python,--require-hashes -r requirements.lock)
 	@touch $@
 
-# The project itself is installed as pyproject.toml says, and again when that changes.
+# The project itself is installed as pyproject.toml says, and again when that file changes.
 $(READY): | $(LOCKED)
 	@$(call install,$(VENV)/bin/python,--no-deps --no-build-isolation --editable .)
 	@rm -f $(VENV)/.ready-*-project

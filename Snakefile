@@ -4,7 +4,7 @@ from snakemake.utils import min_version
 
 min_version("9.0")
 
-# The folder of this file; workflow.basedir would be another one if a Snakefile imports this workflow as a module.
+# The folder of this file; workflow.basedir would be a different one if a Snakefile imports this workflow as a module.
 CHECKOUT = workflow.current_basedir.get_path_or_uri(secret_free=True)
 
 
@@ -22,7 +22,7 @@ include: "workflow/rules/caching.smk"
 report: f"{CAPTIONS}/workflow.rst"
 
 
-# These need the network or take seconds: on a cluster they and the figures run beside Snakemake instead of waiting in a queue.
+# These need the network or take seconds: on a cluster they and the figures run where Snakemake does instead of waiting in a queue.
 localrules:
     fetch_dataset,
     prepare_dataset,

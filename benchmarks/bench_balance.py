@@ -2,7 +2,7 @@
 
     python benchmarks/bench_balance.py [--seeds 10]
 
-The tables are adult by sex and bank by marital status (married or single), numeric features alone, from 0 to 1. The balance
+The tables are adult by sex and bank by marital status (married or single), only numeric features, scaled to 0..1. The balance
 is (1 - lambda) floor(n_min / k) / ceil(n_max / k), the rule of that paper, which printed the best of a hundred seeds.
 fair-limit keeps it in every cluster, fair-flow up to whole instances, so that seeds that miss it do not count. The raw files
 lie in the folder that CLUSTERLETS_MIRROR names, or in ../shared/datasets. Times are CPU time of the one thread.
@@ -67,12 +67,12 @@ def balance_of(labels, groups, k):
     return min(Fraction(low, high) for low, high in zip(counts.min(axis=0).tolist(), counts.max(axis=0).tolist(), strict=True))
 
 
-def fit_fair_flow(X, groups, k, seed, least):
-    return fair_flow(X, groups, k, np.random.default_rng(seed), balance=float(least))
+def fit_fair_flow(X, groups, k, seed, target):
+    return fair_flow(X, groups, k, np.random.default_rng(seed), balance=float(target))
 
 
-def fit_fair_limit(X, groups, k, seed, least):
-    bounds = (least / (1 + least), 1 / (1 + least))  # with two groups, a balance is an interval of shares
+def fit_fair_limit(X, groups, k, seed, target):
+    bounds = (target / (1 + target), 1 / (1 + target))  # with two groups, a balance is an interval of shares
     limits = share_limits(0, {0: bounds, 1: bounds})
     return fair_limit(X, groups, k, np.random.default_rng(seed), limits, np.arange(2)[:, None])
 
@@ -87,7 +87,7 @@ def main():
     for (name, k, slack), (optimal, published) in PRINTED.items():
         X, groups = tables[name]
         counts = np.bincount(groups).tolist()
-        least = (1 - Fraction(str(slack))) * (min(counts) // k) / -(-max(counts) // k)
+        target = (1 - Fraction(str(slack))) * (min(counts) // k) / -(-max(counts) // k)
         # fair-limit is held against both; MPFC's assignments come from a commercial solver.
         for method, fit, bar in (
             ("fair-flow", fit_fair_flow, published),
@@ -95,12 +95,12 @@ def main():
         ):
             inertias, start = [], time.process_time()
             for seed in range(seeds):
-                clustering = fit(X, groups, k, seed, least)
-                if balance_of(clustering.labels, groups, k) >= least:
+                clustering = fit(X, groups, k, seed, target)
+                if balance_of(clustering.labels, groups, k) >= target:
                     inertias.append(clustering.inertia)
             seconds = (time.process_time() - start) / seeds
             where, best = f"{method}, {name}, k = {k}, lambda = {slack}", min(inertias, default=np.inf)
-            print(f"{where}: {len(inertias)} of {seeds} seeds keep {float(least):.5f}; {best:,.1f}; {seconds:.2f} s a fit")
+            print(f"{where}: {len(inertias)} of {seeds} seeds keep {float(target):.5f}; {best:,.1f}; {seconds:.2f} s a fit")
             bars.at_most(f"{where}: best / {bar:,}", best / (bar + 0.5), 1, "")
             if method == "fair-limit":
                 bars.at_least(f"{where}: seeds that keep it", len(inertias), seeds, "")

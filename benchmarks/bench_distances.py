@@ -1,9 +1,9 @@
-"""Distance sums beside the former implementation, the error of samples, and memory: all in one run.
+"""Distance sums against the former implementation, the error of samples, and memory: all in one run.
 
     python benchmarks/bench_distances.py
 
 The former implementation (``former_distances.py``) used BLAS. bank and adult are taken as the workflow has prepared them
-(``results/prepared``), and left out where they are not there.
+(``results/prepared``), and left out if they are missing.
 """
 
 import subprocess
@@ -26,7 +26,7 @@ GROUPS = 60
 
 
 def ratio_to_former(X: np.ndarray, labels: np.ndarray, runs: int) -> tuple[float, float]:
-    """Time of the sums, and which part of the former implementation's that is; the two take turns."""
+    """Time of the sums, and its ratio to the former implementation's; the two take turns."""
     ours, former = [], []
     for _ in range(runs):
         ours.append(cpu_seconds(lambda: geometry.distance_sums(X, labels, GROUPS), runs=1))
@@ -45,23 +45,23 @@ def bank_memory() -> float:
 
 
 def print_error_of_samples(name: str, X: np.ndarray) -> None:
-    """The sampled sums beside the exact ones: 20 clusters of k-means, the cohesion of their clustering."""
+    """Compare the cohesion of 20 clusters of k-means from sampled and from exact sums."""
     labels = kmeans_labels(X, 20, np.random.default_rng(0))
-    sizes, every = np.bincount(labels), np.eye(20, dtype=bool)
+    sizes, clusters = np.bincount(labels), np.eye(20, dtype=bool)
     start = time.process_time()
     exact = geometry.distance_sums(X, labels, 20)
     middle = time.process_time()
     largest = geometry.diameter(X)
-    truth = cohesion(every, sizes, exact, largest)
+    truth = cohesion(clusters, sizes, exact, largest)
     start_sampling = time.process_time()
     draws = [geometry.sampled_sums(X, labels, 20, np.random.default_rng(seed).permutation(len(X))) for seed in range(10)]
     end = time.process_time()
-    found, told = np.transpose([cohesion_with_error(every, sizes, sums, largest) for sums in draws])
-    errors = found - truth
+    cohesions, standard_errors = np.transpose([cohesion_with_error(clusters, sizes, sums, largest) for sums in draws])
+    errors = cohesions - truth
     print(
         f"      sampled sums on {name}: {(end - start_sampling) / 10:.2f} s for {middle - start:.2f} s; cohesion "
-        f"{truth:.4f}, error {np.sqrt((errors**2).mean()):.1e} (standard error told: {np.mean(told):.1e}); "
-        f"{np.mean(np.abs(errors) <= 2 * told):.0%} of ten within two standard errors"
+        f"{truth:.4f}, error {np.sqrt((errors**2).mean()):.1e} (mean standard error: {np.mean(standard_errors):.1e}); "
+        f"{np.mean(np.abs(errors) <= 2 * standard_errors):.0%} of ten within two standard errors"
     )
 
 

@@ -1,4 +1,4 @@
-"""Fair k-means on real tables: sums of squares and seconds, against those of an exact assignment a round and of MS-FlowFC.
+"""Fair k-means on real tables: sums of squares and seconds, against those of an exact assignment per round and of MS-FlowFC.
 
     python benchmarks/bench_fair_flow.py [table ...]
 
@@ -37,17 +37,17 @@ def standardised(name):
 
 def timed(*arguments, **parameters):
     start = time.process_time()
-    found = fair_flow(*arguments, **parameters)
-    return found, time.process_time() - start
+    result = fair_flow(*arguments, **parameters)
+    return result, time.process_time() - start
 
 
-def until(X, groups, k, least):
-    """Rounds and seconds until the sum of squares is at most ``least``, and that of the first round."""
+def rounds_until(X, groups, k, target):
+    """Rounds and seconds until the sum of squares is at most ``target``, and that of the first round."""
     inertias = []
     for rounds in range(1, 100):
-        found, seconds = timed(X, groups, k, np.random.default_rng(0), max_iter=rounds)
-        inertias.append(found.inertia)
-        if found.inertia <= least:
+        result, seconds = timed(X, groups, k, np.random.default_rng(0), max_iter=rounds)
+        inertias.append(result.inertia)
+        if result.inertia <= target:
             break
     return rounds, seconds, inertias[0]
 
@@ -59,8 +59,8 @@ def main():
     bars = Bars()
     small = np.random.default_rng(0).normal(size=(50, 2)), np.arange(50) % 2
     cpu_seconds(lambda: fair_flow(*small, 3, np.random.default_rng(0)), runs=1)  # which compiles
-    heads = f"{'table':8}{'k':>4}{'SSE of each seed':>32}{'seconds each':>14}{'rounds':>10}{'gap':>10}"
-    print(f"{heads}  first round, time to MS-FlowFC")
+    header = f"{'table':8}{'k':>4}{'SSE of each seed':>32}{'seconds each':>14}{'rounds':>10}{'gap':>10}"
+    print(f"{header}  first round, time to MS-FlowFC")
     for (name, k), (known, published) in KNOWN.items():
         if name not in wanted:
             continue
@@ -70,10 +70,10 @@ def main():
         inertias = " ".join(f"{run.inertia:,.0f}" for run, _ in runs)
         seconds = " ".join(f"{seconds:.1f}" for _, seconds in runs)
         rounds = "/".join(str(run.n_iter) for run, _ in runs)
-        n_reached, reached, first = until(X, groups, k, published)
+        n_rounds, seconds_needed, first = rounds_until(X, groups, k, published)
         print(
             f"{name:8}{k:4}{inertias:>32}{seconds:>14}{rounds:>10}{best.gap:10.1e}"
-            f"  {first:,.0f}, {reached:.1f} s in {n_reached} round(s)"
+            f"  {first:,.0f}, {seconds_needed:.1f} s in {n_rounds} round(s)"
         )
         bars.at_most(f"{name}, k = {k}: best / that of exact assignments", best.inertia / known, 1.01, "")
         bars.at_most(f"{name}, k = {k}: best / MS-FlowFC", best.inertia / published, 1, "")

@@ -1,11 +1,11 @@
-"""fairlets and fair-limit beside ``fair-kmeans`` 0.1.3 on PyPI (MIT), which is measured and nothing more: seconds and cost.
+"""fairlets and fair-limit against ``fair-kmeans`` 0.1.3 on PyPI (MIT), which is measured and nothing more: seconds and cost.
 
     python -m venv peer
     peer/bin/pip install fair-kmeans==0.1.3
     python benchmarks/bench_fair_kmeans.py --peer peer/bin/python --files adult.csv bank.csv
 
-The files hold the group (0 or 1, as often) and then the features. Every cluster must hold both groups equally often. Costs
-are the best of three seeds, seconds the median; fairlets and the peer take one start of k-means, fair-limit its four.
+The files hold the group (0 in half of the rows, else 1) and then the features. Every cluster must hold as many rows of both.
+Costs are the best of three seeds, seconds the median; fairlets and the peer take one start of k-means, fair-limit its four.
 """
 
 import argparse
@@ -31,8 +31,8 @@ for seed in range(int(sys.argv[3])):
     start = time.process_time()
     labels = FairKMeans(int(sys.argv[2]), n_init=1, random_state=seed).fit(table[:, 1:], color=table[:, 0].astype(int)).labels_
     seconds = time.process_time() - start
-    parts = [table[labels == label, 1:] for label in np.unique(labels)]
-    print(seconds, sum(float(((part - part.mean(axis=0)) ** 2).sum()) for part in parts))
+    clusters = [table[labels == label, 1:] for label in np.unique(labels)]
+    print(seconds, sum(float(((rows - rows.mean(axis=0)) ** 2).sum()) for rows in clusters))
 """
 
 
@@ -45,7 +45,7 @@ def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
 
 
 def ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
-    """The same of a method of ours."""
+    """The same for one of our methods."""
     table = np.loadtxt(file, delimiter=",", skiprows=1)
     X, groups = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64)
     costs, times = [], []

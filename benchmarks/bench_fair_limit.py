@@ -1,4 +1,4 @@
-"""fair-limit beside reference values: blocks of tables, two sensitive columns, and a million rows.
+"""fair-limit against reference values: blocks of tables, two sensitive columns, and a million rows.
 
     python benchmarks/bench_fair_limit.py --blocks limits.csv --prepared results/prepared --rows 1000000
     python benchmarks/bench_fair_limit.py --raw data/raw --prepared results/prepared
@@ -50,7 +50,7 @@ def blocks(path: Path, prepared: Path, bars: Bars) -> None:
             )
 
 
-# dataset, k, sum of squared errors of MS-FlowFC, its largest deviation, the part of its cost that is asked for.
+# dataset, k, sum of squared errors of MS-FlowFC, its largest deviation, the fraction of its cost that is allowed.
 REACHED = [
     *(("magic", 5, 111668, "0.0005", 0.95), ("magic", 20, 82013, "0.005", 0.92)),
     *(("adult", 5, 244783, "0.0001", 0.935), ("adult", 20, 164639, "0.003", 0.90)),
@@ -58,11 +58,11 @@ REACHED = [
 
 
 def reached(prepared: Path, bars: Bars) -> None:
-    for dataset, k, cost, deviation, part in REACHED:
+    for dataset, k, cost, deviation, fraction in REACHED:
         X, groups = standardised(prepared, dataset)
         costs, seconds = zip(*(fit(X, groups, k, deviation, seed) for seed in range(3)), strict=True)
         what = f"{dataset}, k = {k}, limit {deviation}"
-        bars.at_most(what, statistics.median(costs) / cost, part, "of MS-FlowFC")
+        bars.at_most(what, statistics.median(costs) / cost, fraction, "of MS-FlowFC")
         print(f"      {statistics.median(seconds):.2f} s a fit")
 
 
@@ -77,7 +77,7 @@ def scaled(X: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
-def many(n: int, bars: Bars) -> None:
+def many_rows(n: int, bars: Bars) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, 8)) + 3 * rng.normal(size=(20, 8))[rng.integers(0, 20, n)]
     two, five = (rng.random(n) < 0.3 + 0.2 * (X[:, 0] > 0)).astype(np.int64), rng.integers(0, 5, n)
@@ -128,7 +128,7 @@ def main() -> int:
     if options.raw:
         two_columns(options.raw, bars)
     if options.rows:
-        many(options.rows, bars)
+        many_rows(options.rows, bars)
     return bars.missed
 
 

@@ -39,7 +39,7 @@ def first_use():
 
 def adult():
     prepared = load_arrays(ADULT)
-    return prepared["X"], prepared["group"]
+    return prepared["X"], prepared["groups"]
 
 
 def adult_shaped():

@@ -28,21 +28,21 @@ K, DIMENSIONS, CENTRES = 20, 10, 50
 
 
 def instances(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Fifty overlapping heaps, in each another mixture of the two groups."""
+    """Fifty overlapping clusters, each with a different mixture of the two groups."""
     rng = np.random.default_rng(0)
-    heap = rng.integers(CENTRES, size=n)
-    X = rng.normal(size=(n, DIMENSIONS)) + 3 * rng.normal(size=(CENTRES, DIMENSIONS))[heap]
-    return X, (rng.random(n) < rng.uniform(0.1, 0.6, CENTRES)[heap]).astype(np.int64)
+    cluster = rng.integers(CENTRES, size=n)
+    X = rng.normal(size=(n, DIMENSIONS)) + 3 * rng.normal(size=(CENTRES, DIMENSIONS))[cluster]
+    return X, (rng.random(n) < rng.uniform(0.1, 0.6, CENTRES)[cluster]).astype(np.int64)
 
 
 def match(name: str, clusterlets: Clusterlets) -> None:
-    """Run a matcher with the most work that the paper's grid asks of it."""
+    """Run a matcher with the parameters of the paper's grid that take longest."""
     parameters = {"omega": 0.5, "sample_size": 250_000} if name == "C" else {"hops": 4}
     methods.get(name)().match(clusterlets, np.random.default_rng(0), **parameters)
 
 
 def in_fork(action: Callable[[], object]) -> dict[str, float]:
-    """CPU time of an action in a fork of this process, and the peak memory of the two."""
+    """CPU time of an action in a fork of this process, and the larger peak memory of the two processes."""
     reader, writer = os.pipe()
     if os.fork() == 0:
         start = time.process_time()
@@ -50,14 +50,14 @@ def in_fork(action: Callable[[], object]) -> dict[str, float]:
         os.write(writer, json.dumps({"seconds": time.process_time() - start, "megabytes": peak_megabytes()}).encode())
         os._exit(0)
     os.close(writer)
-    found = json.loads(os.read(reader, 4096))
+    result = json.loads(os.read(reader, 4096))
     os.wait()
-    return {**found, "megabytes": max(found["megabytes"], peak_megabytes())}
+    return {**result, "megabytes": max(result["megabytes"], peak_megabytes())}
 
 
 def measure(n: int) -> dict[str, dict[str, float]]:
     """Time and memory of each step on n instances."""
-    import sklearn.cluster  # noqa: F401, its start is not the method's
+    import sklearn.cluster  # noqa: F401, so that its import is not timed
 
     matchers = methods.names("paper")  # which loads them
     X, groups = instances(n)
@@ -75,7 +75,7 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     return steps
 
 
-def plot(found: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
+def plot(results: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
     """Time against n, both logarithmic; a marker of its own for each step, colors of the Okabe-Ito palette."""
     import matplotlib
 
@@ -87,8 +87,8 @@ def plot(found: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
     styles = zip(drawn, palette, "osD^vXP", strict=True)
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     for step, color, marker in styles:
-        sizes = [n for n in found if step in found[n]]
-        seconds = [found[n][step]["seconds"] for n in sizes]
+        sizes = [n for n in results if step in results[n]]
+        seconds = [results[n][step]["seconds"] for n in sizes]
         axes.loglog(
             sizes, seconds, color=color, marker=marker, label=f"matcher {step}" if step in methods.names("paper") else step
         )
@@ -107,17 +107,17 @@ def main() -> int:
     if arguments.n:
         print(json.dumps(measure(arguments.n)))
         return 0
-    found = {}
+    results = {}
     for n in SIZES:
         command = [sys.executable, __file__, "--n", str(n)]
-        found[n] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
-        print(f"n = {n:,}: " + ", ".join(f"{step} {it['seconds']:.3g} s" for step, it in found[n].items()), flush=True)
+        results[n] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
+        print(f"n = {n:,}: " + ", ".join(f"{step} {it['seconds']:.3g} s" for step, it in results[n].items()), flush=True)
     bars = Bars()
     for name in methods.names("paper"):
-        peak = found[SIZES[-1]][name]["megabytes"]
+        peak = results[SIZES[-1]][name]["megabytes"]
         bars.at_most(f"n = {SIZES[-1]:,}, extraction plus {name}, peak memory", peak, 2000, "MB")
     if arguments.plot:
-        plot(found, arguments.plot)
+        plot(results, arguments.plot)
     return bars.missed
 
 

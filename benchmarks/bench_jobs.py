@@ -22,8 +22,8 @@ RUNS = 5
 
 def step(command: str, **options: str) -> None:
     """Run a step as the rules do."""
-    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
-    job = [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), command, *words]
+    arguments = [argument for name, value in options.items() for argument in (f"--{name.replace('_', '-')}", value)]
+    job = [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), command, *arguments]
     subprocess.run(job, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -38,7 +38,7 @@ def cpu_of_job(command: str, **options: str) -> float:
 
 
 def make_inputs() -> dict[str, str]:
-    """All that a matching job reads, by option."""
+    """Everything that a matching job reads, by option."""
     block = {"dataset": DATASET, "k": K, "seeds": SEEDS, "base_seed": "0"}
     step("fetch-dataset", dataset=DATASET, raw_dir=".", receipt_path="receipt.json")
     step(
@@ -51,10 +51,10 @@ def make_inputs() -> dict[str, str]:
         json_path="data.json",
     )
     step("measure-geometry", data="data.npz", dataset=DATASET, base_seed="0", output="geometry.json")
-    step("extract-clusterlets", data="data.npz", groups="groups.npz", labels="labels.npz", **block)
+    step("extract-clusterlets", data="data.npz", pieces="pieces.npz", labels="labels.npz", **block)
     step("sum-distances", data="data.npz", dataset=DATASET, labels="labels.npz", base_seed="0", output="distances.npz")
-    step("sample-partitions", groups="groups.npz", sample_size="20000", output="partitions.npz", **block)
-    inputs = {"groups": "groups.npz", "distances": "distances.npz", "geometry": "geometry.json"}
+    step("sample-partitions", pieces="pieces.npz", sample_size="20000", output="partitions.npz", **block)
+    inputs = {"pieces": "pieces.npz", "distances": "distances.npz", "geometry": "geometry.json"}
     return {
         **inputs,
         "data": "data.npz",
@@ -82,10 +82,10 @@ def main() -> int:
         cpu = cpu_of_job("score-method", partitions="partitions.npz", **options, **inputs)
         bars.at_most(f"job of matcher C, k = {K}, ten seeds", cpu, 0.5, "s of CPU")
         one = {"data": "data.npz", "dataset": DATASET, "k": "2", "seeds": "0-0", "base_seed": "0"}
-        cpu = cpu_of_job("extract-clusterlets", groups="one.npz", labels="one_labels.npz", **one)
+        cpu = cpu_of_job("extract-clusterlets", pieces="one.npz", labels="one_labels.npz", **one)
         bars.at_most("job of an extraction, k = 2, one seed", cpu, 0.5, "s of CPU")
-        of = {"data": "data.npz", "dataset": DATASET, "labels": "one_labels.npz", "base_seed": "0"}
-        cpu = cpu_of_job("sum-distances", **of, output="one_sums.npz")
+        sums = {"data": "data.npz", "dataset": DATASET, "labels": "one_labels.npz", "base_seed": "0"}
+        cpu = cpu_of_job("sum-distances", **sums, output="one_sums.npz")
         bars.at_most("job of distance sums, k = 2, one seed", cpu, 0.5, "s of CPU")
         os.chdir(ROOT)
     return bars.missed

@@ -1,4 +1,4 @@
-"""k-means beside scikit-learn's, from the same starts and from many: time and cost on every prepared dataset.
+"""k-means against scikit-learn's, from the same starts and from many: time and cost on every prepared dataset.
 
     python benchmarks/bench_kmeans.py
 
@@ -27,12 +27,12 @@ SEEDS = {True: 300, False: 40}  # for small and for large tables
 
 
 def tables() -> dict[str, np.ndarray]:
-    found = {path.stem: load_arrays(path)["X"] for path in sorted(PREPARED.glob("*.npz"))}
-    return found or {name: getattr(datasets, f"load_{name}")().data for name in ("iris", "wine", "breast_cancer", "digits")}
+    prepared = {path.stem: load_arrays(path)["X"] for path in sorted(PREPARED.glob("*.npz"))}
+    return prepared or {name: getattr(datasets, f"load_{name}")().data for name in ("iris", "wine", "breast_cancer", "digits")}
 
 
 def time_ratio(X: np.ndarray) -> float:
-    """Time of Lloyd's rounds from the same rows, as a part of scikit-learn's; the two take turns."""
+    """Time of Lloyd's rounds from the same rows, as a fraction of scikit-learn's; the two take turns."""
     ours = theirs = 0.0
     for seed in range(STARTS):
         centres = X[kmeans_plus_plus(X, K, np.random.default_rng(seed))]
@@ -42,7 +42,7 @@ def time_ratio(X: np.ndarray) -> float:
 
 
 def cost_ratio(X: np.ndarray, seeds: int) -> tuple[float, float]:
-    """Mean cost over many seeds, as a part of scikit-learn's, and its standard error."""
+    """Mean cost over many seeds, as a fraction of scikit-learn's, and its standard error."""
     rng = np.random.default_rng(0)
     ours = np.array([lloyd(X, X[kmeans_plus_plus(X, K, rng)]).inertia for _ in range(seeds)])
     theirs = np.array([KMeans(K, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(seeds)])

@@ -29,7 +29,7 @@ from clusterlets.storage import load_arrays
 
 DRIVER = Path(__file__).with_name("libraries_driver.py")
 BLOCKS = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
-# By the first word of the entries of libraries_driver.py: what to install, and the rest of the entries.
+# Entries of libraries_driver.py: the first word, what to install for it, and how the entries go on.
 LIBRARIES = {
     "scikit-learn": ("scikit-learn", [" KMeans"]),
     "fair-kmeans": ("fair-kmeans", [" FairKMeans"]),
@@ -57,7 +57,7 @@ def python_of(environments: Path, library: str) -> Path:
 
 
 def fit_elsewhere(python: Path, entry: str, table: Path, k: int, seconds: int, memory_mb: int) -> dict:
-    """What the driver answers, or why it ended without an answer."""
+    """The driver's answer, or why it ended without one."""
 
     def limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -69,9 +69,9 @@ def fit_elsewhere(python: Path, entry: str, table: Path, k: int, seconds: int, m
         process = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, cwd=folder)
         if answer.exists():
             return json.loads(answer.read_text(encoding="utf-8"))
-    last = (process.stderr.strip().splitlines() or [""])[-1]
+    error = (process.stderr.strip().splitlines() or [""])[-1]
     return {
-        "reason": f"stopped after {seconds} s" if process.returncode == -24 else f"status {process.returncode}: {last[:150]}"
+        "reason": f"stopped after {seconds} s" if process.returncode == -24 else f"status {process.returncode}: {error[:150]}"
     }
 
 
@@ -85,7 +85,7 @@ def fair_limit(X: np.ndarray, groups: np.ndarray, k: int) -> dict:
     return {"version": "", "seconds": cpu_seconds(fit, runs=1), "labels": labels[-1].tolist()}
 
 
-def described(answer: dict, X: np.ndarray, groups: np.ndarray, k: int) -> dict:
+def table_row(answer: dict, X: np.ndarray, groups: np.ndarray, k: int) -> dict:
     """A row of the table."""
     if "labels" not in answer:
         return {"seconds": "", "clusters": "", "smallest": "", "deviation": "", "price": "", "note": answer["reason"]}
@@ -128,10 +128,10 @@ def main() -> None:
                     rows.append(
                         {"block": f"{dataset}, k = {k}", "entry": library + entry, "version": answer.get("version", "")}
                     )
-                    rows[-1] |= described(answer, X, groups, k)
+                    rows[-1] |= table_row(answer, X, groups, k)
                     print(f"{dataset} {library + entry}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
         rows.append({"block": f"{dataset}, k = {k}", "entry": "FairLimit, max_deviation=0.02", "version": ""})
-        rows[-1] |= described(fair_limit(X, groups, k), X, groups, k)
+        rows[-1] |= table_row(fair_limit(X, groups, k), X, groups, k)
     print(pd.DataFrame(rows).to_csv(sep="|", index=False))
 
 

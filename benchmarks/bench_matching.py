@@ -1,7 +1,7 @@
 """Time of each matcher: ``python benchmarks/bench_matching.py``.
 
-D, B, G-D and G-B on 60 clusterlets, and C's 250,000 samples with all four omegas on 40 and 60 clusterlets, beside what
-one sample costs when it is drawn and scored by itself, in the same run: the ratios travel, the times do not.
+D, B, G-D and G-B on 60 clusterlets, and C's 250,000 samples with all four omegas on 40 and 60 clusterlets, against what
+one sample costs when it is drawn and scored by itself, in the same run: ratios hold on other machines, times do not.
 """
 
 import sys

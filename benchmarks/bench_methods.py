@@ -1,14 +1,14 @@
 """Seconds and memory of every method as tables grow from 1,000 rows to a million, as a table and a figure.
 
     python benchmarks/bench_methods.py --csv docs/figures/speed.csv --plot docs/figures/speed.png
-    python benchmarks/bench_methods.py --rows 300 1000 --csv /tmp/speed.csv    # what changes can be tried with
-    python benchmarks/bench_methods.py --adult                                 # also adult, k = 20, beside its bars
+    python benchmarks/bench_methods.py --rows 300 1000 --csv /tmp/speed.csv    # quick, to try a change
+    python benchmarks/bench_methods.py --adult                                 # also adult, k = 20, against its bars
 
 The tables are made: eight standardised features, two groups, k = 10. Each method has a process of its own, which compiles it
 on a few rows, and forks one for each fit; it ends with the first size that has no result, because the fit crossed a limit of
 CPU time or memory, or because the method takes no more rows. Methods have their default parameters and one start; a matcher's
-time includes the clusterlets. Seconds are CPU time of a fit, up to 10,000 rows the median of three; memory is the most that
-the fit's process held, with libraries and table. Adult is as the workflow has prepared it, and standardised.
+time includes the clusterlets. Seconds are CPU time of a fit, up to 10,000 rows the median of three; memory is the peak of
+the fit's process, with libraries and table. Adult is as the workflow has prepared it, and standardised.
 """
 
 import argparse
@@ -29,13 +29,13 @@ from clusterlets.storage import load_arrays
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FEATURES, K = 8, 10
 SHORT = 10_000  # rows up to which a fit is measured three times
-LEAST = 1e-3  # seconds that are drawn
+SHORTEST = 1e-3  # seconds; shorter times are drawn at this height
 ADULT, ADULT_K = Path("results/prepared/adult.npz"), 20
 HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd", "FRAC")
 
 
 def made_table(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Twenty heaps, and two groups whose shares depend on the first feature."""
+    """Twenty overlapping clusters, and two groups whose shares depend on the first feature."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(rows, FEATURES)) + 3 * rng.normal(size=(20, FEATURES))[rng.integers(0, 20, rows)]
     return standardised(X), (rng.random(rows) < 0.3 + 0.2 * (X[:, 0] > 0)).astype(np.int64)
@@ -87,18 +87,18 @@ def plot(measured: pd.DataFrame, limits: Limits, path: Path) -> None:
 
     from clusterlets.report.drawing.style import COLORS, method_styles, plt
 
-    look = method_styles([*COLORS, *sorted(set(measured["method"]) - set(COLORS))])
+    styles = method_styles([*COLORS, *sorted(set(measured["method"]) - set(COLORS))])
     figure, both = plt.subplots(1, 2, figsize=(10, 6), layout="constrained")
     panels = (("seconds", "CPU seconds of a fit", "timeout", limits.seconds),)
     panels += (("memory_mb", "peak memory (MB)", "out_of_memory", limits.memory_mb),)
-    measured = measured.assign(seconds=measured["seconds"].clip(lower=LEAST))
+    measured = measured.assign(seconds=measured["seconds"].clip(lower=SHORTEST))
     for axes, (column, label, crossed, limit) in zip(both, panels, strict=True):
         axes.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
         if (measured["status"] == crossed).any():
             axes.axhline(limit, color="0.5", ls=":", lw=1)
         ends: dict[int, list[tuple[float, str]]] = {}
         for name, rows in measured[measured["table"] == "made"].groupby("method", sort=False):
-            color, marker = look[str(name)]
+            color, marker = styles[str(name)]
             ok, stopped = rows[rows["status"] == "ok"], rows[rows["status"] == crossed]
             axes.plot(ok["rows"], ok[column], color=color, marker=marker, markersize=4, lw=1)
             x, y = [*ok["rows"], *stopped["rows"]], [*ok[column], *(len(stopped) * [limit])]
@@ -115,22 +115,22 @@ def plot(measured: pd.DataFrame, limits: Limits, path: Path) -> None:
         axes.grid(alpha=0.25)
         axes.set_ylim(axes.get_ylim())
         for x, names in ends.items():
-            name_ends(axes, x, sorted(names), {name: look[name][0] for _, name in names})
+            name_ends(axes, x, sorted(names), {name: styles[name][0] for _, name in names})
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
 def name_ends(axes, x: float, names: list[tuple[float, str]], colors: dict[str, str]) -> None:
-    """Names beside the ends of lines at x, moved apart where they would overlap."""
+    """Names next to the ends of lines at x, moved apart where they would overlap."""
     from matplotlib.patheffects import withStroke
 
     low, high = np.log(axes.get_ylim())
     gap = (high - low) / 45
     heights = np.log([value for value, _ in names])
     for _ in range(500):
-        for place in range(len(heights) - 1):
-            overlap = max(0.0, gap - (heights[place + 1] - heights[place]))
-            heights[place : place + 2] += (-overlap / 2, overlap / 2)
+        for index in range(len(heights) - 1):
+            overlap = max(0.0, gap - (heights[index + 1] - heights[index]))
+            heights[index : index + 2] += (-overlap / 2, overlap / 2)
         heights = np.minimum(heights, high - gap)
     for (value, name), height in zip(names, np.exp(heights), strict=True):
         line = {"arrowstyle": "-", "color": colors[name], "lw": 0.5, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 2}

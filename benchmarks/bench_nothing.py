@@ -2,8 +2,8 @@
 
     python benchmarks/bench_nothing.py
 
-Nothing is computed: all files of the grid are made empty, and Snakemake is told to take them for finished. It writes down
-what it knows of every job then, as after a run, so that the answer includes holding all of that against the rules.
+Nothing is computed: all files of the grid are made empty, and Snakemake is told to take them for finished. It then records
+every job as after a run, so that the measured time includes comparing these records with the rules.
 """
 
 import subprocess
@@ -28,37 +28,37 @@ cli.main(sys.argv[1:])
 """
 
 
-def snakemake(folder: str, files: list[str], *options: str) -> str:
+def snakemake(folder: str, configs: list[str], *options: str) -> str:
     """What Snakemake prints for a grid."""
     command = [sys.executable, "-c", SNAKEMAKE, "--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *options]
-    done = subprocess.run(
-        [*command, *(["--configfile", *files] if files else [])], cwd=folder, check=True, capture_output=True, text=True
+    process = subprocess.run(
+        [*command, *(["--configfile", *configs] if configs else [])], cwd=folder, check=True, capture_output=True, text=True
     )
-    return done.stdout + done.stderr
+    return process.stdout + process.stderr
 
 
-def finish(folder: str, files: list[str]) -> int:
+def finish(folder: str, configs: list[str]) -> int:
     """Make all files of a grid, empty, as if a run had; return how many."""
-    rows = snakemake(folder, files, "--summary").splitlines()
+    rows = snakemake(folder, configs, "--summary").splitlines()
     table = rows[next(number for number, row in enumerate(rows) if row.startswith("output_file")) + 1 :]
     paths = [Path(folder) / row.split("\t")[0] for row in table if "\t" in row]
     for path in paths:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()
-    snakemake(folder, files, "--touch", "--forceall")
+    snakemake(folder, configs, "--touch", "--forceall")
     return len(paths)
 
 
 def main() -> int:
     bars = Bars()
-    for name, files in GRIDS.items():
+    for name, configs in GRIDS.items():
         with tempfile.TemporaryDirectory() as folder:
-            count = finish(folder, files)
+            count = finish(folder, configs)
             before, began = cpu_of_children(), time.perf_counter()
-            said = snakemake(folder, files)
+            output = snakemake(folder, configs)
             wall, cpu = time.perf_counter() - began, cpu_of_children() - before
-            if "Nothing to be done" not in said:
-                raise SystemExit(f"{name}: the grid was not finished:\n{said}")
+            if "Nothing to be done" not in output:
+                raise SystemExit(f"{name}: the grid was not finished:\n{output}")
             bars.at_most(f"{name}, {count:,} files: nothing to do ({wall:.1f} s by the clock)", cpu, BAR, "s of CPU")
     return bars.missed
 

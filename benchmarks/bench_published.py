@@ -1,10 +1,10 @@
-"""C beside the authors' published package, ``clusterlets`` 0.0.3 on PyPI (GPL-3), which is measured and nothing more.
+"""C against the authors' published package, ``clusterlets`` 0.0.3 on PyPI (GPL-3), which is measured and nothing more.
 
     python -m venv peer
-    peer/bin/pip install clusterlets==0.0.3 tqdm      # it imports tqdm and does not say so
+    peer/bin/pip install clusterlets==0.0.3 tqdm      # it imports tqdm without declaring it
     python benchmarks/bench_published.py --peer peer/bin/python
 
-It runs in a process and an environment of its own, for its import name is ours. Both get the same instances in the same
+It runs in a process and an environment of its own, because its import name is ours. Both get the same instances in the same
 40 clusterlets. The published matcher draws 2,000 samples for one omega, and its time grows with their number (it also
 fills a matrix of n x n distances, so n is small here). Ours draws 250,000 and serves all four omegas.
 """
@@ -47,16 +47,16 @@ print(min(seconds(2000) for _ in range(5)) / 2000)
 
 
 def published_seconds_per_sample(python: str) -> float:
-    """CPU time of one sample for one omega, measured in another environment."""
-    done = subprocess.run([python, "-I", "-c", DATA + PUBLISHED], capture_output=True, text=True, check=True)
-    return float(done.stdout.split()[-1])
+    """CPU time of one sample for one omega, measured in its own environment."""
+    process = subprocess.run([python, "-I", "-c", DATA + PUBLISHED], capture_output=True, text=True, check=True)
+    return float(process.stdout.split()[-1])
 
 
 def our_seconds() -> float:
     """CPU time of 250,000 samples and all four omegas."""
-    given: dict = {}
-    exec(DATA, given)
-    clusterlets = clusterlets_from_labels(given["X"], given["groups"], given["labels"])
+    namespace: dict = {}
+    exec(DATA, namespace)
+    clusterlets = clusterlets_from_labels(namespace["X"], namespace["groups"], namespace["labels"])
     return cpu_seconds(lambda: match_every_omega(clusterlets), runs=5)
 
 

@@ -1,10 +1,10 @@
-"""What the steps of the workflow that see instances cost as these grow: each a process, as the rules run it.
+"""What the steps of the workflow that read instances cost as their number grows: each a process, as the rules run it.
 
     python benchmarks/bench_rows.py [--rows 10000 100000]
 
-A CSV file of 10 features and two groups, k = 20, one seed: CPU seconds, peak memory, bytes on disk, and the exponent of the
-seconds against the size before. Above 100,000 rows sums of distances come from samples of rows. Matching and scoring see
-clusterlets alone (bench_growth.py). Peak memory is read on Linux alone.
+A CSV file of 10 features and two groups, k = 20, one seed: CPU seconds, peak memory, bytes on disk, and the exponent by
+which seconds grew since the previous size. Above 100,000 rows sums of distances come from samples of rows. Matching and
+scoring read only clusterlets (bench_growth.py). Peak memory is read on Linux only.
 """
 
 import argparse
@@ -23,38 +23,38 @@ from clusterlets.provenance import accounts
 
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
 BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
-# Their distances are summed up by the same step.
+# Methods whose step also sums the distances.
 FITS = ("FRAC", "k-means", "random")
 READ = ["--settings", '{"sensitive": ["group"], "features": "numeric", "separator": null, "scaling": "none"}']
 
 
 def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
-    """Name, words and output of every step that sees instances, in order."""
+    """Name, arguments and output of every step that reads instances, in order."""
     read = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
     yield "prepare-user-table", [*read.split(), *READ], "people.npz"
-    yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --groups groups.npz --labels labels.npz".split(), "labels.npz"
+    yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --pieces pieces.npz --labels labels.npz".split(), "labels.npz"
     measure = "measure-geometry --data people.npz --dataset people --base-seed 0 --output geometry.json"
     yield "measure-geometry", measure.split(), "geometry.json"
     summed = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
     yield "sum-distances", summed.split(), "sums.npz"
     for method in FITS:
-        made = f"--parameters {{}} --limits {{}} --groups groups.{method}.npz --labels labels.{method}.npz"
-        words = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *made.split()]
-        yield f"fit-method ({method})", words, f"labels.{method}.npz"
+        files = f"--parameters {{}} --limits {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
+        arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *files.split()]
+        yield f"fit-method ({method})", arguments, f"labels.{method}.npz"
 
 
-def cost(folder: Path, words: list[str]) -> dict:
-    """What a step says that it cost."""
-    command = [sys.executable, "-m", "clusterlets", *words]
+def cost(folder: Path, arguments: list[str]) -> dict:
+    """What a step cost, by its own account."""
+    command = [sys.executable, "-m", "clusterlets", *arguments]
     done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True)
-    found = accounts.parse(done.stderr)
-    if done.returncode or found is None:
-        raise SystemExit(f"{words[0]} failed:\n{done.stderr}")
-    return found
+    account = accounts.parse(done.stderr)
+    if done.returncode or account is None:
+        raise SystemExit(f"{arguments[0]} failed:\n{done.stderr}")
+    return account
 
 
 def write_table(path: Path, n: int) -> None:
-    """The table of a size, with four digits after the point."""
+    """The table of a size, with four decimals."""
     X, groups = instances(n)
     names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "group"])
     formats = ["%.4f"] * X.shape[1] + ["%d"]
@@ -64,19 +64,19 @@ def write_table(path: Path, n: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", nargs="+", type=int, default=SIZES)
-    before: dict[str, tuple[int, float]] = {}
+    previous: dict[str, tuple[int, float]] = {}
     for n in parser.parse_args().rows:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             write_table(folder / "people.csv", n)
-            for step, words, output in steps(n):
-                spent = cost(folder, words)
+            for step, arguments, output in steps(n):
+                spent = cost(folder, arguments)
                 seconds, megabytes = spent["cpu_seconds"], spent["memory_mb"]
-                rows, former = before.get(step, (n, seconds))
-                law = f" (exponent {log(seconds / former) / log(n / rows):.2f})" if rows != n else ""
-                before[step] = n, seconds
+                rows, previous_seconds = previous.get(step, (n, seconds))
+                growth = f" (exponent {log(seconds / previous_seconds) / log(n / rows):.2f})" if rows != n else ""
+                previous[step] = n, seconds
                 size = (folder / output).stat().st_size
-                print(f"{n:,} rows, {step}: {seconds:.2f} s of CPU{law}, {megabytes:.0f} MB, {size:,} bytes", flush=True)
+                print(f"{n:,} rows, {step}: {seconds:.2f} s of CPU{growth}, {megabytes:.0f} MB, {size:,} bytes", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     python benchmarks/bench_scale.py [--sizes 10x10 100x50] [--block 10] [--no-profiles]
 
-Each size is a dry run in a process of its own and a fresh folder, of small tables, as the graph does not hang on rows: jobs,
-CPU and clock seconds, peak memory, and the exponent of the CPU against the size before, 1 where it grows as the jobs do. Then
+Each size is a dry run in a process of its own and a fresh folder, of small tables, as the graph does not depend on rows: jobs,
+CPU and clock seconds, peak memory, and the exponent of its growth since the size before, 1 where it grows as the jobs do. Then
 the same with each cluster profile's groups: the submissions, and the most jobs in one. Further options of Snakemake's, such
 as --batch collect_runs=1/10, go after "--".
 """
@@ -25,7 +25,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ("10x10", "25x10", "50x20", "100x10", "100x50")
 PROFILES = ("slurm", "cluster-generic")
-# Runs Snakemake's command line, and says at the end of planning how its jobs were grouped.
+# Runs Snakemake's command line, and prints at the end of planning how its jobs were grouped.
 PLANNER = """
 import json, sys
 from snakemake import cli, dag
@@ -73,28 +73,28 @@ def groups_of(profile: str) -> list[str]:
 def planned(folder: Path, settings: dict, options: list[str]) -> Plan:
     """A dry run of a configuration, in a process of its own."""
     (folder / "settings.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
-    words = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "-n", "--quiet", "rules", *options]
-    with (folder / "said").open("w+", encoding="utf-8") as said:
+    command = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "-n", "--quiet", "rules", *options]
+    with (folder / "output").open("w+", encoding="utf-8") as output:
         began = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-c", PLANNER, *words, "--configfile", "settings.yaml"], cwd=folder, stdout=said, stderr=said
+            [sys.executable, "-c", PLANNER, *command, "--configfile", "settings.yaml"], cwd=folder, stdout=output, stderr=output
         )
         _, status, usage = os.wait4(process.pid, 0)
         wall = time.perf_counter() - began
-        said.seek(0)
-        text = said.read()
+        output.seek(0)
+        text = output.read()
     if status:
         raise SystemExit(f"The dry run failed:\n{text[-2000:]}")
     jobs = int(re.findall(r"^total\s+(\d+)", text, re.MULTILINE)[-1])
-    found = re.findall(r'^\{"submissions".*\}$', text, re.MULTILINE)
-    grouped = json.loads(found[-1]) if found else {"submissions": 0, "most": 0}
+    lines = re.findall(r'^\{"submissions".*\}$', text, re.MULTILINE)
+    grouped = json.loads(lines[-1]) if lines else {"submissions": 0, "most": 0}
     return Plan(jobs, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, **grouped)
 
 
 def line(plan: Plan, before: Plan | None) -> str:
     """What a dry run cost, and how its CPU grew since the size before."""
-    law = f", exponent {log(plan.cpu / before.cpu) / log(plan.jobs / before.jobs):.2f}" if before else ""
-    spent = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{law}), {plan.wall:.1f} s by the clock"
+    growth = f", exponent {log(plan.cpu / before.cpu) / log(plan.jobs / before.jobs):.2f}" if before else ""
+    spent = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{growth}), {plan.wall:.1f} s by the clock"
     sent = f"; {plan.submissions:,} submissions, {plan.most} jobs at most" if plan.submissions else ""
     return f"{plan.jobs:,} jobs, {spent}, {plan.megabytes:.0f} MB{sent}"
 

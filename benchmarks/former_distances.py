@@ -1,4 +1,4 @@
-"""The sums of distances as they were until 2026: by BLAS, in tiles. The opponent of the kernels, and no part of the library.
+"""The sums of distances as they were until 2026: by BLAS, in tiles. bench_distances.py compares with them.
 
 Squared distances come from one matrix product of augmented rows, ``[-2x, 1, |x|^2] . [y, |y|^2, 1] = |x - y|^2``, whose
 last digits depend on the processor.

@@ -1,7 +1,7 @@
 """Hold what the jobs of a finished run cost against the budget of the ten-dataset grid, by its accounts.
 
     make reproduce EXCLUDE=nbfi
-    python benchmarks/grid_budget.py                          or the path of another run's accounts/steps.csv
+    python benchmarks/grid_budget.py                          or the path of a different run's accounts/steps.csv
 
 The accounts add up every job of the grid, whenever it ran; Snakemake's own time is not in them.
 """

@@ -30,7 +30,7 @@ SHAPES = {
 LEVEL_OF_DEVIATIONS = 0.05  # median; far above the floor, so that ratios are not cut
 
 
-def drawn(stream: np.random.Generator, shape: str, spread: float, n: int) -> np.ndarray:
+def draw_deviations(stream: np.random.Generator, shape: str, spread: float, n: int) -> np.ndarray:
     """Deviations (2, n) of two methods on n datasets; their mean log ratio is 0."""
     shared = spread * stream.standard_normal(n)
     own = spread / 2 * SHAPES[shape](stream, (2, n))
@@ -38,23 +38,23 @@ def drawn(stream: np.random.Generator, shape: str, spread: float, n: int) -> np.
 
 
 def bca(values: np.ndarray, stream: np.random.Generator) -> tuple[float, float]:
-    found = stats.bootstrap(
+    interval = stats.bootstrap(
         (values,), np.mean, n_resamples=RESAMPLES, confidence_level=LEVEL, method="BCa", random_state=stream
     ).confidence_interval
-    return found.low, found.high
+    return interval.low, interval.high
 
 
 def coverage(shape: str, spread: float, samples: int) -> list[float]:
-    """Share of samples in which each of the three intervals holds the truth."""
+    """Fraction of samples in which each of the three intervals holds the truth."""
     stream = np.random.default_rng([list(SHAPES).index(shape), int(10 * spread)])
-    many = drawn(stream, shape, spread, 4_000_000)
-    mean = many[0].mean()  # the difference's is 0, as both methods have the same distribution
-    held = np.zeros(3)
+    large_sample = draw_deviations(stream, shape, spread, 4_000_000)
+    mean = large_sample[0].mean()  # the difference's is 0, as both methods have the same distribution
+    n_covered = np.zeros(3)
     for _ in range(samples):
-        one, other = drawn(stream, shape, spread, DATASETS)
-        intervals = [(bca(one, stream), mean), (bca(one - other, stream), 0.0), (mean_ratio(one, other)[3:], 1.0)]
-        held += [low <= truth <= high for (low, high), truth in intervals]
-    return list(held / samples)
+        first, second = draw_deviations(stream, shape, spread, DATASETS)
+        intervals = [(bca(first, stream), mean), (bca(first - second, stream), 0.0), (mean_ratio(first, second)[3:], 1.0)]
+        n_covered += [low <= truth <= high for (low, high), truth in intervals]
+    return list(n_covered / samples)
 
 
 def main() -> None:

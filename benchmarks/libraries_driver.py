@@ -50,8 +50,8 @@ def fair_centres(X, groups, k):
         raise ValueError("fit takes two groups, group_a and group_b")
     from holisticai.bias.mitigation import FairKCenterClustering
 
-    of_first = round(k * float((groups == 0).mean()))  # its bound: so many centres are rows of each group
-    settings = {"req_nr_per_group": [of_first, k - of_first], "nr_initially_given": 0, "seed": 0}
+    n_first = round(k * float((groups == 0).mean()))  # its bound: how many centres are rows of each group
+    settings = {"req_nr_per_group": [n_first, k - n_first], "nr_initially_given": 0, "seed": 0}
     estimator = FairKCenterClustering(**settings)
 
     def fit():
@@ -67,7 +67,7 @@ def clusterers(package):
     def prepare(X, groups, k):
         from sklearn.base import ClusterMixin
 
-        root, found, failed = import_module(package), set(), 0
+        root, names, failed = import_module(package), set(), 0
         for module in pkgutil.walk_packages(root.__path__, f"{package}.", onerror=lambda name: None):
             try:
                 members = vars(import_module(module.name)).values()
@@ -75,9 +75,9 @@ def clusterers(package):
                 failed += 1
                 continue
             classes = [member for member in members if isinstance(member, type) and member.__module__.startswith(package)]
-            found |= {kind.__name__ for kind in classes if issubclass(kind, ClusterMixin) or "cluster" in kind.__name__.lower()}
+            names |= {kind.__name__ for kind in classes if issubclass(kind, ClusterMixin) or "cluster" in kind.__name__.lower()}
         raise ValueError(
-            f"classes that cluster: {', '.join(sorted(found)) or 'none'} (modules that need more libraries: {failed})"
+            f"classes that cluster: {', '.join(sorted(names)) or 'none'} (modules that need more libraries: {failed})"
         )
 
     return prepare

@@ -32,7 +32,7 @@ def peak_megabytes() -> float:
 
 
 class Bars:
-    """Prints each result beside its bar, and remembers whether all were met."""
+    """Prints each result with its bar, and remembers whether all were met."""
 
     def __init__(self) -> None:
         self.missed = 0

@@ -1,15 +1,15 @@
-"""Mutation testing of what computes (matchers, k-means, FRAC, kernels, metrics): change one place, and see if a test notices.
+"""Mutation testing of the modules that compute (matchers, k-means, FRAC, ...): change one thing, and see if a test notices.
 
     python benchmarks/mutation.py                                               all modules, two processes
     python benchmarks/mutation.py --sample 5 algorithms/matching/pinball.py     every fifth mutant of one module
 
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
-tiles of fewer lanes. Tests that take longer than ten seconds so, or start a process, are left out: the second would not
+tiles of fewer lanes. Tests that take longer than ten seconds this way, or start a process, are left out: the second would not
 see the mutant. A mutant that no test detects is printed; ``benchmarks/survivors.csv``
 says why each of these is harmless, and the run fails if one is missing there.
 
-Not mutated: imports, annotations, decorators, docstrings and what is said in an error.
+Not mutated: imports, annotations, decorators, docstrings and error messages.
 """
 
 import argparse
@@ -37,14 +37,14 @@ from clusterlets.algorithms import kernels
 
 ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "benchmarks" / "survivors.csv"
-#: Which files test a module.
 _PINBALL = ("unit/algorithms/test_pinball.py",)
 _CENTROID = ("unit/algorithms/test_centroid.py",)
+#: Which files test a module.
 TESTS = {
-    "algorithms/matching/objectives.py": (*_PINBALL, "unit/algorithms/test_centroid.py"),
+    "algorithms/matching/objectives.py": (*_PINBALL, *_CENTROID),
     "algorithms/matching/pinball.py": _PINBALL,
     "algorithms/matching/centroid.py": _CENTROID,
-    "algorithms/centroids.py": (*_PINBALL, "unit/algorithms/test_centroid.py", "unit/metrics/test_pieces.py"),
+    "algorithms/centroids.py": (*_PINBALL, *_CENTROID, "unit/metrics/test_pieces.py"),
     "metrics/composition.py": ("unit/metrics/test_composition.py", *_PINBALL),
     "metrics/pieces.py": ("unit/metrics/test_pieces.py", *_PINBALL),
     "metrics/prices.py": ("unit/metrics/test_prices.py",),
@@ -57,9 +57,9 @@ TESTS = {
     "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
 MEMORY = 4 * 2**30
-#: The CPU time of a test, as plain Python, that is not worth its wait.
+#: CPU time in plain Python above which a test is left out.
 SECONDS = 10
-#: The lanes of a tile in plain Python: the fewer, the quicker, and as many edges are met.
+#: Lanes of a tile in plain Python: fewer are quicker, and still test every edge.
 LANES = ("LANES = 128", "LANES = 8")
 
 COMPARISONS = {
@@ -136,7 +136,7 @@ def _one_line(node: ast.AST) -> str:
 
 
 def _replacements(node: ast.AST) -> Iterator[ast.AST]:
-    """What may stand in a node's place."""
+    """What may replace a node."""
     match node:
         case ast.Compare(left, [op], right):
             yield from (ast.Compare(left, [other()], right) for other in COMPARISONS[type(op)])
@@ -296,7 +296,7 @@ def _too_long(*_):
 
 
 def report(run: MutationRun) -> int:
-    """Print the account; 1 if a survivor is not explained."""
+    """Print the counts; 1 if a survivor is not explained."""
     killed, survived = (sum(count[which] for count in run.counts.values()) for which in (0, 1))
     with open(EXPLAINED, newline="", encoding="utf-8") as file:
         explained = {(row["module"], row["mutant"]) for row in csv.DictReader(file)}
@@ -311,7 +311,7 @@ def main() -> int:
     """Run from the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", default=list(TESTS), metavar="module", help=", ".join(TESTS))
-    parser.add_argument("--sample", type=int, default=1, help="take every so manieth mutant")
+    parser.add_argument("--sample", type=int, default=1, help="take only every n-th mutant")
     parser.add_argument("--jobs", type=int, default=2, help="processes at once")
     arguments = parser.parse_args()
     settings.register_profile("mutation", derandomize=True, database=None, phases=[Phase.explicit, Phase.generate])

@@ -1,4 +1,4 @@
-"""Settings of the documentation site: `make docs` builds it strictly, `make docs-links` asks the external links."""
+"""Settings of the documentation site: `make docs` builds it strictly, `make docs-links` checks the external links."""
 
 import re
 import sys
@@ -63,7 +63,7 @@ def escape_marks(app, what, name, obj, options, lines):
 
 
 def write_fronts(app, exception):
-    """The fronts of the committed run of the field, as a page beside the others; pages link to it in HTML."""
+    """The fronts of the committed run of the field, as a page next to the others; pages link to it in HTML."""
     from clusterlets.grid.runs_frame import read_lines  # only needed here
     from clusterlets.report import fronts_page
 

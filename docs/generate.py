@@ -37,10 +37,10 @@ def package_stub() -> str:
 
 
 def estimators_stub() -> str:
-    """clusterlets/estimators/__init__.pyi: the estimators that are made from methods, with signatures and docstrings."""
+    """clusterlets/estimators/__init__.pyi: the estimators that are generated from methods, with signatures and docstrings."""
     named = {estimator.__name__: name for name, estimator in estimators.NAMED.items()}
-    made = [*named, "ClusterletClustering"]
-    others = [getattr(estimators, name) for name in estimators.__all__ if name not in made]
+    generated = [*named, "ClusterletClustering"]
+    others = [getattr(estimators, name) for name in estimators.__all__ if name not in generated]
     classes = [stub_of("ClusterletClustering", ["_ClusterletClustering"])]
     imports = ["from clusterlets.estimators.clusterlet import ClusterletClustering as _ClusterletClustering"]
     imports += [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in others]
@@ -91,7 +91,7 @@ def estimators_of_api() -> str:
 
 
 def table_of_methods() -> str:
-    """The tables of docs/methods.md: a row a method, by role; and the parameters."""
+    """The tables of docs/methods.md: one row per method, by role; and the parameters."""
     roles = {"rival": "Methods that cluster instances", "paper": "The paper's matchers", "baseline": "Controls"}
     parts = []
     for role, title in roles.items():
@@ -111,7 +111,7 @@ def table_of_methods() -> str:
 
 
 def rows_of_parameters(classes: Iterable[type[methods.Method]]) -> list[list[str]]:
-    """A row a parameter; methods that declare the same one share its row."""
+    """One row per parameter; methods that declare the same one share its row."""
     owners: dict[tuple[str, ...], list[str]] = {}
     for method in classes:
         for name, parameter in method.parameters.items():
@@ -158,15 +158,15 @@ def verdict_by_table() -> str:
     """How many of the paper's numbers come back, between a perfect copy of the paper and wrong ones, for the README."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
     lines = ["| table | numbers | of the paper | of a perfect copy | of wrong copies |", "|---|---|---|---|---|"]
-    for table, of_table in rows.groupby("table", sort=False):
-        paper, perfect = (of_table[of_table["source"] == source] for source in (controls.PAPER, controls.PERFECT))
-        wrong = of_table[of_table["source"].isin(controls.WRONG)]
-        parts = [_parts(copies) for copies in (paper, perfect, wrong)]
+    for table, rows_of_table in rows.groupby("table", sort=False):
+        paper, perfect = (rows_of_table[rows_of_table["source"] == source] for source in (controls.PAPER, controls.PERFECT))
+        wrong = rows_of_table[rows_of_table["source"].isin(controls.WRONG)]
+        parts = [_percentages(copies) for copies in (paper, perfect, wrong)]
         lines.append(f"| {TITLES[table]} | {paper['cells'].iloc[0]:.0f} | {' | '.join(parts)} |")
     return "\n".join(lines)
 
 
-def _parts(copies) -> str:
+def _percentages(copies) -> str:
     """``62 % reproduced, 12 % differ``, or the range over several kinds of copies."""
     texts = []
     for verdict, word in (("reproduced", "reproduced"), ("differs", "differ")):

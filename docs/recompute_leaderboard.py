@@ -20,8 +20,8 @@ def keeps(row, limit):
     return row["price"] and row["n_clusters"] == row["k"] and float(row["deviation_max"]) <= limit + 1e-13
 
 
-def chosen(configurations, limit):
-    """The runs that score the configuration that the choosing runs prefer; None if none of these keeps the limit."""
+def scoring_runs(configurations, limit):
+    """The scoring runs of the configuration that the choosing runs prefer; None if no choosing run keeps the limit."""
     best, scoring = None, None
     for runs in configurations.values():
         choosing = [row for row in runs if row["chooses"] == "True"]
@@ -34,20 +34,20 @@ def chosen(configurations, limit):
 
 
 for limit in LIMITS:
-    no_blocks = {(row["dataset"], row["k"]) for row in points if infeasible(row, limit)}
+    infeasible_blocks = {(row["dataset"], row["k"]) for row in points if infeasible(row, limit)}
     blocks = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in points:
         block = row["dataset"], row["k"]
-        if block not in no_blocks:
+        if block not in infeasible_blocks:
             blocks[row["method"]][block][row["parameters"]].append(row)
-    order = []
+    ranking = []
     for method, configurations in blocks.items():
         prices = []
         for runs_by_parameters in configurations.values():
-            scoring = chosen(runs_by_parameters, limit)
+            scoring = scoring_runs(runs_by_parameters, limit)
             if scoring and all(keeps(row, limit) for row in scoring):
                 prices.append(median(float(row["price"]) for row in scoring))
         price = median(prices) if prices else float("inf")
-        order.append((-len(prices) / len(configurations), price, method))
-    for place, (reliability, price, method) in enumerate(sorted(order), 1):
-        print(f"{limit:g} {place} {method} {abs(reliability):.4f} {price:.4f}")
+        ranking.append((-len(prices) / len(configurations), price, method))
+    for rank, (reliability, price, method) in enumerate(sorted(ranking), 1):
+        print(f"{limit:g} {rank} {method} {abs(reliability):.4f} {price:.4f}")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-_UNKNOWN = {"": 3.0}  # seconds expected of a job that the estimate does not know: about those of a table or a figure
+_UNKNOWN = {"": 3.0}  # seconds expected of a job without an estimate: about those of a table or a figure
 _START = 10.0  # seconds of work after which this machine's pace counts as much as the expected one
 
 

@@ -1,4 +1,4 @@
-"""Runs a step of the workflow with the package that lies beside the Snakefile: python workflow/step.py STEP [options]
+"""Runs a step of the workflow with the package that lies next to the Snakefile: python workflow/step.py STEP [options]
 
 Only that package is taken from the checkout, and with Python's option -P nothing from the working folder: no file that lies in
 either can stand in for the package, or for a module of Python or of a library.

@@ -1,4 +1,4 @@
-"""Our variants of the authors' published matchers beside their package (clusterlets 0.0.3, GPL-3), run for run: make authors
+"""Our variants of the authors' published matchers against their package (clusterlets 0.0.3, GPL-3), run for run: make authors
 
     python benchmarks/authors/compare.py --peer .venv/authors/bin/python --results results
 
@@ -67,10 +67,10 @@ def compare(results: Path, peer: str) -> pd.DataFrame:
             ours.append(our_clusters(clusterlets, hops, starts))
             keys.append((dataset, hops))
     with tempfile.TemporaryDirectory() as folder:
-        questions, answers = Path(folder, "cases.json"), Path(folder, "answers.json")
-        questions.write_text(json.dumps(cases))
-        subprocess.run([peer, "-I", DRIVER, questions, answers], check=True)
-        theirs = json.loads(answers.read_text())
+        cases_path, answers_path = Path(folder, "cases.json"), Path(folder, "answers.json")
+        cases_path.write_text(json.dumps(cases))
+        subprocess.run([peer, "-I", DRIVER, cases_path, answers_path], check=True)
+        answers = json.loads(answers_path.read_text())
     rows = [
         {
             "dataset": dataset,
@@ -79,7 +79,7 @@ def compare(results: Path, peer: str) -> pd.DataFrame:
             "equal": clusters == answer[name],
             "failed": isinstance(answer[name], str),
         }
-        for (dataset, hops), own, answer in zip(keys, ours, theirs, strict=True)
+        for (dataset, hops), own, answer in zip(keys, ours, answers, strict=True)
         for name, clusters in own.items()
     ]
     grouped = pd.DataFrame(rows).groupby(["dataset", "matcher", "hops"])

@@ -1,7 +1,8 @@
 """Runs the matchers of the authors' package on clusterlets from a file: authors/bin/python -I driver.py cases.json answers.json
 
-It runs in an environment of its own that holds clusterlets==0.0.3, and speaks files alone, because that package has the import
-name of ours. A case has the clusterlets of one repetition; the answer has the clusters of each matcher, as lists of indices.
+It runs in an environment of its own that holds clusterlets==0.0.3, and communicates by files, because that package has the
+import name of ours. A case has the clusterlets of one repetition; the answer has the clusters of each matcher, as
+lists of indices.
 """
 
 import json
@@ -30,7 +31,7 @@ def answer(case: Mapping) -> dict[str, list[list[int]] | str]:
     counts, centroids = np.array(case["counts"]), np.array(case["centroids"])
     shares = counts.sum(axis=0) / counts.sum()
     members = np.split(np.arange(counts.sum()), np.cumsum(counts.sum(axis=1))[:-1])
-    given = {Clusterlet(i, counts[i], centroids[i], members[i]) for i in range(len(counts))}
+    all_clusterlets = {Clusterlet(i, counts[i], centroids[i], members[i]) for i in range(len(counts))}
 
     def next_start(candidates: Iterable[Clusterlet]) -> Clusterlet:
         """The first candidate in our random order of starts, so that only the rules differ and not the draws."""
@@ -41,18 +42,18 @@ def answer(case: Mapping) -> dict[str, list[list[int]] | str]:
     for name, matcher in matchers(case["hops"], shares).items():
         matcher._sample_seed = next_start
         try:
-            clusters = matcher.match(set(given), target_ratio=shares)
+            clusters = matcher.match(set(all_clusterlets), target_ratio=shares)
             answers[name] = sorted(sorted(int(clusterlet.id_) for clusterlet in cluster) for cluster in clusters)
         except Exception as error:
             answers[name] = repr(error)
     return answers
 
 
-def main(questions: str, answers: str) -> None:
+def main(cases_path: str, answers_path: str) -> None:
     assert "site-packages" in clusterlets.__file__, f"{clusterlets.__file__} is not the authors' package; run python with -I"
-    with open(questions, encoding="utf-8") as file:
+    with open(cases_path, encoding="utf-8") as file:
         cases = json.load(file)
-    with open(answers, "w", encoding="utf-8") as file:
+    with open(answers_path, "w", encoding="utf-8") as file:
         json.dump([answer(case) for case in cases], file)
 
 

@@ -46,7 +46,7 @@ class SourceFailed(Exception):
 class Answer(NamedTuple):
     """What a source served into ``folder``; ``is_right`` is None if no table is known to compare it with.
 
-    ``source`` is ``mirror`` and its place without a password, ``bundled``, or an address.
+    ``source`` is ``mirror`` and its location without a password, ``bundled``, or an address.
     """
 
     source: str
@@ -99,7 +99,7 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
 
 
 def ask_sources(name: str) -> list[Answer]:
-    """Download from every source of a dataset, in their order, and judge it as :func:`fetch` does. No file is kept.
+    """Download from every source of a dataset, in order, and judge it as :func:`fetch` does. No file is kept.
 
     Raises
     ------
@@ -108,13 +108,13 @@ def ask_sources(name: str) -> list[Answer]:
     """
     dataset = describe(name)
     with tempfile.TemporaryDirectory() as folder:
-        return list(_answers(dataset, Path(folder), _names(dataset), Path(), None))
+        return list(_answers(dataset, Path(folder), _file_names(dataset), Path(), None))
 
 
 def _missing(dataset: dict, folder: Path) -> dict[str, str]:
     """The files that are missing or cannot be data, each with the reason."""
     missing = {}
-    for file in _names(dataset):
+    for file in _file_names(dataset):
         try:
             _require_plausible(folder / file)
         except SourceFailed as failure:
@@ -122,7 +122,7 @@ def _missing(dataset: dict, folder: Path) -> dict[str, str]:
     return missing
 
 
-def _names(dataset: dict) -> list[str]:
+def _file_names(dataset: dict) -> list[str]:
     return [file["name"] for file in dataset["files"]]
 
 
@@ -150,7 +150,7 @@ def _fetch_missing(dataset: dict, folder: Path, missing: dict[str, str], mirror:
                 break
         if served is None:
             raise ClusterletsError(_no_source_error(dataset, folder, missing, answers))
-        origin = served.source.partition(" ")[0]  # without the place of a mirror
+        origin = served.source.partition(" ")[0]  # without a mirror's location
         origins = {storage.hash_of_file(served.folder / file): origin for file in missing}
         storage.write_text(folder / ".origin.json", json.dumps(_origins(folder) | origins))
         for file in missing:
@@ -162,7 +162,7 @@ def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirr
     for number, (source, get) in enumerate(_sources(dataset, mirror)):
         stage = incoming / str(number) / dataset["name"]
         stage.mkdir(parents=True)
-        for file in set(_names(dataset)) - set(files):
+        for file in set(_file_names(dataset)) - set(files):
             (stage / file).symlink_to((folder / file).resolve())
         try:
             for file in files:
@@ -176,7 +176,7 @@ def _answers(dataset: dict, incoming: Path, files: list[str], folder: Path, mirr
 
 def _judge(dataset: dict, stage: Path) -> tuple[bool | None, str]:
     """Whether the files are the dataset, and why; SourceFailed if they are not data or give a different table."""
-    for file in _names(dataset):
+    for file in _file_names(dataset):
         _require_plausible(stage / file)
     if _receipt(dataset, stage)["sha256_matches"]:
         return True, "serves the known bytes"
@@ -298,7 +298,7 @@ def _download(url: str, target: Path) -> None:
     shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
 
     def attempt(url: str, path: str, _) -> None:
-        login = tuple(word.encode() for word in requests.utils.get_auth_from_url(url))  # requests would send Latin-1
+        login = tuple(part.encode() for part in requests.utils.get_auth_from_url(url))  # requests would send Latin-1
         options = {"timeout": _TIMEOUT, "auth": login if any(login) else None}
         with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch closes none
             hooks = {"response": lambda response, **_: responses.enter_context(response)}
@@ -363,7 +363,7 @@ def _receipt(dataset: dict, folder: Path) -> dict:
 
 
 def _no_source_error(dataset: dict, folder: Path, missing: dict[str, str], answers: list[Answer]) -> str:
-    paths = " and ".join(str(folder / file) for file in _names(dataset))
+    paths = " and ".join(str(folder / file) for file in _file_names(dataset))
     failures = [(_BY_HAND, reason) for reason in missing.values()] + [(answer.source, answer.verdict) for answer in answers]
     attempts = "\n".join(f"  - {source}: {reason}" for source, reason in failures)
     return (

@@ -50,18 +50,18 @@ def read_table(
         rows = _rows(file, path.name, separator, quote, skip, comment)
         if header is None:
             header = next(rows, ("", []))[1]
-        places, cells = _collect_rows(rows, len(header))
+        locations, cells = _collect_rows(rows, len(header))
     columns = list(dict.fromkeys(header)) if columns is None else columns
     missing = [column for column in columns if column not in header]
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
     positions = [list(header).index(column) for column in columns]
     texts = {column: [row[index] for row in cells] for column, index in zip(columns, positions, strict=True)}
-    return pd.DataFrame(texts, index=places, dtype=object)
+    return pd.DataFrame(texts, index=locations, dtype=object)
 
 
 def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
-    """(place, cells) of each line that is neither blank nor a comment."""
+    """(location, cells) of each line that is neither blank nor a comment."""
     numbered = [
         (number, line)
         for number, line in enumerate(file, start=1)
@@ -83,13 +83,13 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
 
 
 def _collect_rows(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
-    places, table = [], []
-    for place, cells in rows:
+    locations, table = [], []
+    for location, cells in rows:
         if len(cells) != width:
-            raise BadData(f"{place}: {len(cells)} cells where {width} are expected.")
-        places.append(place)
+            raise BadData(f"{location}: {len(cells)} cells where {width} are expected.")
+        locations.append(location)
         table.append(cells)
-    return places, table
+    return locations, table
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:

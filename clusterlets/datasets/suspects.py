@@ -7,11 +7,11 @@ import numpy as np
 from clusterlets.datasets.table import Table
 
 # "id", "person_id" and "personID", but neither "paid" nor "humid".
-_NAMED = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|rowid|row_number)$")
+_IDENTIFIER = re.compile(r"(?:^|[^A-Za-z])[Ii][Dd](?:$|[^A-Za-z])|[a-z](?:Id|ID)$|^(?:index|uuid|rowid|row_number)$")
 _POSTCODE = re.compile(r"(?:^|[^A-Za-z])(?:zip|zip_?code|post_?code|postal_?code|plz)(?:$|[^A-Za-z])", re.IGNORECASE)
-#: Part of the values that differ from all others in a column of identifiers.
-NEARLY = 0.98
-_FEWEST = 50  # rows below which whole numbers differ by chance
+#: Smallest fraction of distinct values in a column of identifiers.
+MIN_DISTINCT = 0.98
+_MIN_ROWS = 50  # in fewer rows, whole numbers may all differ by chance
 #: Largest acceptable ratio between the standard deviations of two features.
 LARGEST_RATIO = 100.0
 #: Sensitive groups above which their column is more likely a measurement than a group.
@@ -19,17 +19,17 @@ MAX_GROUPS = 20
 
 
 def not_a_feature(name: str, values: np.ndarray) -> str | None:
-    """Why a numeric column (n,) is probably no feature: a postcode or an identifier, by its name or its values. O(n log n).
+    """Why a numeric column (n,) is probably not a feature: a postcode or an identifier, by its name or its values. O(n log n).
 
-    The values of an identifier are whole numbers of which nearly all differ (:data:`NEARLY`); missing ones (NaN) do not count.
+    The values of an identifier are whole numbers of which nearly all differ (:data:`MIN_DISTINCT`); NaN does not count.
     """
     if _POSTCODE.search(name):
         return "a postcode, by its name"
-    if _NAMED.search(name):
+    if _IDENTIFIER.search(name):
         return "an identifier, by its name"
     values = values[~np.isnan(values)]
     distinct = len(np.unique(values))
-    if len(values) < _FEWEST or distinct < NEARLY * len(values) or (values != np.floor(values)).any():
+    if len(values) < _MIN_ROWS or distinct < MIN_DISTINCT * len(values) or (values != np.floor(values)).any():
         return None
     if distinct < len(values):
         return "whole numbers that nearly all differ"
@@ -43,6 +43,6 @@ def unlike_scales(table: Table) -> tuple[str, str, float] | None:
     """
     spread = table.X.std(axis=0)
     varies = np.flatnonzero(np.ptp(table.X, axis=0) > 0)
-    most, least = varies[spread[varies].argmax()], varies[spread[varies].argmin()]
-    ratio = float(spread[most] / spread[least])
-    return (table.feature_names[most], table.feature_names[least], ratio) if ratio > LARGEST_RATIO else None
+    widest, narrowest = varies[spread[varies].argmax()], varies[spread[varies].argmin()]
+    ratio = float(spread[widest] / spread[narrowest])
+    return (table.feature_names[widest], table.feature_names[narrowest], ratio) if ratio > LARGEST_RATIO else None

@@ -58,11 +58,11 @@ class Table:
         return int(self.group_counts[1]) if len(self.group_names) == 2 else None
 
 
-def check_name(name: str, place: str) -> None:
-    """Raise :class:`BadData`, which begins with the place, if the name of a column or group holds a control character."""
+def check_name(name: str, where: str) -> None:
+    """Raise :class:`BadData`, which begins with ``where``, if the name of a column or group holds a control character."""
     character = _UNPRINTABLE.search(name)
     if character:
-        raise BadData(f"{place} {name[:60]!r} holds the control character U+{ord(character[0]):04X}, which no name may hold.")
+        raise BadData(f"{where} {name[:60]!r} holds the control character U+{ord(character[0]):04X}, which no name may hold.")
 
 
 def without_duplicates(table: Table) -> Table:

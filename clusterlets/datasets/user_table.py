@@ -37,7 +37,7 @@ _MISSPELT = {
     re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
 }
 
-# (the place of each row, a list of cells for each column): texts, "" where a value is missing
+# (line or row number of each row, the cells of each column): texts, "" where a value is missing
 Chunk = tuple[Sequence[int], list[Sequence[str]]]
 
 
@@ -90,7 +90,7 @@ def read(
     drop_missing : bool
         Whether to leave out rows that lack a feature; otherwise they are an error.
     reason_to_skip : callable, optional
-        From the name and the values of a numeric column (NaN if missing) to why it is no feature, or None. Named features stay.
+        From name and values of a numeric column (NaN if missing) to why it is not a feature, or None. Named features stay.
     least_groups : int
         Fewer are an error.
     advice : str
@@ -102,8 +102,8 @@ def read(
         With file, line and column of what cannot be used.
     """
     with _correctable(path):
-        columns, labels, place = _columns(path, sensitive, features, separator, drop_missing)
-        return _table(columns, labels, place, features, reason_to_skip, least_groups, advice)
+        columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
+        return _table(columns, labels, prefix, features, reason_to_skip, least_groups, advice)
 
 
 def read_rows(
@@ -128,8 +128,8 @@ def read_rows(
         The number in the file, from 0, of each row.
     """
     with _correctable(path):
-        columns, labels, place = _columns(path, sensitive, features, separator, drop_missing)
-        X = _all_values(columns, place, advice)
+        columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
+        X = _all_values(columns, prefix, advice)
         is_whole, has_group, remarks = _complete(columns, X, labels)
         rows = np.flatnonzero(is_whole & has_group)
         if not len(rows):
@@ -148,32 +148,32 @@ def _correctable(path: Path) -> Iterator[None]:
 def _columns(
     path: Path, sensitive: Sequence[str], features: str | Sequence[str], separator: str | None, may_miss: bool
 ) -> tuple[list["_Column"], dict[str, list[str]], str]:
-    """The candidates for features, the sensitive values by column, and how to name a place in the file."""
+    """The candidates for features, the sensitive values by column, and what precedes a row's number in messages."""
     check_separator(separator)
     check_file(path)
     if path.suffix == PARQUET:
-        header, chunks, place = _parquet(path, sensitive, features)
+        header, chunks, prefix = _parquet(path, sensitive, features)
     else:
-        header, chunks, place = _delimited(path, separator or SEPARATORS[path.suffix])
+        header, chunks, prefix = _delimited(path, separator or SEPARATORS[path.suffix])
     header = _checked_header(path.name, header, sensitive, features)
     candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
     columns = {name: _Column(name, may_miss) for name in candidates}
     labels: dict[str, list[str]] = {name: [] for name in sensitive}
     shared: dict[str, str] = {}  # equal labels share memory
-    for places, cells in chunks:
+    for row_numbers, cells in chunks:
         cells_of = dict(zip(header, cells, strict=True))
         for name, column in columns.items():
-            column.add(places, cells_of[name])
+            column.add(row_numbers, cells_of[name])
         for name, values in labels.items():
-            for row, cell in zip(places, cells_of[name], strict=True):
+            for row, cell in zip(row_numbers, cells_of[name], strict=True):
                 text = cell.strip()
                 if text not in shared:
-                    check_name(text, f"{place} {row}: column {name!r}:")
+                    check_name(text, f"{prefix} {row}: column {name!r}:")
                     shared[text] = text
                 values.append(shared[text])
     if not next(iter(labels.values())):
         raise BadData(f"{path.name} has a header but no rows.")
-    return list(columns.values()), labels, place
+    return list(columns.values()), labels, prefix
 
 
 # ---- files to chunks of text -----------------------------------------------------------------------------------------
@@ -283,13 +283,13 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
     header = [column.strip() for column in header]
     first_index: dict[str, int] = {}
     for index, column in enumerate(header):
-        if (index == 0 and not column) or column.startswith("__index_level_"):  # pandas saves row names so
+        if (index == 0 and not column) or column.startswith("__index_level_"):  # where pandas saves row names
             header[index] = column = _ROW_NAMES
         if not column:
             raise BadData(f"{name}: column {index + 1} has no name; give it one.")
         if first_index.setdefault(column, index) != index:
-            places = f"as columns {first_index[column] + 1} and {index + 1}"
-            raise BadData(f"{name}: the column name {column!r} occurs twice, {places}.")
+            positions = f"as columns {first_index[column] + 1} and {index + 1}"
+            raise BadData(f"{name}: the column name {column!r} occurs twice, {positions}.")
     for column in (*sensitive, *(() if features == NUMERIC else features)):
         if column not in header:
             raise BadData(f"{name} has no column {column!r}{did_you_mean(column, header)}; its columns: {', '.join(header)}.")
@@ -310,7 +310,7 @@ class _Column:
         self.kinds: Counter[str] = Counter()  # numbers of cells, by kind
         self.first_unusable: tuple[int, str] | None = None
 
-    def add(self, places: Sequence[int], cells: Sequence[str]) -> None:
+    def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
         irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
         kinds = [_kind(cells[index], values[index]) for index in irregular]
@@ -318,7 +318,7 @@ class _Column:
             if kind == "boolean":
                 values[index] = _BOOLEANS[cells[index].strip().lower()]
             elif self.first_unusable is None and not (kind == "missing" and self._may_miss):
-                self.first_unusable = places[index], cells[index]
+                self.first_unusable = row_numbers[index], cells[index]
         self.kinds.update(kinds, number=len(cells) - len(irregular))
         self.parts.append(values)
 
@@ -330,25 +330,25 @@ class _Column:
 
     @property
     def unusable(self) -> int:
-        """Cells that are neither a number nor a boolean."""
+        """How many cells are neither a number nor a boolean, nor missing where that is allowed."""
         missing = self.kinds["missing"] if self._may_miss else 0
         return self.kinds.total() - self.kinds["number"] - self.kinds["boolean"] - missing
 
-    def values(self, place: str) -> np.ndarray:
+    def values(self, prefix: str) -> np.ndarray:
         """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
         if self.first_unusable:
             row, cell = self.first_unusable
             problem = f"holds {cell[:60]!r}, {_explain_cell(cell)}" if cell.strip() else "is empty"
-            raise BadData(f"{place} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.unusable}).")
+            raise BadData(f"{prefix} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.unusable}).")
         if self.kinds["number"] and self.kinds["boolean"]:
-            raise BadData(f"{place.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
+            raise BadData(f"{prefix.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
         return np.concatenate(self.parts)
 
 
-def _all_values(columns: Sequence[_Column], place: str, advice: str) -> np.ndarray:
+def _all_values(columns: Sequence[_Column], prefix: str, advice: str) -> np.ndarray:
     """The numbers of all columns (n, d); BadData names the first unusable cell and all such columns, and adds the advice."""
     try:
-        return np.column_stack([column.values(place) for column in columns])
+        return np.column_stack([column.values(prefix) for column in columns])
     except BadData as problem:
         unusable = [f"{column.name!r} ({column.unusable})" for column in columns if column.unusable]
         if not unusable:
@@ -360,7 +360,7 @@ def _all_values(columns: Sequence[_Column], place: str, advice: str) -> np.ndarr
 def _complete(
     columns: Sequence[_Column], X: np.ndarray, labels: dict[str, list[str]]
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Which rows have all features, and which all sensitive values (n,), and remarks about the others."""
+    """Which rows have all features, and which all sensitive values (n,), and remarks about the other rows."""
     is_whole, remarks = ~np.isnan(X).any(axis=1), []
     has_group = np.all([np.array([value != "" for value in values]) for values in labels.values()], axis=0)
     n_whole, n_complete = int(is_whole.sum()), int((is_whole & has_group).sum())
@@ -396,13 +396,13 @@ def _explain_cell(cell: str) -> str:
 def _table(
     columns: list[_Column],
     labels: dict[str, list[str]],
-    place: str,
+    prefix: str,
     features: str | Sequence[str],
     reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
     least_groups: int,
     advice: str,
 ) -> tuple[Table, list[str], np.ndarray]:
-    file = place.rpartition(",")[0]
+    file = prefix.rpartition(",")[0]
     for name, texts in labels.items():
         _check_sensitive(f"{file}, column {name!r}:", texts)
     unused, skipped, has_row_names = [], {}, False
@@ -418,7 +418,7 @@ def _table(
     if not columns:
         also = f" Left out: {_reasons(skipped)}; name those that are features with --features." if skipped else ""
         raise BadData(f"{file} has no numeric or boolean column besides the sensitive one.{also}")
-    X = _all_values(columns, place, advice)
+    X = _all_values(columns, prefix, advice)
     is_whole, has_group, remarks = _complete(columns, X, labels)
     if not is_whole.any():
         raise BadData(f"{file}: every row lacks a feature; name fewer columns with --features.")

@@ -11,20 +11,20 @@ from clusterlets.provenance import accounts, environment
 from clusterlets.storage import save_json
 
 
-def account(config: str, configfiles: str, logs: str, after: str, fingerprints: str, lock: str, output: str) -> None:
+def account(config: str, configfiles: str, logs: str, ignored_rules: str, fingerprints: str, lock: str, output: str) -> None:
     """Write time and memory by step (steps.csv), of every fit (fits.csv) and of every configuration
     (leaderboard_costs.csv), and provenance.json.
 
     config: the workflow's configuration, as JSON
-    configfiles: the files that it was read from besides config.yaml, as JSON; they are kept word for word
+    configfiles: the files that it was read from besides config.yaml, as JSON; they are kept verbatim
     logs: folders of the jobs' logs, separated by commas
-    after: rules that run after this one, separated by commas; their logs are ignored
+    ignored_rules: rules that run after this one, separated by commas; their logs are ignored
     fingerprints: fingerprint of every rule, as JSON
     lock: the pip lock file
     output: folder of the accounts
     """
     settings, folder = json.loads(config), Path(output)
-    counts = accounts.read(map(Path, logs.split(",")), settings, after.split(","))
+    counts = accounts.read(map(Path, logs.split(",")), settings, ignored_rules.split(","))
     steps = pd.DataFrame(counts.by_step(), columns=accounts.COLUMNS)
     write_csv(folder / "steps.csv", steps)
     fits = pd.DataFrame(counts.fits, columns=accounts.FIT_COLUMNS)

@@ -18,7 +18,7 @@ def analyse(runs: Input, config: str, output: str) -> None:
 
     runs: every run of the grid (.csv)
     config: the workflow's configuration, as JSON, whose variants have been collected
-    output: folder of the results, which also holds what was measured of each dataset
+    output: folder of the results, which also holds the measurements of each dataset
     """
     settings, table = json.loads(config), read_runs(runs)
     for name, content in Results.from_runs(table, settings, _undivided(Path(output), table["dataset"].unique())).files():

@@ -19,7 +19,7 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
     the finished cells.
 
     config: the workflow's configuration, as JSON
-    output: CSV; its SHA-256 is written beside it
+    output: CSV; its SHA-256 is written next to it
     variant: name of a variant; by default the grid itself
     """
     settings = json.loads(config)

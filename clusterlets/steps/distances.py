@@ -13,9 +13,9 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     """Sum the distances between the clusterlets of every seed in a file of labels.
 
     data: the prepared dataset (.npz)
-    dataset: its name, a part of the random stream
+    dataset: its name, part of the seed of the random stream
     labels: clusterlet of each instance (.npz)
-    base_seed: first part of the random stream
+    base_seed: first part of the seed of the random stream
     output: summed distances, matrices for each seed (.npz); for a large table, estimates
     """
     X = Prepared.load(data).X
@@ -23,7 +23,7 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     labellings = {key: arrays["labels"].astype(np.int64) for key, arrays in block.values.items()}
     values = {}
     if labellings:
-        n_pieces = [int(labelling.max()) + 1 for labelling in labellings.values()]  # another seed may give fewer
+        n_pieces = [int(labelling.max()) + 1 for labelling in labellings.values()]  # a different seed may give fewer
         stacked = np.stack(list(labellings.values()))
         sample = Sample.draw(len(X), sample_stream(base_seed, dataset))
         if sample.order is None:

@@ -37,16 +37,16 @@ def fit_method(
 
     data: the prepared dataset (.npz)
     method: its entry in the configuration, as JSON
-    dataset: name of the dataset, a part of the random streams
+    dataset: name of the dataset, part of the seed of the random streams
     k: requested number of clusters
-    parameters: of fit, as JSON
+    parameters: arguments of fit, as JSON
     seeds: block of seeds, as in 0-9
-    base_seed: first part of the random streams
+    base_seed: first part of the seed of the random streams
     limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    exceeded_limits: the limits again, if an earlier run of the cell exceeded other limits
-    starts: of each fit, the best of which counts
+    exceeded_limits: the limits again, if an earlier run of the cell exceeded different limits
+    starts: starts of each fit, of which the best counts
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))
     fit_parameters, n_rows = json.loads(parameters), len(prepared.X)
@@ -56,21 +56,21 @@ def fit_method(
         return
 
     fit_limits = Limits(**json.loads(limits))
-    # Before the fits fork, so that they find all machine code loaded and their limits do not count the time to compile it.
+    # Before the fits fork, so that they find all machine code loaded and no limit counts compiling.
     load_kernels()
     if "numba" in method_class.libraries:
-        _load(method_class, fit_limits)
+        _load_method(method_class, fit_limits)
 
     columns = dict(enumerate(columns_of_names(prepared.group_names)))
 
     def fit(seed: int):
-        best, least = None, np.inf
+        best, lowest = None, np.inf
         for start in range(starts):
             stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
             method, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
             objective = methods.objective(method, prepared.X, clusterings) if starts > 1 else 0.0
-            if best is None or objective < least:
-                best, least = (clusterings, getattr(method, "note_", "")), objective
+            if best is None or objective < lowest:
+                best, lowest = (clusterings, getattr(method, "note_", "")), objective
         return best
 
     clusters: dict[str, np.ndarray] = {}
@@ -91,8 +91,8 @@ def fit_method(
     save_pieces(prepared, clusters, pieces, labels, remarks, sample)
 
 
-def _load(method_class: type[methods.Method], limits: Limits) -> None:
-    """Fit four rows before the fits fork, so that these find all machine code loaded, and no limit counts compiling."""
+def _load_method(method_class: type[methods.Method], limits: Limits) -> None:
+    """Fit four rows, which compiles and loads the method's machine code."""
 
     def fit(_: int = 0) -> None:
         with suppress(Exception):  # it may need more than four rows

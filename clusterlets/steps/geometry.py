@@ -15,8 +15,8 @@ def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) 
     """Measure a prepared dataset: its largest distance, its groups, and its cohesion as one cluster.
 
     data: the prepared dataset (.npz)
-    dataset: its name, a part of the random stream
-    base_seed: first part of the random stream
+    dataset: its name, part of the seed of the random stream
+    base_seed: first part of the seed of the random stream
     output: JSON
     """
     prepared = Prepared.load(data)

@@ -29,7 +29,7 @@ def write_leaderboard(
     pairs: every pair of methods (.csv)
     points: every run (.csv)
     config: the workflow's configuration, as JSON
-    configfile: the file that the configuration was read from, beside config.yaml; empty if there is none
+    configfile: the file that the configuration was read from besides config.yaml, or empty
     results: folder of the results, with figures and accounts
     output: the page (.html)
     summary: the findings (.md)

@@ -37,7 +37,7 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
     """What a rule runs: the step with all its options; its output goes to the rule's log.
 
     An input or output is the rule's of the same name, ``dataset``, ``k`` and ``seeds`` are its wildcards, and everything else
-    is in its params; ``values`` name another source, as a shell reads it. Parameters with a default are left out unless they
+    is in its params; ``values`` name other sources, as a shell reads them. Parameters with a default are left out unless they
     are in ``optional`` or ``values``.
     """
     options = []

@@ -96,23 +96,23 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
             f"{dataset}: the receipt {receipt_path} was damaged and has been removed. Run the same command again."
         ) from None
     for file, expected in listed.items():
-        _compare(dataset, folder / file, expected, receipt_path)
+        _require_unchanged(dataset, folder / file, expected, receipt_path)
     return receipt
 
 
 def _listed_hashes(dataset: str, receipt: dict) -> dict[str, str]:
-    """SHA-256 of each raw file in a dataset's receipt; raises if the receipt has another form or dataset."""
+    """SHA-256 of each raw file in a dataset's receipt; raises if the receipt has a different form or dataset."""
     hashes = {file: entry["sha256"] for file, entry in receipt["files"].items()}
     texts = (receipt["source"], *hashes.values())
     is_complete = hashes.keys() == {file["name"] for file in datasets.describe(dataset)["files"]}
     if receipt["dataset"] != dataset or not is_complete or not all(isinstance(text, str) for text in texts):
-        raise ValueError("it is of another dataset or form")
+        raise ValueError("it has a different dataset or form")
     if not isinstance(receipt["sha256_matches"], bool):
         raise TypeError("sha256_matches must be true or false")
     return hashes
 
 
-def _compare(dataset: str, path: Path, expected: str, receipt_path: Path) -> None:
+def _require_unchanged(dataset: str, path: Path, expected: str, receipt_path: Path) -> None:
     if not path.is_file():
         problem = "has gone"
     elif hashlib.sha256(path.read_bytes()).hexdigest() != expected:

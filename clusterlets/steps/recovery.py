@@ -24,23 +24,23 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     projection: one line for each row and cluster (.csv)
     """
     all_runs, settings = read_runs(runs), json.loads(config)
-    best, alike = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
+    best, similar = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
 
     @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and memory may not hold all tables
     def table(dataset: str) -> Prepared:
         return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
 
-    parts = [
+    frames = [
         clusterings.composition(row, clusters, table(row["dataset"]).group_names)
         for row, clusters in _recover(best, settings, results)
     ]
-    write_csv(composition, join(parts, clusterings.COMPOSITION))
-    if len(alike):
-        alike = alike[alike["dataset"] == clusterings.clearest_dataset(alike, table)]
-    parts = [
-        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recover(alike, settings, results)
+    write_csv(composition, join(frames, clusterings.COMPOSITION))
+    if len(similar):
+        similar = similar[similar["dataset"] == clusterings.clearest_dataset(similar, table)]
+    frames = [
+        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recover(similar, settings, results)
     ]
-    write_csv(projection, join(parts, clusterings.PROJECTION))
+    write_csv(projection, join(frames, clusterings.PROJECTION))
 
 
 def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
@@ -53,6 +53,6 @@ def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tupl
         yield row, clusters
 
 
-def join(parts: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
+def join(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
     """The lines of all runs as one table, which has its columns even without lines."""
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame(columns=columns)
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)

@@ -40,20 +40,20 @@ def score_method(
     method: its entry in the configuration, as JSON
     dataset: name of the dataset
     k: requested number of clusters; for a matcher, of clusterlets of each group
-    parameters: of fit or match, as JSON
+    parameters: arguments of fit or match, as JSON
     settings: further parameters, the same for the whole grid, as JSON
     seeds: block of seeds, as in 0-9
-    base_seed: first part of the random streams
-    limits: what a matching may take, as JSON
+    base_seed: first part of the seed of the random streams
+    limits: time and memory that a matching may take, as JSON
     pieces: the clusters of every output and seed, or the clusterlets (.npz)
-    geometry: what was measured of the dataset (JSON)
+    geometry: measurements of the dataset (JSON)
     deviation: absolute, relative, kl, first_group or least_share
     output: one row for each run (CSV)
     data: for a matcher, the prepared dataset (.npz)
     labels: for a matcher, clusterlet of each instance (.npz)
     distances: for a matcher, summed distances between the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
-    exceeded_limits: the limits again, if the cell exceeded other limits before
+    exceeded_limits: the limits again, if the cell exceeded different limits before
     """
     method_class, varied, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)

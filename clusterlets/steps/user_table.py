@@ -18,7 +18,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     settings: sensitive (a list of columns), features (a list or "numeric"), separator and scaling, as JSON
     npz_path: arrays to write: X, groups, feature_names, group_names (.npz)
     json_path: description to write: counts, fingerprint, file, remarks
-    sha256: of the file when the workflow was planned; by default, any file is accepted
+    sha256: SHA-256 of the file when the workflow was planned; by default, any file is accepted
     """
     options = json.loads(settings)
     check_scaling(options["scaling"])

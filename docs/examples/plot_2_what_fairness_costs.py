@@ -3,7 +3,7 @@ What fairness costs
 ===================
 
 Between plain k-means and exact shares lies a range of compromises. ``delta`` moves ``FairFlow`` along it; the other methods
-choose a place of their own.
+settle at a point of their own.
 """
 
 import matplotlib.pyplot as plt

@@ -38,11 +38,11 @@ for name, model in models.items():
 
 # %%
 figure, panels = plt.subplots(1, 2, figsize=(9, 3), sharey=True, layout="constrained")
-for place, (panel, title) in enumerate(zip(panels, ["same centres", "any centres"], strict=True)):
-    bars = panel.barh(list(gaps), [pair[place] for pair in gaps.values()], color="#0072B2")
+for index, (panel, title) in enumerate(zip(panels, ["same centres", "any centres"], strict=True)):
+    bars = panel.barh(list(gaps), [pair[index] for pair in gaps.values()], color="#0072B2")
     panel.bar_label(bars, fmt="%.3f", padding=3)
     panel.margins(x=0.2)
-    panel.set(title=title, xlabel="cost above the lower bound, as a part of it")
+    panel.set(title=title, xlabel="cost above the lower bound, as a fraction of it")
 panels[0].invert_yaxis()
 
 # %%

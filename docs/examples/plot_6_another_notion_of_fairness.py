@@ -27,13 +27,13 @@ models = {
 
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 groups = np.unique(diagnosis)
-for place, (name, model) in enumerate(models.items()):
+for index, (name, model) in enumerate(models.items()):
     model.fit(X, sensitive_features=diagnosis)
     report = fairness_report(X, model.labels_, diagnosis)
     costs = np.square(X - model.cluster_centers_[model.labels_]).sum(axis=1)
     means = [costs[diagnosis == group].mean() for group in groups]
-    panels[0].bar(np.arange(2) + 0.27 * place, means, width=0.25, label=name)
-    panels[1].bar(name, report["deviation_max"], color=f"C{place}")
+    panels[0].bar(np.arange(2) + 0.27 * index, means, width=0.25, label=name)
+    panels[1].bar(name, report["deviation_max"], color=f"C{index}")
     print(f"{name:<10} worst group {max(means):.1f}, largest deviation {report['deviation_max']:.2f}")
 panels[0].set_xticks(np.arange(2) + 0.27, groups)
 panels[0].set(ylabel="mean squared distance", title="social fairness: the lower the worse bar, the better")

@@ -22,7 +22,7 @@ rows = np.arange(len(X))
 
 
 def cheapest_within(results, limit=0.05):
-    """The place of the least price among the models whose mean deviation keeps the limit."""
+    """The index of the cheapest model whose mean deviation keeps the limit."""
     within = -results["mean_test_deviation"] <= limit
     return int(np.where(within, results["mean_test_price"], -np.inf).argmax())
 

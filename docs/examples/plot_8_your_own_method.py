@@ -17,7 +17,7 @@ from clusterlets import FairFlow, MethodClustering, fairness_report, plot_tradeo
 
 # %%
 # This method deals each group out in the order of the first principal component, so that neighbours in that order share a
-# cluster and every cluster gets its part of each group.
+# cluster and every cluster gets its share of each group.
 
 SOURCE = '''
 import numpy as np

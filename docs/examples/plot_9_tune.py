@@ -22,7 +22,7 @@ patients = load_diabetes(as_frame=True, scaled=False).data
 table = pd.read_csv(io.StringIO(patients.to_csv(index=False)))
 X = StandardScaler().fit_transform(table.drop(columns="sex"))
 
-found = tune(
+trials = tune(
     X,
     sensitive_features=table["sex"],
     n_clusters=4,
@@ -31,12 +31,12 @@ found = tune(
     n_seeds=2,
     methods_tried=["fair-limit", "fair-flow", "fair-lp", "FRAC", "fairkm", "scaff-tree"],
 )
-print(found.recommendation())
+print(trials.recommendation())
 
 # %%
 # Each point is the best run of a configuration: the cheapest within the limit, or else the one of least deviation.
 
-shown = found.dropna(subset=["price"])
+shown = trials.dropna(subset=["price"])
 figure, ax = plt.subplots(figsize=(8, 4.5), layout="constrained")
 for method, rows in shown.groupby("method"):
     ax.scatter(rows["deviation_max"], rows["price"], label=method)

@@ -61,8 +61,8 @@ ARROWS = [
 ]
 
 
-def text(x: float, y: float, words: str, weight: str = "normal") -> str:
-    return f'<text x="{x}" y="{y}" font-weight="{weight}">{escape(words)}</text>'
+def text(x: float, y: float, content: str, weight: str = "normal") -> str:
+    return f'<text x="{x}" y="{y}" font-weight="{weight}">{escape(content)}</text>'
 
 
 def node(x: int, y: int, width: int, height: int, colors: tuple[str, str], title: str, lines: tuple[str, ...]) -> list[str]:
@@ -89,7 +89,7 @@ def picture() -> str:
             '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
             '<path d="M0,0 L8,4 L0,8 z" fill="#444444"/></marker></defs>',
             '<rect width="100%" height="100%" fill="#ffffff"/>',
-            *(line for one in NODES for line in node(*one)),
+            *(line for values in NODES for line in node(*values)),
             *map(arrow, ARROWS),
             "</svg>\n",
         ]

@@ -43,12 +43,12 @@ def main() -> None:
         points.set_aspect("equal")
         shares = [(groups[labels == cluster] == "a").mean() for cluster in order]
         bars.bar(range(N_CLUSTERS), shares, color=COLORS["a"])
-        bars.bar(range(N_CLUSTERS), [1 - part for part in shares], bottom=shares, color=COLORS["b"])
+        bars.bar(range(N_CLUSTERS), [1 - value for value in shares], bottom=shares, color=COLORS["b"])
         bars.axhspan(share - LIMIT, share + LIMIT, color="white", alpha=0.55)
         bars.axhline(share, color="black", linewidth=1)
-        for place, part in enumerate(shares):
-            bars.text(place, 0.06, f"{part:.0%}", ha="center", color="white", weight="bold")
-        bars.set_xticks(range(N_CLUSTERS), [f"cluster {'●■▲'[place]}" for place in range(N_CLUSTERS)])
+        for index, value in enumerate(shares):
+            bars.text(index, 0.06, f"{value:.0%}", ha="center", color="white", weight="bold")
+        bars.set_xticks(range(N_CLUSTERS), [f"cluster {'●■▲'[index]}" for index in range(N_CLUSTERS)])
         bars.set_ylim(0, 1)
         bars.set_yticks([0, share, 1], ["0 %", f"table {share:.0%}", "100 %"])
     figure.savefig(Path(__file__).with_suffix(".png"), dpi=130, metadata={"Software": None})

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What became of the job with the given id, in one word, as snakemake-executor-plugin-cluster-generic asks for it.
+# Prints the status of the job with the given id as snakemake-executor-plugin-cluster-generic expects it: success, failed or running.
 
 case $(bjobs -noheader -o stat "$1" 2>&1) in
     DONE) echo success ;;

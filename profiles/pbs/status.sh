@@ -1,10 +1,10 @@
 #!/bin/sh
-# What became of the job with the given id, in one word, as snakemake-executor-plugin-cluster-generic asks for it.
+# Prints the status of the job with the given id as snakemake-executor-plugin-cluster-generic expects it: success, failed or running.
 
-said=$(qstat -x -f "$1" 2>&1)
-state=$(echo "$said" | sed -n 's/^ *job_state = //p')
-status=$(echo "$said" | sed -n 's/^ *Exit_status = //p')
-case $state:$status:$said in
+answer=$(qstat -x -f "$1" 2>&1)
+state=$(echo "$answer" | sed -n 's/^ *job_state = //p')
+status=$(echo "$answer" | sed -n 's/^ *Exit_status = //p')
+case $state:$status:$answer in
     F:0:*) echo success ;;
     # No longer known: the job runs again, which is always safe.
     F:* | ::*"Unknown Job Id"*) echo failed ;;

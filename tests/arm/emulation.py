@@ -27,7 +27,7 @@ LOCK = ROOT / "requirements.lock"
 FOLDER = ROOT / ".arm64"
 #: Debian's packages by architecture: what runs emulated, and what emulates.
 PACKAGES = {"arm64": ["python3", "libstdc++6"], "amd64": ["qemu-user-static"]}
-#: What the steps that make promised numbers import; the dependencies of these come with them.
+#: What the steps import whose results must be the same on every processor; dependencies are added.
 DISTRIBUTIONS = (
     *("numpy", "numba", "scipy", "pandas", "threadpoolctl", "pyyaml", "jsonschema", "requests"),
     *("scikit-learn", "scikit-posthocs", "statsmodels"),
@@ -35,9 +35,9 @@ DISTRIBUTIONS = (
 #: Tags of wheels that a Linux of Debian 12 or newer can load.
 PLATFORMS = [f"manylinux_2_{minor}_aarch64" for minor in (17, 24, 26, 27, 28, 31, 34, 35)] + ["manylinux2014_aarch64"]
 
-PYTHON = """\
+WRAPPER = """\
 #!/bin/sh
-# Python for aarch64, emulated; QEMU_CPU=cortex-a72 names a processor, by default it has all that QEMU knows.
+# Python for aarch64, emulated; QEMU_CPU=cortex-a72 names a processor; the default supports every feature that QEMU emulates.
 here=$(dirname "$(dirname "$(readlink -f "$0")")")
 export NUMBA_CACHE_DIR="${{NUMBA_CACHE_DIR:-$here/numba}}"
 exec "$here/bin/qemu" -L "$here/root" "$here/root/usr/bin/{name}" "$@"
@@ -63,7 +63,7 @@ def python():
 def check_possible():
     """Raise NotRun where aarch64 cannot be emulated, or need not be."""
     if platform.machine() == "aarch64":
-        raise NotRun("this machine is an aarch64 itself, so `make test` runs the grid on it")
+        raise NotRun("this machine is itself aarch64, so `make test` runs the grid on it")
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise NotRun(f"the emulation is made for Linux on x86-64, and this is {sys.platform} on {platform.machine()}")
     missing = [program for program in ("apt-get", "dpkg-deb") if not shutil.which(program)]
@@ -83,33 +83,33 @@ def _set_up(folder):
     name = os.readlink(folder / "root" / "usr" / "bin" / "python3")
     _install(folder / "root" / "usr" / "lib" / "python3" / "dist-packages", name.removeprefix("python"))
     for link in ("python", "python3"):
-        (folder / "bin" / link).write_text(PYTHON.format(name=name))
+        (folder / "bin" / link).write_text(WRAPPER.format(name=name))
         (folder / "bin" / link).chmod(0o755)
 
 
-def _download(place, architecture, packages):
+def _download(folder, architecture, packages):
     """Archives of Debian's packages and their dependencies, from a separate apt, so that the machine's own stays as it is."""
-    (place / "lists" / "partial").mkdir(parents=True)
-    (place / "archives" / "partial").mkdir(parents=True)
-    (place / "status").touch()  # nothing is installed
+    (folder / "lists" / "partial").mkdir(parents=True)
+    (folder / "archives" / "partial").mkdir(parents=True)
+    (folder / "status").touch()  # nothing is installed
     options = {
         "APT::Architecture": architecture,
         "APT::Architectures": architecture,
         "APT::Sandbox::User": "",  # another user could not write here
-        "Dir::State::Lists": place / "lists",
-        "Dir::State::Status": place / "status",
-        "Dir::Cache": place,
+        "Dir::State::Lists": folder / "lists",
+        "Dir::State::Status": folder / "status",
+        "Dir::Cache": folder,
     }
     settings = [f"--option={name}={value}" for name, value in options.items()]
     _run("apt-get", *settings, "update")
     _run("apt-get", *settings, "--yes", "--no-install-recommends", "--download-only", "install", *packages)
-    return sorted((place / "archives").glob("*.deb"))
+    return sorted((folder / "archives").glob("*.deb"))
 
 
 def _install(target, version):
     """Install wheels of the locked versions and hashes where Debian's Python of this version looks for them."""
     lock = LOCK.read_text(encoding="utf-8")
-    names = sorted(_with_needs(DISTRIBUTIONS))
+    names = sorted(_with_dependencies(DISTRIBUTIONS))
     pins = [re.search(rf"^{re.escape(name)}==.*(?:\n .*)*\n", lock, re.MULTILINE)[0] for name in names]
     wheels = ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}"]
     wheels += [f"--platform={name}" for name in PLATFORMS]
@@ -120,13 +120,17 @@ def _install(target, version):
         _run(*pip, *wheels, "--no-deps", "--require-hashes", "--requirement", requirements.name)
 
 
-def _with_needs(names):
+def _with_dependencies(names):
     """The distributions and all their dependencies, as installed here, which has the lock's versions too."""
     seen, new = set(), set(names)
     while new:
         seen |= new
-        needed = (Requirement(text) for name in new for text in metadata.requires(name) or [])
-        new = {canonicalize_name(need.name) for need in needed if not need.marker or need.marker.evaluate({"extra": ""})} - seen
+        required = (Requirement(text) for name in new for text in metadata.requires(name) or [])
+        new = {
+            canonicalize_name(requirement.name)
+            for requirement in required
+            if not requirement.marker or requirement.marker.evaluate({"extra": ""})
+        } - seen
     return seen
 
 

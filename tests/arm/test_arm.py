@@ -7,7 +7,7 @@ import emulation
 import pytest
 import tiny_grid
 
-# What QEMU can be: with vectors of any length (SVE), as on a server of 2022, and without, as on one of 2016 or a laptop.
+# Emulated processors: with vectors of any length (SVE), as on a server of 2022, and without, as on one of 2016 or a laptop.
 PROCESSORS = ["max", "cortex-a72"]
 
 
@@ -36,6 +36,6 @@ def test_the_same_bytes_on_aarch64(processor, runs, tmp_path):
     facts = facts.result()
     assert facts["machine"] == "aarch64"
     assert ("SVE" in facts["numpy"]) == (processor == "max")
-    if tiny_grid.complaint(folder):
+    if tiny_grid.mismatch(folder):
         tiny_grid.run_steps(tmp_path, tiny_grid.plan(tmp_path))  # natively, to show the difference
-        pytest.fail(tiny_grid.complaint(folder, tmp_path))
+        pytest.fail(tiny_grid.mismatch(folder, tmp_path))

@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def machine(monkeypatch):
-    """A function that makes this machine another one."""
+    """A function that makes this machine look like another."""
 
     def become(name, system="linux", programs=("apt-get", "dpkg-deb")):
         monkeypatch.setattr(emulation.platform, "machine", lambda: name)
@@ -27,7 +27,7 @@ def test_debian_on_x86_64_can_emulate(machine):
 
 def test_a_real_aarch64_needs_no_emulation(machine):
     machine("aarch64")
-    with pytest.raises(emulation.NotRun, match="is an aarch64 itself"):
+    with pytest.raises(emulation.NotRun, match="is itself aarch64"):
         emulation.python()
 
 
@@ -50,10 +50,10 @@ def test_a_failure_is_reported_by_its_last_lines(machine, monkeypatch, tmp_path)
             emulation.python()
 
 
-def test_the_wrapper_hands_on_arguments_and_finds_its_folder(tmp_path):
+def test_the_wrapper_passes_arguments_on_and_finds_its_folder(tmp_path):
     (tmp_path / "a folder" / "bin").mkdir(parents=True)
     wrapper, qemu = (tmp_path / "a folder" / "bin" / name for name in ("python", "qemu"))
-    wrapper.write_text(emulation.PYTHON.format(name="python3.11"))
+    wrapper.write_text(emulation.WRAPPER.format(name="python3.11"))
     qemu.write_text('#!/bin/sh\nprintf "%s\\n" "$NUMBA_CACHE_DIR" "$@"\n')
     for program in (wrapper, qemu):
         program.chmod(0o755)

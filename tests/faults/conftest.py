@@ -33,7 +33,7 @@ def pair(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def only_this_machine(monkeypatch):
-    """No test may look up another host; proxies of the environment do not count."""
+    """No test may look up a different host; proxies of the environment do not count."""
     lookup = socket.getaddrinfo
 
     def guarded(host, *args, **kwargs):

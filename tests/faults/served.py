@@ -146,7 +146,7 @@ class Toy:
         return message
 
     def recovers(self, mirror=None):
-        """A rerun fetches the right file, another one finds it, and only the lock and the note of origin stay beside it."""
+        """A rerun fetches the right file, a second one finds it, and only the lock and the note of origin lie next to it."""
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]
         assert {name: (self.raw / "toy" / name).read_bytes() for name in self.contents} == self.contents

@@ -47,7 +47,7 @@ def steps(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content, complaint",
+    "content, problem",
     [
         (HEADER + "".join(ROWS), "expected 768 rows, found 6"),
         (HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
@@ -59,15 +59,15 @@ def steps(tmp_path):
         (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
     ],
 )
-def test_damaged_pima_is_reported_by_its_line(content, complaint, steps):
+def test_damaged_pima_is_reported_by_its_line(content, problem, steps):
     steps.put("pima", "diabetes.csv", content)
     steps.fetch("pima")
-    message = steps.refuse("pima", complaint)
+    message = steps.refuse("pima", problem)
     assert "Delete diabetes.csv" in message and "CLUSTERLETS_MIRROR" in message and "EXCLUDE=pima" in message
 
 
 @pytest.mark.parametrize(
-    "name, file, content, complaint",
+    "name, file, content, problem",
     [
         ("bank", "bank-full.csv", '"age";"job"\n58;"none"\n', "bank-full.csv has no column education, default"),
         (
@@ -84,10 +84,10 @@ def test_damaged_pima_is_reported_by_its_line(content, complaint, steps):
         ("digits", "digits.csv.gz", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
     ],
 )
-def test_files_of_another_kind_are_refused(name, file, content, complaint, steps):
+def test_files_of_a_different_kind_are_refused(name, file, content, problem, steps):
     steps.put(name, file, content)
     steps.fetch(name)
-    steps.refuse(name, complaint)
+    steps.refuse(name, problem)
 
 
 def test_changed_values_of_the_right_shape_are_refused(steps):
@@ -137,7 +137,7 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(steps
         lambda receipt: {key: receipt[key] for key in ("dataset", "files")},
     ],
 )
-def test_a_receipt_of_another_form_is_removed_and_the_raw_file_stays(change, steps):
+def test_a_receipt_of_a_different_form_is_removed_and_the_raw_file_stays(change, steps):
     steps.fetch("iris")
     storage.save_json(steps.receipt, change(storage.load_json(steps.receipt)))
     raw = {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()}

@@ -53,7 +53,7 @@ def zipped(toy, site):
 
 @pytest.fixture
 def child(toy):
-    """Start a process that fetches the toy, with another program if need be; none outlives the test."""
+    """Start a process that fetches the toy, with a different program if need be; none outlives the test."""
     started = []
 
     def start(program=CHILD, *arguments):
@@ -131,7 +131,7 @@ def test_a_good_answer_in_the_end_is_enough(replies, toy, site, address, monkeyp
 # What the connection does.
 
 
-def test_silent_server(toy, site, address, monkeypatch):
+def test_a_silent_server_is_given_up(toy, site, address, monkeypatch):
     monkeypatch.setattr(module, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         toy.from_addresses(f"http://127.0.0.1:{silent.getsockname()[1]}/")
@@ -142,7 +142,7 @@ def test_silent_server(toy, site, address, monkeypatch):
 
 
 @pytest.mark.parametrize("slow", ["body", "headers"])
-def test_a_byte_now_and_then(slow, toy, site, address, monkeypatch):
+def test_a_server_that_sends_too_slowly_is_given_up(slow, toy, site, address, monkeypatch):
     monkeypatch.setattr(module, "_MAX_SECONDS", 0.5)
     toy.from_addresses(address, f"{site.address}/good")
     site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
@@ -153,7 +153,7 @@ def test_a_byte_now_and_then(slow, toy, site, address, monkeypatch):
     toy.refuses("takes longer than 0.5 s", address)
 
 
-def test_dead_proxy(toy, site, address, monkeypatch):
+def test_a_dead_proxy_is_named(toy, site, address, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused.getsockname()[1]}")
     toy.from_addresses("http://data.example/toy.csv")
@@ -175,7 +175,7 @@ def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(bytes_of_mirror, 
 
 
 @pytest.mark.parametrize("sized", [True, False])
-def test_file_over_the_size_limit(sized, toy, site, address, monkeypatch):
+def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkeypatch):
     with monkeypatch.context() as small:
         small.setattr(module, "_MAX_BYTES", HALF)
         site.serve(FILE, GOOD, sized=sized)
@@ -188,7 +188,7 @@ def test_file_over_the_size_limit(sized, toy, site, address, monkeypatch):
 
 
 @pytest.mark.parametrize("outside", ["../", "../../", "{absolute}/"])
-def test_archive_climbs_out_of_its_folder(outside, toy, site, zipped, tmp_path):
+def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, zipped, tmp_path):
     outside = outside.format(absolute=tmp_path / "outside")
     site.serve(ZIP, archive({f"{outside}diabetes.csv": WRONG, f"{outside}escaped": GOOD}))
     before = {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]}
@@ -198,14 +198,14 @@ def test_archive_climbs_out_of_its_folder(outside, toy, site, zipped, tmp_path):
     toy.recovers()
 
 
-@pytest.mark.parametrize("place", ["diabetes.csv", "inner.zip/diabetes.csv"])
-def test_zip_bomb(place, toy, site, zipped, monkeypatch):
+@pytest.mark.parametrize("member", ["diabetes.csv", "inner.zip/diabetes.csv"])
+def test_a_zip_bomb_is_refused(member, toy, site, zipped, monkeypatch):
     monkeypatch.setattr(module, "_MAX_BYTES", 2**20)
-    toy.from_addresses(zipped, members={"diabetes.csv": place})
+    toy.from_addresses(zipped, members={"diabetes.csv": member})
 
     def nested(content):
         inner = archive({"folder/diabetes.csv": content})
-        return inner if place == "diabetes.csv" else archive({"inner.zip": inner})
+        return inner if member == "diabetes.csv" else archive({"inner.zip": inner})
 
     site.serve(ZIP, nested(bytes(50 * 2**20)))
     toy.refuses("serves more than 1 MB", zipped)
@@ -218,7 +218,7 @@ _STORED = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
 
 
 def _damaged(mark, offset, byte):
-    """The archive with another byte: in the stored bytes of the member, or in what the directory of members says of it."""
+    """The archive with one byte changed: in the stored member, or in its entry in the directory of members."""
     position = _STORED.index(mark) + offset
     return _STORED[:position] + byte + _STORED[position + 1 :]
 
@@ -227,7 +227,7 @@ BAD_ARCHIVES = {
     "truncated": (_STORED[:-30], "does not serve an intact zip archive .File is not a zip file"),
     "without the member": (archive({"readme.txt": b"moved"}), "its archive holds no diabetes.csv"),
     "a web page": (b"<html>Please log in</html>", "is a web page, not data"),
-    "another byte": (_damaged(b"5000,", 0, b"?"), "does not serve an intact zip archive .*Bad CRC-32"),
+    "a changed byte": (_damaged(b"5000,", 0, b"?"), "does not serve an intact zip archive .*Bad CRC-32"),
     "no directory": (_damaged(b"PK\x01\x02", 0, b"?"), "Bad magic number for central directory"),
     "encrypted": (_damaged(b"PK\x01\x02", 8, b"\x01"), "encrypted"),
     "an unknown compression": (_damaged(b"PK\x01\x02", 10, b"\x63"), "compression method is not supported"),
@@ -246,15 +246,15 @@ def test_a_bad_archive_is_named(form, toy, site, zipped):
 # Mirrors.
 
 
-@pytest.mark.parametrize("place", ["mirror", "raw"])
-def test_pipe_in_the_place_of_a_file(place, toy, site, address, tmp_path):
-    (tmp_path / place / "toy").mkdir(parents=True)
-    os.mkfifo(tmp_path / place / "toy" / "diabetes.csv")
+@pytest.mark.parametrize("folder", ["mirror", "raw"])
+def test_a_pipe_is_not_read_as_a_file(folder, toy, site, address, tmp_path):
+    (tmp_path / folder / "toy").mkdir(parents=True)
+    os.mkfifo(tmp_path / folder / "toy" / "diabetes.csv")
     site.serve(FILE, GOOD)
     assert toy.recovers(str(tmp_path / "mirror"))["source"] == address
     toy.target.unlink()
     toy.from_addresses()
-    if place == "mirror":
+    if folder == "mirror":
         toy.refuses("diabetes.csv is not a regular file", mirror=str(tmp_path / "mirror"))
 
 
@@ -268,7 +268,7 @@ def small_disk(toy):
         yield folder
 
 
-def test_full_disk(toy, site, address, small_disk):
+def test_a_full_disk_is_named(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
     toy.refuses("No space left on device.*\n.*Free space on its disk")
     assert not list(toy.raw.glob("toy/.incoming.*")), "what was written still fills the disk"
@@ -276,7 +276,7 @@ def test_full_disk(toy, site, address, small_disk):
     toy.recovers()
 
 
-def test_read_only_disk(toy, site, address, small_disk):
+def test_a_read_only_disk_is_named(toy, site, address, small_disk):
     site.heal(FILE)
     remount(small_disk, "ro")
     toy.refuses("no file can be written to .*: Read-only file system.*\n.*Make it a folder that you may write to")
@@ -286,7 +286,7 @@ def test_read_only_disk(toy, site, address, small_disk):
     assert toy.fetch() == receipt, "files that are there need no writing"
 
 
-def test_file_where_the_raw_folder_should_be(toy, site, address):
+def test_a_file_where_the_raw_folder_should_be_is_named(toy, site, address):
     site.heal(FILE)
     toy.raw.write_text("not a folder")
     toy.refuses("no file can be written to .*: Not a directory.*\n.*Make it a folder that you may write to")
@@ -294,7 +294,7 @@ def test_file_where_the_raw_folder_should_be(toy, site, address):
     toy.recovers()
 
 
-def test_two_processes_at_once(toy, site, address, child):
+def test_of_two_processes_at_once_only_one_downloads(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
     first, second = child(), child()
     assert [process.stdout.readline() for process in (first, second)] == ["started\n"] * 2
@@ -305,7 +305,7 @@ def test_two_processes_at_once(toy, site, address, child):
     assert site.requested_paths == [FILE]
 
 
-def test_two_processes_where_the_disk_has_no_locks(toy, site, address, child):
+def test_two_processes_both_succeed_where_the_disk_has_no_locks(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
     unlocked = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + CHILD
     first, second = child(unlocked), child(unlocked)
@@ -315,7 +315,7 @@ def test_two_processes_where_the_disk_has_no_locks(toy, site, address, child):
     assert receipts[0] == receipts[1] == toy.recovers()
 
 
-def test_killed_during_the_download(toy, site, address, child):
+def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
     killed = child()
     assert site.stalled.wait(20)
@@ -344,7 +344,7 @@ print("started\"""",
 )
 
 
-def test_killed_between_two_files(pair, site):
+def test_a_fetch_killed_between_two_files_can_be_repeated(pair, site):
     pair.from_addresses(site.address + ZIP, members={file: file for file in ADULT})
     site.heal(ZIP, archive(ADULT))
     command = [sys.executable, "-c", PLACING, json.dumps(pair.catalogue), str(pair.raw)]
@@ -370,7 +370,7 @@ prepare_dataset("iris", sys.argv[2], sys.argv[3], "none", sys.argv[4], sys.argv[
 
 
 @pytest.mark.parametrize("file, finished", [("data.npz", []), ("data.json", ["data.npz"])])
-def test_killed_during_preparation(file, finished, tmp_path):
+def test_a_preparation_that_was_killed_can_be_repeated(file, finished, tmp_path):
     receipt, prepared = tmp_path / "receipt.json", tmp_path / "prepared"
     outputs = [prepared / "data.npz", prepared / "data.json"]
     fetch_dataset("iris", tmp_path / "raw", receipt)

@@ -99,9 +99,9 @@ def test_the_password_of_a_mirror_is_not_shown(toy, site):
 
 FAILING = {
     "nothing listens": "http://me:se%2Fcret@127.0.0.1:9",
-    "a port that is none": "http://me:secret@127.0.0.1:port/data",
+    "an invalid port": "http://me:secret@127.0.0.1:port/data",
     "a slash, an at sign and a space in the password": "http://me:se/c@re t@127.0.0.1:9/data",
-    "no IPv6 address": "http://me:secret@[::1/data",
+    "an invalid IPv6 address": "http://me:secret@[::1/data",
     "no host": "http://me:secret@/data",
     "no scheme": "me:secret@127.0.0.1:/data",
     "an unknown scheme in capitals": "S3://me:se cret@bucket",

@@ -17,7 +17,7 @@ from clusterlets.datasets.table import fingerprint
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
 COPY = re.compile(r"https://web\.archive\.org/web/")  # the same bytes as the address behind it
 # Further members of an archive, such as the publishers' archives have.
-BESIDE = {"Index": b"Index of adult\n", "old/adult.data": b"", "bank.zip/bank.csv": b"a;b\n"}
+OTHER_MEMBERS = {"Index": b"Index of adult\n", "old/adult.data": b"", "bank.zip/bank.csv": b"a;b\n"}
 
 FORMS = [
     pytest.param(name, source, id=f"{name} {file}")
@@ -52,7 +52,7 @@ def raw(name):
 
 @pytest.mark.parametrize("name, source", FORMS)
 @pytest.mark.parametrize("mark, end", [(b"", b"\n"), (b"\xef\xbb\xbf", b"\r\n")])
-def test_every_archive_is_the_same_table_also_with_other_line_ends_and_a_byte_order_mark(name, source, mark, end, publish):
+def test_every_archive_gives_the_same_table_also_with_other_line_ends_and_a_byte_order_mark(name, source, mark, end, publish):
     files = {file: mark + content.replace(b"\n", end) for file, content in raw(name).items()}
     receipt, table = publish(name, source, zipped(source, files))
     assert fingerprint(table) == CATALOGUE[name]["fingerprint"]
@@ -61,9 +61,9 @@ def test_every_archive_is_the_same_table_also_with_other_line_ends_and_a_byte_or
 
 def zipped(source, files):
     """An archive with the files at their paths, among other files; a path may lead through an inner archive."""
-    contents = BESIDE | {place: files[file] for file, place in source["members"].items()}
-    inner = {place.split("/", 1)[1]: content for place, content in contents.items() if place.startswith("bank.zip/")}
-    outer = {place: content for place, content in contents.items() if not place.startswith("bank.zip/")}
+    contents = OTHER_MEMBERS | {path: files[file] for file, path in source["members"].items()}
+    inner = {path.split("/", 1)[1]: content for path, content in contents.items() if path.startswith("bank.zip/")}
+    outer = {path: content for path, content in contents.items() if not path.startswith("bank.zip/")}
     return archive(outer | {"bank.zip": archive(inner)})
 
 

@@ -88,10 +88,10 @@ ANYTHING = st.one_of(
 def spoilt(draw, values: st.SearchStrategy):
     """A value with something in it replaced, removed, repeated or added."""
     value = copy.deepcopy(draw(values))
-    places = list(_places(value))
-    if not places:
+    positions = list(_positions(value))
+    if not positions:
         return value
-    parent, key = draw(st.sampled_from(places))
+    parent, key = draw(st.sampled_from(positions))
     change = draw(any_of("replace", "remove", "repeat", "add"))
     if change == "replace":
         parent[key] = draw(ANYTHING)
@@ -104,8 +104,8 @@ def spoilt(draw, values: st.SearchStrategy):
     return value
 
 
-def _places(value) -> Iterator[tuple]:
-    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, part in parts:
+def _positions(value) -> Iterator[tuple]:
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, child in children:
         yield value, key
-        yield from _places(part)
+        yield from _positions(child)

@@ -36,7 +36,7 @@ def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) 
 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with batches of examples, each with another seed, until the time is up."""
+    """Call ``check`` with batches of examples, each with a different seed, until the time is up."""
     deadline, batch = time.monotonic() + SECONDS, 0
     while time.monotonic() < deadline:
         _run_batch(check, examples, n_examples, SEED + batch)
@@ -100,13 +100,13 @@ def _limit() -> Iterator[None]:
     def never_ends(*_):
         raise AssertionError(f"did not end within {LIMIT} seconds of computing")
 
-    former = signal.signal(signal.SIGPROF, never_ends)
+    previous_handler = signal.signal(signal.SIGPROF, never_ends)
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, former)
+        signal.signal(signal.SIGPROF, previous_handler)
 
 
 @dataclass(frozen=True)

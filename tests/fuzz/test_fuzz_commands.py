@@ -34,14 +34,14 @@ def mostly(usual, rare):
     return st.integers(0, 9).flatmap(lambda number: usual if number else rare)
 
 
-def options(**known):
+def options(**values):
     """Command lines with any of these options, each with one of its values or, rarely, with none."""
-    strategies = {name: mostly(values.map(lambda value: (value,)), st.just(())) for name, values in known.items()}
+    strategies = {name: mostly(allowed.map(lambda value: (value,)), st.just(())) for name, allowed in values.items()}
     pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
     return pairs.filter(lambda drawn: not any("--" in pair for pair in drawn)).flatmap(st.permutations)  # argparse drops it
 
 
-def as_words(pairs):
+def as_arguments(pairs):
     """``[("k", "5")]`` as ``-k 5``; a value that begins with a dash is joined to its option, as users must do."""
     for name, *value in pairs:
         option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
@@ -74,7 +74,7 @@ CLUSTER = options(
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """A folder with a table of which each row differs."""
+    """A folder with a table whose rows all differ."""
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
     rows = [f"n{n},{n % 7 + n / 10},{n * n % 31},{'Rom' if n % 3 else 'Bonn'},{'wm'[n % 2]}\n" for n in range(ROWS)]
@@ -83,7 +83,7 @@ def people(tmp_path, monkeypatch):
 
 def gives_every_row_a_cluster_or_says_why_not(pairs):
     with restored_folder():
-        result = command("cluster", "people.csv", *as_words([("sensitive", "city"), *pairs]))
+        result = command("cluster", "people.csv", *as_arguments([("sensitive", "city"), *pairs]))
         if result.status:
             assert is_one_line(result, "cluster"), result.err
             return
@@ -138,7 +138,7 @@ def children():
 def tune_recommends_a_run_that_its_command_repeats(pairs):
     with restored_folder():
         before = children()
-        result = command("tune", "people.csv", *as_words([("sensitive", "city"), *pairs]))
+        result = command("tune", "people.csv", *as_arguments([("sensitive", "city"), *pairs]))
         assert children() == before
         if result.status:
             assert is_one_line(result, "tune"), result.err
@@ -185,8 +185,8 @@ def make_results(folder):
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made")
+def made_results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("made_results")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         make_results(folder)
@@ -195,9 +195,9 @@ def made(tmp_path_factory):
 
 
 @pytest.fixture
-def results(made, monkeypatch):
+def results(made_results, monkeypatch):
     """The results in results/, and the same in reference/; each test restores what it changes."""
-    monkeypatch.chdir(made)
+    monkeypatch.chdir(made_results)
     return sorted(name for name in files_here() if name.startswith("results/"))
 
 
@@ -246,7 +246,7 @@ def test_verify_names_whatever_is_damaged(fuzz, results):
     fuzz(verify_names_what_is_damaged, damage(results), n_examples=40)
 
 
-ASKED = [
+SELECTIONS = [
     ("--method", "D", "--parameters", "hops=2"),
     ("--method", "C", "--parameters", "omega=0.25"),
     *(("--method", name) for name in ("frac-fair", "frac-nearest", "k-means", "random")),
@@ -255,18 +255,18 @@ ASKED = [
 
 def export_gives_the_same_clusters_or_none(example):
     (name, content), requested = example
-    words = ("export", "--config", "settings.json", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
-    intact = command(*words)
+    export = ("export", "--config", "settings.json", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
+    intact = command(*export)
     assert intact.status == 0 and intact.out
     with restored_folder():
         put(name, content)
-        result = command(*words, may_remove=name)
+        result = command(*export, may_remove=name)
         if result.status == 0:
-            assert result.out == intact.out, "other clusters than those that the grid scored"
+            assert result.out == intact.out, "different clusters than those that the grid scored"
 
 
 def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results):
-    fuzz(export_gives_the_same_clusters_or_none, st.tuples(damage(results), st.sampled_from(ASKED)), n_examples=40)
+    fuzz(export_gives_the_same_clusters_or_none, st.tuples(damage(results), st.sampled_from(SELECTIONS)), n_examples=40)
 
 
 # ---- archive ---------------------------------------------------------------------------------------------------------
@@ -293,7 +293,7 @@ def archive_holds_the_run_or_nothing_is_written(example):
     with restored_folder():
         intact = Path(name).read_bytes()
         put(name, content)
-        result = command("archive", *as_words(pairs), may_remove=name)
+        result = command("archive", *as_arguments(pairs), may_remove=name)
         if result.status:
             assert is_one_line(result, "archive"), result.err
             return

@@ -69,7 +69,7 @@ class Own(Method):
 
 
 def name_of(method):
-    """What a method of the configuration is called."""
+    """The name of an entry of ``methods``."""
     return method if isinstance(method, str) else method.get("name", "own")
 
 
@@ -108,7 +108,7 @@ def read(requested):
 
 
 def runs_as_requested(requested, config):
-    """Every requested number has its own cells, and no other has; no name needs quotes in a shell."""
+    """Every requested number has its own cells, and there are no others; no name needs quotes in a shell."""
     for key in ("k", "hops", "omega"):
         expected = requested.get(key, config[key])
         assert sorted(config[key]) == sorted(expected) and all(math.isfinite(value) for value in expected)
@@ -153,7 +153,7 @@ def yaml_is_read_or_refused(text):
     json.dumps(config)
 
 
-def test_any_yaml_is_refused_in_words(fuzz):
+def test_any_yaml_is_read_or_refused(fuzz):
     tokens = ["k: ", "omega: ", "5", ".nan", "[", "]", "{", "}", ": ", ", ", "\n", "\n  ", "- ", "? ", "#", "|", "&a ", "*a"]
     pieces = st.lists(ODD | any_of(*tokens, "!!python/name:os", "2020-13-45"))
     fuzz(yaml_is_read_or_refused, pieces.map("".join), n_examples=60)
@@ -171,7 +171,7 @@ SMALL = {
 
 
 def planned(config_file):
-    """The words of every command that the workflow would run."""
+    """The arguments of every command that the workflow would run."""
     snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
     options = ["--dry-run", "--quiet=host", "--printshellcmds", "--configfile", config_file]
     process = subprocess.run([*snakemake, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -188,13 +188,13 @@ def step_arguments(name, options):
     return vars(command_line._parser(name, step).parse_args(options))
 
 
-def is_planned_with_commands_that_say_the_same(requested):
+def is_planned_with_commands_that_agree_with_it(requested):
     config = read(requested)
     assume(config is not None)
     steps = [(name, step_arguments(name, options)) for name, *options in planned("requested.yaml")]
     for _, step in steps:
-        given = {"base_seed": config["base_seed"], "limits": "$LIMITS", "sample_size": config["sample_size"]}
-        assert all(step[key] == value for key, value in given.items() if key in step)
+        passed_on = {"base_seed": config["base_seed"], "limits": "$LIMITS", "sample_size": config["sample_size"]}
+        assert all(step[key] == value for key, value in passed_on.items() if key in step)
         assert "config" not in step or json.loads(step["config"])["seeds"] == config["seeds"]
     scored = [step for name, step in steps if name == "score-method" and "/variants/" not in step["output"]]
     for step in scored:
@@ -207,5 +207,5 @@ def is_planned_with_commands_that_say_the_same(requested):
     ) == Counter((cell.dataset, cell.method, cell.k, json.dumps(cell.parameters), cell.seeds) for cell in cells(config))
 
 
-def test_what_is_accepted_is_planned_with_commands_that_say_the_same(fuzz):
-    fuzz(is_planned_with_commands_that_say_the_same, configurations(**SMALL), n_examples=3)
+def test_what_is_accepted_is_planned_with_commands_that_agree_with_it(fuzz):
+    fuzz(is_planned_with_commands_that_agree_with_it, configurations(**SMALL), n_examples=3)

@@ -102,8 +102,8 @@ def a_file_gives_every_row_a_cluster_or_one_line(example):
     source, n_clusters, parameters, output = example
     with restored_folder():
         Path("mine.py").write_text(FILE.format(**source))
-        words = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", output]
-        result = command("cluster", *words, *(["--parameters", parameters] if parameters else []))
+        arguments = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", output]
+        result = command("cluster", *arguments, *(["--parameters", parameters] if parameters else []))
         if result.status:
             assert is_one_line(result, "cluster"), result.err
             return
@@ -128,8 +128,8 @@ def test_a_file_gives_every_row_a_cluster_or_one_line(fuzz, people):
 # ---- command lines ---------------------------------------------------------------------------------------------------
 
 PROGRAM = """#!/bin/sh
-for word in "$@"; do printf '%s\\0' "$word"; done > said
-for word in "$@"; do case "$word" in */labels.csv) labels=$word;; esac; done
+for argument in "$@"; do printf '%s\\0' "$argument"; done > arguments
+for argument in "$@"; do case "$argument" in */labels.csv) labels=$argument;; esac; done
 { echo cluster; yes 0 | head -n 24; } > "$labels"
 """
 PIECES = any_of(
@@ -170,11 +170,11 @@ def a_command_gets_what_is_configured_or_is_refused(example):
         for point in combinations(config["grids"]["mine"]["parameters"]):
             labels = load(entries(config)["mine"])().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
             assert labels.tolist() == [0] * ROWS
-            *words, table, _ = Path("said").read_text().split("\0")[:-1]
+            *arguments, table, _ = Path("arguments").read_text().split("\0")[:-1]
             values = {**{name: as_configured(value) for name, value in point.items()}, "k": "3"}
-            assert words == expected_words(example["words"], values) and table.endswith("/table.csv")
-            received.append(words)
-        assert all(one != other for one, other in itertools.combinations(received, 2)), "two configurations are the same run"
+            assert arguments == expected_arguments(example["words"], values) and table.endswith("/table.csv")
+            received.append(arguments)
+        assert all(first != second for first, second in itertools.combinations(received, 2)), "two configurations are one run"
         assert not Path("hit").exists()
 
 
@@ -183,8 +183,8 @@ def as_configured(value):
     return value if isinstance(value, str) else yaml.safe_dump(value).split("\n")[0].replace("1.0e", "1e")
 
 
-def expected_words(template, values):
-    """The words of the command, each with the values in place of their names, however these look."""
+def expected_arguments(template, values):
+    """The arguments of the command, each with the values in place of their names, however these look."""
     seed = str(int(np.random.default_rng(0).integers(2**31)))
     return [_replaced(word, {**values, "seed": seed}) for word in shlex.split(" ".join(template))]
 

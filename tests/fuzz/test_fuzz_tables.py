@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
 
 @st.composite
 def columns(draw, n_rows):
-    """A column: of one kind, now and then with a cell of another."""
+    """A column with cells of one kind, now and then with one of a different kind."""
     cells = draw(st.lists(CELLS[draw(st.sampled_from([*CELLS, *["whole", "real"] * 5]))], min_size=n_rows, max_size=n_rows))
     if cells and draw(any_of(False, False, False, True)):
         cells[draw(st.integers(0, n_rows - 1))] = draw(st.one_of(list(CELLS.values())))
@@ -189,10 +189,10 @@ def test_a_parquet_file_is_read_value_by_value_or_refused(fuzz):
 
 
 def is_refused_when_cut_short(example):
-    columns, share = example
+    columns, fraction = example
     write_parquet(columns)
     content = Path("t.parquet").read_bytes()
-    Path("t.parquet").write_bytes(content[: int(share * (len(content) - 1))])
+    Path("t.parquet").write_bytes(content[: int(fraction * (len(content) - 1))])
     assert as_read("t.parquet", ["city"]) is None
 
 

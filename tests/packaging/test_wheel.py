@@ -86,12 +86,12 @@ def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
     urls = dict(line.split(", ") for line in fields.get_all("Project-URL"))
     cited = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     assert set(urls) >= {"Documentation", "Changelog", "Issues"} and cited and urls["Repository"] == cited[1]
-    beside_modules = {
+    package_files = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "clusterlets").rglob("*")
         if path.is_file() and path.suffix != ".pyc" and "__pycache__" not in path.parts
     }
-    assert beside_modules <= set(names)
+    assert package_files <= set(names)
 
 
 def test_the_library_brings_what_it_needs_and_no_more(bare):
@@ -102,7 +102,7 @@ def test_the_library_brings_what_it_needs_and_no_more(bare):
         for is_optional in (False, True)
     )
     assert needed == {"numba", "numpy", "scikit-learn", "scipy", "threadpoolctl"} <= names
-    assert len(optional) > 10 and names & optional == {"clusterlets-benchmark"}  # of which extras ask for others
+    assert len(optional) > 10 and names & optional == {"clusterlets-benchmark"}  # some extras require others of its extras
 
 
 _USE = """
@@ -123,13 +123,13 @@ for estimator in fitted:
     report = fairness_report(X.tolist(), estimator.memberships_, sex.tolist())
     assert report["price_of_fairness"] > 0.5 and 0 <= report["deviation_max"] <= 1
 messages = []
-for needing in (
+for action in (
     lambda: report.clusters,
     lambda: cluster_composition(estimator.labels_, sex),
     lambda: clusterlets.plot_composition(estimator.labels_, sex),
 ):
     try:
-        needing()
+        action()
     except ImportError as error:
         messages.append(str(error))
 print("\\n".join(messages))
@@ -137,9 +137,9 @@ print("\\n".join(messages))
 
 
 def test_the_estimators_work_with_arrays_and_lists_alone(bare, tmp_path):
-    used = run(bare, "-W", "error", "-c", _USE, cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path)})
-    assert used.returncode == 0, used.stderr
-    first, second, third = used.stdout.splitlines()
+    process = run(bare, "-W", "error", "-c", _USE, cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path)})
+    assert process.returncode == 0, process.stderr
+    first, second, third = process.stdout.splitlines()
     assert "pandas" in first and first == second and first.endswith("'.[tables]'` in a checkout of the project")
     assert "matplotlib" in third and third.endswith("'.[plots]'` in a checkout of the project")
 
@@ -167,7 +167,7 @@ def test_the_version_and_the_commands_need_nothing_else(bare, tmp_path):
 
 
 def test_a_table_is_clustered_with_the_extra_for_tables(bare, tmp_path):
-    """Installed beside the bare environment, so that the other tests stay what they are."""
+    """Installed outside the bare environment, so that the other tests stay what they are."""
     extra = [line.split(";")[0].strip() for line in requirements(bare) if line.endswith('extra == "tables"')]
     assert len(extra) == 2
     # pyarrow is large, and only a Parquet file needs it; what else pandas needs is numpy, which is there.

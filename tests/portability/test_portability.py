@@ -1,7 +1,7 @@
 """The same bytes on every processor: a tiny grid with every method, computed in every way that this machine can.
 
-A variable makes most libraries compute as they would on another processor. tests/arm runs the same grid on
-another architecture. Both are held against expected.json; tiny_grid.py says how to renew it.
+Environment variables make most libraries compute as they would on a different processor. tests/arm runs the same grid on
+a different architecture. Both are held against expected.json; tiny_grid.py says how to renew it.
 """
 
 import os
@@ -16,10 +16,10 @@ from clusterlets import methods
 
 # OpenBLAS's kernels, by its own names, and the feature that a processor must have for each, by numpy's name.
 KERNELS = {"Nehalem": "SSE42", "Sandybridge": "AVX", "Haswell": "AVX2", "SkylakeX": "AVX512_SKX"}
-# The features that numpy chooses among on this machine, beyond those that it always requires.
-CHOSEN = [feature for feature in __cpu_dispatch__ if __cpu_features__[feature]]
-WITHOUT_CHOICE = {"NPY_DISABLE_CPU_FEATURES": " ".join(CHOSEN)}
-# glibc takes exp and log from another file where there are no fused products, and they round differently.
+# The features of this machine that numpy uses beyond those that it always requires.
+OPTIONAL_FEATURES = [feature for feature in __cpu_dispatch__ if __cpu_features__[feature]]
+WITHOUT_OPTIONAL_FEATURES = {"NPY_DISABLE_CPU_FEATURES": " ".join(OPTIONAL_FEATURES)}
+# glibc takes exp and log from a different file where there are no fused products, and they round differently.
 OLD_GLIBC = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"}
 
 
@@ -47,8 +47,8 @@ def facts_of_equal_run(jobs, native, tmp_path):
 
     def run(variables=None, *options):
         facts = tiny_grid.run_steps(tmp_path, jobs, *options, variables=variables)
-        complaint = tiny_grid.complaint(tmp_path, native[0])
-        assert not complaint, complaint
+        mismatch = tiny_grid.mismatch(tmp_path, native[0])
+        assert not mismatch, mismatch
         return facts
 
     return run
@@ -90,35 +90,35 @@ def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jo
 
 
 def test_this_machine_gives_the_right_bytes(native):
-    complaint = tiny_grid.complaint(native[0])
-    assert not complaint, complaint
+    mismatch = tiny_grid.mismatch(native[0])
+    assert not mismatch, mismatch
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_whatever_kernel_openblas_picks(kernel, facts_of_equal_run):
+def test_the_bytes_do_not_depend_on_the_kernel_that_openblas_picks(kernel, facts_of_equal_run):
     if not __cpu_features__.get(KERNELS[kernel]):
         pytest.skip(f"not run: this processor has no {KERNELS[kernel]}, which {kernel} needs")
     facts = facts_of_equal_run({"OPENBLAS_CORETYPE": kernel})
     assert {blas["architecture"] for blas in facts["blas"] if blas["architecture"]} == {kernel}
 
 
-def test_whatever_instructions_numpy_has(facts_of_equal_run):
-    if not CHOSEN:
+def test_the_bytes_do_not_depend_on_the_instructions_that_numpy_uses(facts_of_equal_run):
+    if not OPTIONAL_FEATURES:
         pytest.skip("not run: on this processor numpy has nothing to choose")
-    facts = facts_of_equal_run(WITHOUT_CHOICE)
-    assert not set(CHOSEN) & set(facts["numpy"])
+    facts = facts_of_equal_run(WITHOUT_OPTIONAL_FEATURES)
+    assert not set(OPTIONAL_FEATURES) & set(facts["numpy"])
 
 
-def test_whatever_processor_numba_compiles_for(facts_of_equal_run, generic):
+def test_the_bytes_do_not_depend_on_the_processor_that_numba_compiles_for(facts_of_equal_run, generic):
     assert facts_of_equal_run(generic)["numba"] == "generic"
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="not run: no glibc here")
-def test_whatever_logarithm_glibc_takes(facts_of_equal_run):
+def test_the_bytes_do_not_depend_on_the_logarithm_that_glibc_takes(facts_of_equal_run):
     facts_of_equal_run(OLD_GLIBC)
 
 
-def test_with_two_threads(facts_of_equal_run):
+def test_the_bytes_do_not_depend_on_the_number_of_threads(facts_of_equal_run):
     facts = facts_of_equal_run(None, "--threads", "2")
     assert {blas["num_threads"] for blas in facts["blas"] if blas["architecture"]} == {min(2, os.cpu_count())}
 
@@ -134,8 +134,8 @@ def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native):
     assert [step for step in loaded if "sklearn" in loaded[step] and step in {job[0] for job in up_to_the_runs(jobs)}] == []
 
 
-def test_the_workflow_itself_with_every_optimisation_switched_off(native, generic, tmp_path):
+def test_the_workflow_itself_gives_the_same_bytes_with_every_optimisation_switched_off(native, generic, tmp_path):
     old = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
-    tiny_grid.snakemake(tmp_path, variables={**old, **WITHOUT_CHOICE, **OLD_GLIBC, **generic})
-    complaint = tiny_grid.complaint(tmp_path, native[0])
-    assert not complaint, complaint
+    tiny_grid.snakemake(tmp_path, variables={**old, **WITHOUT_OPTIONAL_FEATURES, **OLD_GLIBC, **generic})
+    mismatch = tiny_grid.mismatch(tmp_path, native[0])
+    assert not mismatch, mismatch

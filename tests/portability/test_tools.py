@@ -25,32 +25,32 @@ def two_runs(tmp_path, monkeypatch):
     return tmp_path / "native", shutil.copytree(tmp_path / "native", tmp_path / "other")
 
 
-def test_equal_runs_give_no_complaint(two_runs):
+def test_equal_runs_give_no_mismatch(two_runs):
     native, other = two_runs
     (other / "results" / "logs").mkdir()
     (other / "results" / "logs" / "a.log").touch()
-    assert tiny_grid.complaint(other, native) == tiny_grid.complaint(other) == ""
+    assert tiny_grid.mismatch(other, native) == tiny_grid.mismatch(other) == ""
 
 
 def test_the_earliest_file_that_differs_is_shown(two_runs):
     native, other = two_runs
     (other / "results" / "runs.csv").write_text("dataset,cohesion\niris,0.5\nwine,0.26\n")
-    complaint = tiny_grid.complaint(other, native)
-    assert complaint.startswith("1 of 2 files differ from tests/portability/expected.json; the first is runs.csv.")
-    assert "\n-wine,0.25\n+wine,0.26\n" in complaint
+    mismatch = tiny_grid.mismatch(other, native)
+    assert mismatch.startswith("1 of 2 files differ from tests/portability/expected.json; the first is runs.csv.")
+    assert "\n-wine,0.25\n+wine,0.26\n" in mismatch
     changed = load_arrays(other / "results" / LABELS) | {"labels/0": np.array([0, 1, 2])}
     save_arrays(other / "results" / LABELS, changed)
-    complaint = tiny_grid.complaint(other, native)
-    assert f"the first is {LABELS}.\nlabels/0: natively [0 1 1], here [0 1 2]\n" in complaint
-    assert complaint.endswith(f"All: {LABELS} runs.csv")
+    mismatch = tiny_grid.mismatch(other, native)
+    assert f"the first is {LABELS}.\nlabels/0: natively [0 1 1], here [0 1 2]\n" in mismatch
+    assert mismatch.endswith(f"All: {LABELS} runs.csv")
 
 
 def test_missing_files_count_and_a_native_run_that_is_wrong_too_is_named(two_runs):
     native, other = two_runs
     (other / "results" / "runs.csv").unlink()
-    assert "It is missing here" in tiny_grid.complaint(other, native)
+    assert "It is missing here" in tiny_grid.mismatch(other, native)
     (native / "results" / "runs.csv").write_text("dataset,cohesion\n")
-    assert "A native run on this machine gives the same bytes" in tiny_grid.complaint(native, native)
+    assert "A native run on this machine gives the same bytes" in tiny_grid.mismatch(native, native)
 
 
 breaks_blas = pytest.mark.skipif(
@@ -60,7 +60,7 @@ breaks_blas = pytest.mark.skipif(
 
 @breaks_blas
 @pytest.mark.parametrize(
-    ("product", "named"),
+    ("product", "message"),
     [
         ("x @ x", "Illegal instruction"),
         ("x @ x[0]", "Illegal instruction"),
@@ -71,9 +71,9 @@ breaks_blas = pytest.mark.skipif(
         ("np.einsum('ij,ij->i', x, x)", "numpy.einsum of doubles"),
     ],
 )
-def test_a_product_of_doubles_ends_the_process(product, named):
+def test_a_product_of_doubles_ends_the_process(product, message):
     process = after_forbidding(product)
-    assert process.returncode != 0 and named in process.stderr and 'File "<string>", line 5' in process.stderr
+    assert process.returncode != 0 and message in process.stderr and 'File "<string>", line 5' in process.stderr
 
 
 @breaks_blas

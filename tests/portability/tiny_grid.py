@@ -64,9 +64,9 @@ ORDER = [
     "runs.csv",
     "runs.csv.sha256",
 ]
-# Prefixes of the variables that make numeric libraries compute in another way.
+# Prefixes of the variables that make numeric libraries compute differently.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
-LENGTH = 5  # lines that are shown of a text that differs
+MAX_LINES = 5  # lines that are shown of a text that differs
 # A table with two sensitive columns.
 PEOPLE = "age,income,city,sex\n" + "".join(
     f"{20 + row * row % 47},{row * 7919 % 101 / 10},{('Bonn', 'Cork', 'Lyon')[row % 5 % 3]},{'wm'[row // 2 % 2]}\n"
@@ -81,7 +81,7 @@ def environment(**variables):
 
 
 def snakemake(folder, *arguments, variables=None, settings=SETTINGS, targets=TARGETS):
-    """Run this or another grid's workflow in a folder; what it printed."""
+    """Run the workflow of this or a given grid in a folder; what it printed."""
     (folder / "settings.json").write_text(json.dumps(settings))  # JSON is YAML
     if not (folder / "people.csv").exists():
         (folder / "people.csv").write_text(PEOPLE)
@@ -124,10 +124,10 @@ def hashes(folder):
     results = folder / "results"
     files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
     promised = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
-    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(promised, key=_place)}
+    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(promised, key=_order)}
 
 
-def _place(file):
+def _order(file):
     return ORDER.index(file.parts[0]) if file.parts[0] in ORDER else len(ORDER), file.as_posix()
 
 
@@ -136,13 +136,13 @@ def expected():
     return json.loads(EXPECTED.read_text(encoding="utf-8"))
 
 
-def complaint(folder, native=None):
-    """What is wrong with a run's results, in words, or nothing; ``native`` is the folder of a run to compare them with."""
+def mismatch(folder, native=None):
+    """What is wrong with a run's results, or an empty text; ``native`` is the folder of a run to compare them with."""
     actual, correct = hashes(folder), expected()
     wrong = [file for file in actual | correct if actual.get(file) != correct.get(file)]
     if not wrong:
         return ""
-    wrong.sort(key=lambda file: _place(Path(file)))
+    wrong.sort(key=lambda file: _order(Path(file)))
     lines = [f"{len(wrong)} of {len(correct)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
     lines += [_difference(*(run / "results" / wrong[0] for run in (native, folder)))] if native else []
     return "\n".join([*lines, "All: " + " ".join(wrong)])
@@ -159,7 +159,7 @@ def _difference(native, other):
         names = [name for name in {**left, **right} if not np.array_equal(left.get(name), right.get(name))]
         return "".join(f"{name}: natively {left.get(name)}, here {right.get(name)}" for name in names[:1])
     texts = (path.read_text(encoding="utf-8").splitlines() for path in (native, other))
-    return "\n".join(list(unified_diff(*texts, "natively", "here", lineterm="", n=0))[:LENGTH])
+    return "\n".join(list(unified_diff(*texts, "natively", "here", lineterm="", n=0))[:MAX_LINES])
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 Their order of summation depends on the processor and on the kernel that the BLAS picks for it. Single precision stays: the
 screening of C (``clusterlets/algorithms/matching/centroid.py``) uses it, with a bound on its error that makes the order
-indifferent.
+irrelevant.
 """
 
 import ctypes

@@ -71,7 +71,7 @@ class NotRun(Exception):
 
 
 def check_alone():
-    """Raise NotRun where a SLURM or munge is configured or running: this machine may be a part of a cluster.
+    """Raise NotRun where a SLURM or munge is configured or running: this machine may be part of a cluster.
 
     An installed package is neither: Debian's brings /etc/munge/munge.key, but no slurm.conf, and a container starts no service.
     """
@@ -162,7 +162,7 @@ class Cluster:
         self.folder = Path(folder).resolve()
         self.prefix = BOUND if bound else ()
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
-        self.children = {}  # started by this process; another one stops them by process id
+        self.children = {}  # started by this process; a different one stops them by process id
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def start(self):

@@ -1,4 +1,4 @@
-"""The private SLURM keeps away from every other one: it refuses to start beside it, and stops nothing that it did not start."""
+"""The private SLURM keeps away from every other one: it does not start next to it, and stops nothing that it did not start."""
 
 import os
 import shutil
@@ -35,7 +35,7 @@ def test_a_machine_without_slurm_passes_the_check(alone):
     private.check_alone()
 
 
-def test_it_refuses_beside_a_configured_slurm(alone, monkeypatch, tmp_path):
+def test_it_refuses_to_start_where_a_slurm_is_configured(alone, monkeypatch, tmp_path):
     (tmp_path / "slurm.conf").touch()
     with pytest.raises(NotRun, match="slurm.conf exists"):
         private.check_alone()
@@ -44,7 +44,7 @@ def test_it_refuses_beside_a_configured_slurm(alone, monkeypatch, tmp_path):
         private.check_alone()
 
 
-def test_it_refuses_beside_a_running_daemon(alone, sleeper):
+def test_it_refuses_to_start_where_a_daemon_is_running(alone, sleeper):
     with pytest.raises(NotRun, match=f"daemon-of-test is running .process {sleeper.pid}."):
         private.check_alone()
 
@@ -65,7 +65,8 @@ def test_what_is_bound_ends_with_the_process_that_started_it():
         child = Path("/proc", parent.stdout.readline().strip(), "cmdline")
         private.wait_until(lambda: child.read_bytes().startswith(b"sleep"), "the program did not start")
         parent.kill()
-        private.wait_until(lambda: not (child.exists() and child.read_bytes()), "the program lives on")  # a zombie has no words
+        # The command line of a zombie is empty.
+        private.wait_until(lambda: not (child.exists() and child.read_bytes()), "the program lives on")
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may start it")

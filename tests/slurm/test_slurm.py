@@ -17,7 +17,7 @@ import yaml
 from cluster import BOUND, LAST_RESORT, Cluster, NotRun, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-# Up to the runs: what follows runs beside Snakemake on any cluster.
+# Up to the runs: what follows runs on the machine of Snakemake.
 GRID = {
     "results": "results/grid",
     "datasets": ["iris", "wine", "breast_cancer"],
@@ -27,12 +27,12 @@ GRID = {
     "sample_size": 2000,
     "seeds": {"count": 2, "block": 2},
 }
-# The SLURM plugin starts Snakemake for every job, some 2 s each: it gets a part of the grid.
-PART = GRID | {"datasets": ["iris", "wine"], "k": [5], "methods": ["C", "G-B", "FRAC", "k-means", "random"]}
+# The SLURM plugin starts Snakemake for every job, some 2 s each: it gets a smaller grid.
+SMALL_GRID = GRID | {"datasets": ["iris", "wine"], "k": [5], "methods": ["C", "G-B", "FRAC", "k-means", "random"]}
 MATCHERS = {"C", "G-B", "D", "B", "G-D"}  # of Clusterlets: they share a chain of jobs; every other method has one of its own
 # Without accounting, and with a controller nearby that may be asked often.
 NO_ACCOUNTING = ["--slurm-no-account", "--slurm-status-command=squeue"]
-OFTEN = ["--seconds-between-status-checks=2", "--latency-wait=15"]
+POLLING = ["--seconds-between-status-checks=2", "--latency-wait=15"]
 
 
 @pytest.fixture(scope="module")
@@ -118,9 +118,9 @@ class Run:
 def processes_in(folder):
     """Ids of the processes that work in a folder or below it."""
     ids = []
-    for place in Path("/proc").glob("[0-9]*/cwd"):
+    for link in Path("/proc").glob("[0-9]*/cwd"):
         with suppress(OSError):  # it ended meanwhile
-            ids += [int(place.parent.name)] if place.readlink().is_relative_to(folder) else []
+            ids += [int(link.parent.name)] if link.readlink().is_relative_to(folder) else []
     return ids
 
 
@@ -147,7 +147,7 @@ def through(cluster, tmp_path):
     runs = []
 
     def start(profile, settings, *arguments):
-        profile_arguments = ["--profile", str(ROOT / "profiles" / profile), *OFTEN, *arguments]
+        profile_arguments = ["--profile", str(ROOT / "profiles" / profile), *POLLING, *arguments]
         runs.append(Run(tmp_path / "cluster", settings, cluster.environment, *profile_arguments))
         return runs[-1]
 
@@ -201,10 +201,10 @@ def submissions(cluster):
 def planned_submissions(profile, settings):
     """How many submissions the chains of a grid make."""
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-    chosen = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
-    others = [method for method in settings.get("methods", default["methods"]) if str(method) not in MATCHERS]
-    chains = len(settings["datasets"]) * len(settings["k"]) * (1 + len(others))
-    return ceil(chains / chosen["group-components"]["grid"])
+    profile_settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
+    other_methods = [method for method in settings.get("methods", default["methods"]) if str(method) not in MATCHERS]
+    chains = len(settings["datasets"]) * len(settings["k"]) * (1 + len(other_methods))
+    return ceil(chains / profile_settings["group-components"]["grid"])
 
 
 def assert_complete(run, local):
@@ -229,11 +229,11 @@ def test_a_run_through_the_generic_profile_heals_itself(cluster, through, local)
 
 
 def test_a_rerun_through_the_slurm_profile_completes_what_was_cancelled(cluster, through, local):
-    """The controller stays up: while it is down, the plugin asks for the accounting that there is none of, for ten minutes."""
-    last = submissions(cluster) + planned_submissions("slurm", PART)
-    run = through("slurm", PART, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
+    """The controller stays up: while it is down, the plugin waits ten minutes for an accounting that does not exist."""
+    last = submissions(cluster) + planned_submissions("slurm", SMALL_GRID)
+    run = through("slurm", SMALL_GRID, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
     cluster.ask("scancel", suspend_a_job(cluster, run))
-    assert not run.succeeded(), "a job was cancelled, and nothing was to try again"
+    assert not run.succeeded(), "a job was cancelled, and is not retried"
     assert submissions(cluster) == last
     run.start()
     assert run.succeeded(), run.tail()

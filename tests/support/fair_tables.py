@@ -39,8 +39,8 @@ def is_fair(labels, groups, k, delta):
         counts = np.bincount(groups[labels == cluster], minlength=len(shares))
         size = counts.sum()
         for count, share in zip(counts, shares, strict=True):
-            least, most = floor(size * share * (1 - delta) + 1e-9), ceil(size * min(1, share / (1 - delta)) - 1e-9)
-            if size == 0 or not least <= count <= most:
+            lowest, highest = floor(size * share * (1 - delta) + 1e-9), ceil(size * min(1, share / (1 - delta)) - 1e-9)
+            if size == 0 or not lowest <= count <= highest:
                 return False
     return True
 

@@ -33,7 +33,7 @@ class Family:
 
 @contextlib.contextmanager
 def family():
-    """A family of which the test leaves nothing."""
+    """A family whose processes are killed at the end of the test."""
     members = Family()
     try:
         yield members

@@ -31,7 +31,7 @@ _LEVEL = {
 
 
 def compared_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The paper's numbers beside those of the runs, as the workflow compares them."""
+    """The paper's numbers next to those of the runs, as the workflow compares them."""
     ours = runs[runs["dataset"].isin(reported.datasets())]
     return comparison.compare(ours, tables.make(ours))
 
@@ -120,8 +120,8 @@ def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
     """What recover-clusters would write for these runs, by file name, with made-up clusters of two groups."""
     rows = selection.best_runs(runs).to_dict("records")
     composition = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
-    alike = clusterings.comparable_runs(runs)
-    rows = alike[alike["dataset"] == next(iter(alike["dataset"]), None)].to_dict("records")
+    comparable = clusterings.comparable_runs(runs)
+    rows = comparable[comparable["dataset"] == next(iter(comparable["dataset"]), None)].to_dict("records")
     table = Prepared(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, ["no", "yes"])
     projection = [clusterings.projection(row, _clusters(row), table) for row in rows]
     return {

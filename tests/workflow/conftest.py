@@ -43,14 +43,14 @@ class Run:
 
 
 class Workflow:
-    """The workflow of this checkout, or of a copy of it, run in another working directory."""
+    """The workflow of this checkout, or of a copy of it, run in a different working directory."""
 
     def __init__(self, folder: Path, root: Path = ROOT):
         self.folder = folder
         self.root = root
 
     def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
-        """The same run in another folder, finished or not, as if it had been made there."""
+        """The same run in a different folder, finished or not, as if it had been made there."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
         return Workflow(folder, root)
 
@@ -121,8 +121,8 @@ def workflow(tmp_path):
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, worker_id):
     """A finished run of the tiny grid on two cores; tests must leave it as it is. One of xdist's workers makes it for all."""
-    of_worker = tmp_path_factory.getbasetemp()
-    tiny = Workflow((of_worker if worker_id == "master" else of_worker.parent) / "tiny-grid")
+    worker_folder = tmp_path_factory.getbasetemp()
+    tiny = Workflow((worker_folder if worker_id == "master" else worker_folder.parent) / "tiny-grid")
     tiny.folder.mkdir(exist_ok=True)
     with open(tiny.folder / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 
 LOCK = Path(__file__).resolve().parents[2] / "requirements.lock"
 
-# Packages with another name on the package index than on conda-forge.
+# Packages with a different name on the package index than on conda-forge.
 ON_THE_INDEX = {"matplotlib-base": "matplotlib"}
 
 
@@ -43,8 +43,8 @@ def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
     while pending:
         name = pending.pop()
         requirements = map(Requirement, requires(name) or [])
-        here = [one for one in requirements if not one.marker or one.marker.evaluate({"extra": ""})]
-        distributions[name] = {canonicalize_name(one.name): str(one.specifier) for one in here}
+        required = [item for item in requirements if not item.marker or item.marker.evaluate({"extra": ""})]
+        distributions[name] = {canonicalize_name(item.name): str(item.specifier) for item in required}
         pending |= distributions[name].keys() - distributions.keys()
     return distributions
 
@@ -71,9 +71,9 @@ def install(folder: Path) -> Path:
     return activated
 
 
-def main(folder: str, *asked: str) -> None:
+def main(folder: str, *arguments: str) -> None:
     """Answer what Snakemake asks conda for."""
-    match asked:
+    match arguments:
         case ["info", "--json"]:
             print(json.dumps({"conda_prefix": folder, "platform": "linux-64"}))
         case ["--version"]:
@@ -89,7 +89,7 @@ def main(folder: str, *asked: str) -> None:
         case ["clean", *_]:
             pass
         case _:
-            sys.exit(f"the stand-in for conda does not know: {' '.join(asked)}")
+            sys.exit(f"the stand-in for conda does not know: {' '.join(arguments)}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Snakemake's cache between workflows restores what was computed before: when an edit is taken back, or in another folder."""
+"""Snakemake's cache between workflows restores earlier results: when an edit is taken back, or in a different folder."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ CACHED = {
     *(f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("random", "mine")),
     "score_method C",
 }
-NEVER = {f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("sleepy", "stripes")}
+NOT_CACHED = {f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("sleepy", "stripes")}
 
 
 class Cached:
@@ -38,7 +38,7 @@ class Cached:
         (self.workflow.folder / "mine.py").write_text(source)
 
     def run(self, config):
-        """Run up to ``runs.csv``; the jobs of data and cells that were computed. Of a restored one the log is empty."""
+        """Run up to ``runs.csv``; the jobs of data and cells that were computed. The log of a restored one is empty."""
         logs = self.workflow.folder / "results" / "tiny" / "logs"
         for log in logs.rglob("*.log"):
             log.unlink()
@@ -47,7 +47,7 @@ class Cached:
         assert run.status == 0, run.output
         names = [log.relative_to(logs).with_suffix("").parts for log in logs.rglob("*.log") if log.stat().st_size]
         jobs = {" ".join([rule, *parts[1:2]]) if rule in ("fit_method", "score_method") else rule for rule, *parts in names}
-        return jobs & (CACHED | NEVER)
+        return jobs & (CACHED | NOT_CACHED)
 
     def results(self):
         return (self.workflow.folder / RUNS).read_bytes()
@@ -58,9 +58,9 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-def test_a_revert_and_another_folder_restore_all_but_what_limits_or_programs_decide(workflow_in, tmp_path_factory, cache):
+def test_a_revert_and_a_different_folder_restore_all_but_what_limits_or_programs_decide(workflow_in, tmp_path_factory, cache):
     here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(SHORT) == CACHED | NEVER
+    assert here.run(SHORT) == CACHED | NOT_CACHED
     assert ("sleepy", "timeout") in statuses(here.workflow)
     before = here.results()
 
@@ -70,7 +70,7 @@ def test_a_revert_and_another_folder_restore_all_but_what_limits_or_programs_dec
     assert here.run(SHORT) == set() and here.results() == before
 
     there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(LONG) == NEVER
+    assert there.run(LONG) == NOT_CACHED
     assert statuses(there.workflow) == {*statuses(here.workflow) - {("sleepy", "timeout")}, ("sleepy", "ok")}
     rows = [[line for line in run.results().splitlines() if b"sleepy" not in line] for run in (here, there)]
     assert rows[0] == rows[1]
@@ -79,11 +79,11 @@ def test_a_revert_and_another_folder_restore_all_but_what_limits_or_programs_dec
 def test_damaged_files_of_the_cache_are_made_again_in_one_run(workflow_in, tmp_path_factory):
     cache = tmp_path_factory.mktemp("cache")
     here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(SHORT) == CACHED | NEVER
+    assert here.run(SHORT) == CACHED | NOT_CACHED
     before = here.results()
     for file in filter(Path.is_file, cache.rglob("*")):
         file.write_bytes(file.read_bytes()[:-1] + b"?")
     there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(SHORT) == CACHED | NEVER and there.results() == before
+    assert there.run(SHORT) == CACHED | NOT_CACHED and there.results() == before
     third = Cached(workflow_in(tmp_path_factory.mktemp("third")), cache)
-    assert third.run(SHORT) == NEVER and third.results() == before
+    assert third.run(SHORT) == NOT_CACHED and third.results() == before

@@ -19,7 +19,7 @@ def section(name):
 
 def copied_by_docker():
     lines = [line.split()[1:] for line in DOCKERFILE.splitlines() if line.startswith("COPY ")]
-    return {(name, f"{place}{name}" if place.endswith("/") else place) for *names, place in lines for name in names}
+    return {(name, f"{target}{name}" if target.endswith("/") else target) for *names, target in lines for name in names}
 
 
 def test_both_take_the_python_of_the_environments():
@@ -33,7 +33,7 @@ def test_both_copy_the_same_files_and_the_build_may_see_them():
     assert {tuple(line.split()) for line in section("files")} == copied_by_docker()
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")}
     assert {name for name, _ in copied_by_docker()} == allowed
-    assert all((ROOT / name).exists() and place == f"/opt/clusterlets/{name}" for name, place in copied_by_docker())
+    assert all((ROOT / name).exists() and target == f"/opt/clusterlets/{name}" for name, target in copied_by_docker())
 
 
 def test_what_is_copied_is_enough_to_plan_the_demo(tmp_path):
@@ -41,12 +41,12 @@ def test_what_is_copied_is_enough_to_plan_the_demo(tmp_path):
         return [name for name in names if fnmatch(name, "__pycache__")]
 
     for name, _ in copied_by_docker():
-        place = tmp_path / "opt" / name
+        target = tmp_path / "opt" / name
         if (ROOT / name).is_dir():
-            shutil.copytree(ROOT / name, place, ignore=without_caches)
+            shutil.copytree(ROOT / name, target, ignore=without_caches)
         else:
-            place.parent.mkdir(exist_ok=True)
-            shutil.copy(ROOT / name, place)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copy(ROOT / name, target)
     (tmp_path / "work").mkdir()
     configuration = tmp_path / "opt" / "workflow" / "configs" / "demo.yaml"
     command = [sys.executable, "-m", "snakemake", "--snakefile", tmp_path / "opt" / "Snakefile", "--cores", "2", "-n"]

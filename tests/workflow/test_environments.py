@@ -26,7 +26,7 @@ FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}
 ON_CONDA = {index: conda for conda, index in stand_in_conda.ON_THE_INDEX.items()}
 
 # Prints the file that each rule names, of the rules that run something.
-NAMED = """
+PRINT_ENVIRONMENTS = """
 import json, sys
 from pathlib import Path
 from snakemake.api import SnakemakeApi
@@ -39,15 +39,15 @@ with SnakemakeApi() as api:
 
 
 @pytest.fixture(scope="module")
-def named(tmp_path_factory):
+def env_of(tmp_path_factory):
     """The environment of each rule that runs something, by name; None where it names none."""
-    command = [sys.executable, "-c", NAMED, str(ROOT / "Snakefile")]
-    process = subprocess.run(command, cwd=tmp_path_factory.mktemp("named"), capture_output=True, text=True, check=True)
+    command = [sys.executable, "-c", PRINT_ENVIRONMENTS, str(ROOT / "Snakefile")]
+    process = subprocess.run(command, cwd=tmp_path_factory.mktemp("environments"), capture_output=True, text=True, check=True)
     return {rule: file and Path(file).stem for rule, file in json.loads(process.stdout).items()}
 
 
-def test_every_rule_names_its_environment(named):
-    assert set(named.values()) == FILES.keys()
+def test_every_rule_names_its_environment(env_of):
+    assert set(env_of.values()) == FILES.keys()
 
 
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
@@ -64,13 +64,13 @@ def channel(tmp_path_factory):
     pinned = set().union(*map(stand_in_conda.pins, FILES.values())) - {"python"}
     python = {stand_in_conda.pins(file)["python"] for file in FILES.values()}.pop()
     packages = {("python", python): []}
-    for name, needs in stand_in_conda.with_dependencies(pinned).items():
-        specs = [f"{ON_CONDA.get(need, need)} {versions}".strip() for need, versions in needs.items()]
+    for name, dependencies in stand_in_conda.with_dependencies(pinned).items():
+        specs = [f"{ON_CONDA.get(dependency, dependency)} {versions}".strip() for dependency, versions in dependencies.items()]
         packages[ON_CONDA.get(name, name), metadata.version(name)] = ["python", *specs]
     index = tmp_path_factory.mktemp("channel") / "repodata.json"
-    same = {"build": "0", "build_number": 0, "subdir": "noarch", "md5": 32 * "0", "sha256": 64 * "0", "size": 1}
+    common = {"build": "0", "build_number": 0, "subdir": "noarch", "md5": 32 * "0", "sha256": 64 * "0", "size": 1}
     records = {
-        f"{name}-{number}-0.conda": {"name": name, "version": number, "depends": specs, **same}
+        f"{name}-{number}-0.conda": {"name": name, "version": number, "depends": specs, **common}
         for (name, locked), specs in packages.items()
         for number in (locked, f"{locked}.1")
     }
@@ -80,7 +80,7 @@ def channel(tmp_path_factory):
 
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
 def test_conda_takes_the_locked_version_of_every_library_that_a_job_checks(file, channel):
-    """A job refuses any library that it loads in another version, a dependency's too, so the solver may not choose."""
+    """A job refuses any library that it loads in a different version, a dependency's too, so the solver may not choose."""
     rattler = pytest.importorskip("rattler")
     index = rattler.SparseRepoData(rattler.Channel(channel.parent.as_uri()), "noarch", str(channel))
     specs = yaml.safe_load(file.read_text())["dependencies"]
@@ -108,28 +108,28 @@ def deployed(tmp_path_factory, workflow_in):
     return workflow, folders, Counter(Path(line).name for line in activated.read_text().splitlines())
 
 
-def test_every_rule_runs_in_the_environment_that_it_names(deployed, named):
+def test_every_rule_runs_in_the_environment_that_it_names(deployed, env_of):
     workflow, folders, activations = deployed
     logs = workflow.folder / "results" / "tiny" / "logs"
     jobs = Counter(path.relative_to(logs).parts[0].removesuffix(".log") for path in logs.rglob("*.log"))
-    assert jobs.keys() == {rule for rule, environment in named.items() if environment} - {"data"}  # a target of its own
+    assert jobs.keys() == {rule for rule, environment in env_of.items() if environment} - {"data"}  # a target of its own
     expected = Counter()
     for rule, count in jobs.items():
-        expected[folders[named[rule]].name] += count
+        expected[folders[env_of[rule]].name] += count
     assert activations == expected
 
 
-def test_an_environment_pins_every_library_in_the_fingerprints_of_its_rules(deployed, named):
+def test_an_environment_pins_every_library_in_the_fingerprints_of_its_rules(deployed, env_of):
     workflow, _, _ = deployed
     records = [json.loads(path.read_text()) for path in (workflow.folder / ".snakemake" / "metadata").iterdir()]
-    libraries = {rule: set() for rule in named}
+    libraries = {rule: set() for rule in env_of}
     for record in records:
         libraries[record["rule"]] |= {match for text in record["params"] for match in re.findall(r"(\S+)==", text)}
     assert {"numpy", "numba", "llvmlite"} <= libraries["fit_method"]
     # These two name the locked versions of all libraries, and need not have them installed.
     assert libraries.pop("account") == libraries.pop("write_manifest") == set(LIBRARIES)
     pinned = {name: stand_in_conda.pins(file).keys() for name, file in FILES.items()}
-    assert [(rule, name) for rule, names in libraries.items() for name in names if name not in pinned[named[rule]]] == []
+    assert [(rule, name) for rule, names in libraries.items() for name in names if name not in pinned[env_of[rule]]] == []
 
 
 def test_the_cells_are_those_of_a_run_without_conda(deployed, finished):

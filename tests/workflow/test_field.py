@@ -17,14 +17,14 @@ FIELD = read_configuration(ROOT / "workflow/configs/field.yaml")
 TWO_GROUPS = {name for name in FIELD["methods"] if methods.get(name).most_groups == 2}
 
 
-def one_point(grid):
+def third_values(grid):
     return {name: values[2:3] for name, values in grid["parameters"].items() if name not in ("hops", "omega", "n_init")}
 
 
 @pytest.fixture(scope="module")
 def finished_field(workflow_in, tmp_path_factory):
-    """A finished run with the second configuration that the field has of each method."""
-    entries = [{"name": name, "parameters": one_point(grid)} for name, grid in FIELD["grids"].items()]
+    """A finished run with the third value that the field tries for each parameter."""
+    entries = [{"name": name, "parameters": third_values(grid)} for name, grid in FIELD["grids"].items()]
     small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
     small |= {"starts": 2, "ladders": True}
     workflow = workflow_in(tmp_path_factory.mktemp("field"))
@@ -78,9 +78,9 @@ def test_the_leaderboard_holds_every_method_under_every_limit(field):
     assert {name for name, kind in kinds.items() if kind == "output"} == {"FRAC (nearest)", "FRAC-OE (nearest)"}
     rows = [row for row in rows_of(field["leaderboard.csv"]) if row["kind"] != "clusterlets"]
     keys = [(row["dataset"], row["limit"], row["method"]) for row in rows]
-    others = {name for name, kind in kinds.items() if kind != "clusterlets"}
+    listed = {name for name, kind in kinds.items() if kind != "clusterlets"}
     limits = ("0.01", "0.02", "0.05", "0.1")
-    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in others)
+    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in listed)
     assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUPS} == {
         ("no result", "unsupported 2")
     }
@@ -89,7 +89,7 @@ def test_the_leaderboard_holds_every_method_under_every_limit(field):
     assert {row["starts"] for row in rows} == {"2"}
 
 
-# A method of the field under another name, with its random stream and the one value that the field tries.
+# A method of the field under a different name, with its random stream and the one value that the field tries.
 TWIN = """
 from clusterlets.methods.fair_lp import FairLP
 
@@ -125,10 +125,10 @@ def test_a_method_that_is_ranked_gets_the_points_that_the_field_gives_it(finishe
     original = [row for row in rows_of(field["leaderboard_points.csv"]) if row["method"] == "fair-lp"]
     assert points == [{**row, "method": "twin"} for row in original]
     overall = rows_of((tmp_path / "results/rank/leaderboards/twin/leaderboard_overall.csv").read_bytes())
-    committed = {(row["method"], row["limit"]): row for row in rows_of(field["leaderboard_overall.csv"])}
+    reference = {(row["method"], row["limit"]): row for row in rows_of(field["leaderboard_overall.csv"])}
     for row in overall:
-        known = committed[row["method"].replace("twin", "fair-lp"), row["limit"]]
-        assert {**row, "place": "", "method": ""} == {**known, "place": "", "method": ""}
+        expected = reference[row["method"].replace("twin", "fair-lp"), row["limit"]]
+        assert {**row, "place": "", "method": ""} == {**expected, "place": "", "method": ""}
     n_methods = len({row["method"] for row in overall if row["place"]})
     assert n_methods == 14 and ranked.stdout.count(f" of {n_methods} ") == 4
     assert "Fewer than 6 tables tell no methods apart" in ranked.stdout
@@ -137,6 +137,6 @@ def test_a_method_that_is_ranked_gets_the_points_that_the_field_gives_it(finishe
 def test_a_method_that_fails_is_not_ranked(finished_field, tmp_path):
     (tmp_path / "unlucky.py").write_text(UNLUCKY, encoding="utf-8")
     ranked = rank(finished_field, tmp_path, "unlucky.py")
-    said = "clusterlets rank: unlucky failed on iris, so it was not compared: ValueError: no luck"
+    message = "clusterlets rank: unlucky failed on iris, so it was not compared: ValueError: no luck"
     assert ranked.returncode == 1 and not ranked.stdout
-    assert ranked.stderr.splitlines()[-1] == said
+    assert ranked.stderr.splitlines()[-1] == message

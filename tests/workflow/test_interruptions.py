@@ -17,12 +17,12 @@ CELLS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2"
 KILLS = 20
 
 
-def done(workflow):
+def complete_results(workflow):
     """Results, without the files that are being written."""
     return {name: content for name, content in workflow.results().items() if not name.rsplit("/", 1)[-1].startswith(".")}
 
 
-def made(workflow):
+def number_of_results(workflow):
     """How many results there are. It opens none, as a file that a run is writing may be gone by then."""
     paths = (workflow.folder / "results" / "tiny").rglob("[!.]*")
     return sum(path.is_file() for path in paths if not {"logs", "accounts"} & set(path.parts))
@@ -30,14 +30,14 @@ def made(workflow):
 
 def wait_for_results(run, workflow, further, seconds=120):
     """Wait until a run has made this many more files."""
-    target, deadline = made(workflow) + further, time.monotonic() + seconds
-    while made(workflow) < target:
+    target, deadline = number_of_results(workflow) + further, time.monotonic() + seconds
+    while number_of_results(workflow) < target:
         assert run.poll() is None, f"the run ended with {run.returncode}: {run.stdout.read()}"
         assert time.monotonic() < deadline, f"no {further} results within {seconds} s"
         time.sleep(0.02)
 
 
-def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes_in_another_folder_and_on_one_core(finished, workflow):
+def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes_in_a_different_folder_and_on_one_core(finished, workflow):
     moments = random.Random(6)
     for _ in range(KILLS):
         with workflow.start(own_group=True) as run:
@@ -46,36 +46,36 @@ def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes_in_another_fo
             os.killpg(run.pid, signal.SIGKILL)
             run.stdout.read()
         assert run.returncode == -signal.SIGKILL
-    unfinished = done(workflow)
+    unfinished = complete_results(workflow)
     assert len(unfinished) > 0 and "manifest.json" not in unfinished
     last = workflow.run("--cores", "1")
     assert last.status == 0, last.output
-    actual, expected = done(workflow), finished.results()
+    actual, expected = complete_results(workflow), finished.results()
     assert actual["manifest.json"] == expected["manifest.json"]
     assert [name for name in expected if actual.get(name) != expected[name]] == []
     assert actual.keys() == expected.keys()
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, workflow, how):
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, workflow, signal_number):
     """As with a terminal's Ctrl-C or a system that shuts down: the signal goes to every process of the group."""
     with workflow.start(*CELLS, own_group=True) as run:
         wait_for_results(run, workflow, 4)
-        os.killpg(run.pid, how)
+        os.killpg(run.pid, signal_number)
         output, _ = run.communicate(timeout=120)
     assert run.returncode not in (0, -signal.SIGKILL), output
     assert "Traceback" not in output
     assert not list((workflow.folder / ".snakemake" / "locks").glob("*"))
-    partial = done(workflow)
+    partial = complete_results(workflow)
     again = workflow.run(*CELLS)
     assert again.status == 0, again.output
-    actual, expected = done(workflow), finished.results()
+    actual, expected = complete_results(workflow), finished.results()
     assert {name: expected[name] for name in actual} == actual and partial.items() <= actual.items()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, how):
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, signal_number):
     """A program that sleeps, and one that it left in the background; then the run is repeated with a program that does not."""
     sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"
     labelling = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}"
@@ -87,12 +87,12 @@ def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, how):
     with family() as members:
         with workflow.start(cell, config=configured(sleeping), environment=members.environment) as run:
             until((workflow.folder / "started").exists)
-            run.send_signal(how)
+            run.send_signal(signal_number)
             output = run.stdout.read()
         members.wait_until_gone()
     assert run.returncode not in (0, None) and "Traceback" not in output, output
     assert not (workflow.folder / cell).exists()
-    assert bool(list((workflow.folder / ".snakemake" / "locks").glob("*.lock"))) == (how == signal.SIGKILL)
+    assert bool(list((workflow.folder / ".snakemake" / "locks").glob("*.lock"))) == (signal_number == signal.SIGKILL)
     again = workflow.run(cell, config=configured(labelling))  # no unlocking needed
     assert again.status == 0, again.output
 
@@ -106,7 +106,7 @@ def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finishe
     assert second.status != 0 and "cannot be locked" in second.output and "Traceback" not in second.output
     assert first.returncode == 0, output
     expected = finished.results()
-    assert all(expected[name] == content for name, content in done(workflow).items())
+    assert all(expected[name] == content for name, content in complete_results(workflow).items())
     assert workflow.run(*cells).status == 0  # nothing is left locked
 
 
@@ -125,7 +125,7 @@ KINDS = {
     "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
 }
 # Further files, which are damaged one after the other.
-APART = {
+ONE_BY_ONE = {
     "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
     "labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"],
     "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
@@ -148,12 +148,12 @@ def spoil(top, kind, damage, missing):
 def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, workflow):
     expected = finished.results()
     assert {name.split("/")[0] for name in expected if name.endswith(".npz")} == {
-        kind.split("/")[0] for kind in KINDS | APART if kind.endswith(".npz")
+        kind.split("/")[0] for kind in KINDS | ONE_BY_ONE if kind.endswith(".npz")
     }
     finished.copy(workflow.folder)
     top = workflow.folder / "results" / "tiny"
     damages = itertools.cycle((lambda content: content[: len(content) // 2], lambda _: b"", with_a_flipped_bit))
-    for kinds in (KINDS, *({kind: missing} for kind, missing in APART.items())):
+    for kinds in (KINDS, *({kind: missing} for kind, missing in ONE_BY_ONE.items())):
         targets = [file for kind, missing in kinds.items() for file in spoil(top, kind, next(damages), missing)]
         broken = workflow.run(*targets)
         assert broken.status != 0
@@ -162,13 +162,13 @@ def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, wor
             assert not (top / kind).exists()
         again = workflow.run(*targets)
         assert again.status == 0, again.output
-    actual = done(workflow)
+    actual = complete_results(workflow)
     assert actual.keys() == expected.keys()
     assert [name for name in expected if actual[name] != expected[name]] == []
 
 
 def test_every_intermediate_file_records_its_place(finished):
-    """Also in folders that storage.py does not know: there a misplaced copy would be taken for another file."""
+    """Also in folders that storage.py does not know: there a misplaced copy would be taken for a different file."""
     top = finished.folder / "results" / "tiny"
     loaders = {"prepared": load_json, "geometry": load_json, "runs": load_text, "runs.csv.sha256": load_text}
     folders = set()
@@ -193,7 +193,7 @@ def test_a_full_disk_is_reported_and_the_run_resumes_once_there_is_room(finished
         again = workflow.run(*CELLS)
         assert again.status == 0, again.output
         expected = finished.results()
-        assert all(expected[name] == content for name, content in done(workflow).items())
+        assert all(expected[name] == content for name, content in complete_results(workflow).items())
 
 
 def test_a_read_only_folder_is_refused_before_anything_runs(workflow_in, tmp_path):

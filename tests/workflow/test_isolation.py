@@ -1,4 +1,4 @@
-"""A step runs the package beside its Snakefile and the libraries of its environment, whatever lies in the folders around it."""
+"""A step runs the package next to its Snakefile and the libraries of its environment, whatever lies in folders around it."""
 
 import os
 import re
@@ -26,7 +26,7 @@ def poison(folder, *names):
 
 
 def checkout_in(folder):
-    """A copy of the code, as another checkout would hold it."""
+    """A copy of the code, as a second checkout would hold it."""
     folder.mkdir()
     for name in CODE:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
@@ -34,7 +34,7 @@ def checkout_in(folder):
     return folder
 
 
-def test_no_file_in_the_working_folder_or_beside_the_snakefile_stands_in_for_a_module(tmp_path, workflow_in, finished):
+def test_no_file_in_the_working_folder_or_next_to_the_snakefile_stands_in_for_a_module(tmp_path, workflow_in, finished):
     root = checkout_in(tmp_path / "code")
     poison(root, *POISON)
     workflow = workflow_in(tmp_path / "run", root)

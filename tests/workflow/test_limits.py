@@ -1,4 +1,4 @@
-"""Other limits run those cells again that crossed the old ones, and no other."""
+"""Changed limits rerun the cells that crossed the old ones, and no others."""
 
 SLEEPY = """
 import time
@@ -24,7 +24,7 @@ def statuses(workflow):
     return {(row["method"], row["status"]) for row in rows}
 
 
-def test_other_limits_rerun_the_cells_that_crossed_the_old_ones(workflow):
+def test_changed_limits_rerun_the_cells_that_crossed_the_old_ones(workflow):
     (workflow.folder / "sleepy.py").write_text(SLEEPY)
     assert workflow.run(RUNS, config=SHORT).status == 0
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}

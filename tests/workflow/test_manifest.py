@@ -11,8 +11,8 @@ from clusterlets.report.figures import declarations
 
 ROOT = Path(__file__).resolve().parents[2]
 CELL = "results/tiny/runs/iris/D/k2_hops2/seeds0-1.csv"
-LATER = {"account.log", "write_report.log", "write_leaderboard.log", "write_manifest.log"}
-LATER |= {f"plot_{figure.module}.log" for figure in declarations() if figure.folder == "accounts"}
+LOGS_AFTER_ACCOUNT = {"account.log", "write_report.log", "write_leaderboard.log", "write_manifest.log"}
+LOGS_AFTER_ACCOUNT |= {f"plot_{figure.module}.log" for figure in declarations() if figure.folder == "accounts"}
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def test_a_finished_run_passes_and_equals_itself(finished):
     assert finished.command("compare", "results/tiny", "results/tiny").status == 0
 
 
-def test_the_manifest_promises_every_result_but_what_carries_its_own_hash(finished):
+def test_the_manifest_promises_every_result_but_itself(finished):
     manifest = json.loads(finished.results()["manifest.json"])
     promised = set(files(manifest))
     intermediates = ("pieces/", "labels/", "distances/", "partitions/", "prepared/", "geometry/", "plain_costs/")
@@ -57,7 +57,7 @@ def test_flipped_bits_a_changed_page_and_a_missing_list_are_named_and_the_advice
 
 def test_every_log_of_the_run_is_counted(finished):
     top = finished.folder / "results" / "tiny"
-    logs = [path for path in (top / "logs").rglob("*.log") if path.name not in LATER]
+    logs = [path for path in (top / "logs").rglob("*.log") if path.name not in LOGS_AFTER_ACCOUNT]
     provenance = json.loads((top / "accounts" / "provenance.json").read_text())
     rows = finished.rows("accounts/steps.csv")
     assert sum(int(row["jobs"]) for row in rows) == provenance["jobs"]["counted"] == len(logs)

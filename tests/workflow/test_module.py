@@ -43,7 +43,7 @@ def test_a_rule_of_another_snakefile_builds_on_the_runs(caller, tmp_path):
 def test_every_step_is_planned_under_the_callers_names(caller):
     planned = caller.run("paper_all", "--dry-run", config=FEW)
     assert planned.status == 0, planned.output
-    jobs = {words[0]: words[1] for line in planned.output.splitlines() if len(words := line.split()) == 2}
+    jobs = {fields[0]: fields[1] for line in planned.output.splitlines() if len(fields := line.split()) == 2}
     assert jobs["paper_fit_method"] == "2" and jobs["paper_score_method"] == "3"
     assert {"paper_analyse", "paper_write_report", "paper_write_manifest"} <= jobs.keys()
 

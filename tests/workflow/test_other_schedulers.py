@@ -23,7 +23,7 @@ needs_plugin = pytest.mark.skipif(
 
 @pytest.fixture
 def environment(tmp_path):
-    """With the stand-ins first on the path."""
+    """The environment variables, with the stand-ins first on the path."""
     programs = stand_in_scheduler.install(tmp_path / "programs")
     path = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
     plugins = [str(PLUGINS), os.environ.get("PYTHONPATH", "")]
@@ -43,6 +43,8 @@ def submit(profile, script, environment, cwd, **resources):
 
 
 class _Attributes(dict):
+    """A mapping whose values are also attributes, as the plugin has them."""
+
     __getattr__ = dict.__getitem__
 
 
@@ -75,7 +77,7 @@ def test_a_job_is_submitted_and_its_end_is_reported(profile, script, ends, envir
 
 
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
-def test_a_cancelled_job_has_failed_and_an_unknown_one_too(profile, environment, tmp_path):
+def test_a_cancelled_or_unknown_job_counts_as_failed(profile, environment, tmp_path):
     (tmp_path / "job.sh").write_text("#!/bin/sh\nsleep 60\n")
     job = submit(profile, tmp_path / "job.sh", environment, tmp_path).stdout.strip()
     while not (tmp_path / "programs" / "1.group").is_file():
@@ -101,7 +103,7 @@ def test_a_submission_that_the_scheduler_refuses_fails(profile, environment, tmp
         ("lsf", "bjobs", "LSF is down. Please wait ...", "running"),
     ],
 )
-def test_the_status_while_the_server_does_not_answer(profile, program, error, expected, environment, tmp_path):
+def test_the_status_when_the_scheduler_reports_an_error(profile, program, error, expected, environment, tmp_path):
     (tmp_path / "programs" / program).write_text(f"#!/bin/sh\necho '{error}' >&2\nexit 255\n")
     assert status(profile, "1.server", environment).startswith(expected)
 
@@ -110,9 +112,9 @@ def test_the_status_while_the_server_does_not_answer(profile, program, error, ex
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
 def test_the_smoke_job_runs_through_the_profile_in_one_submission(profile, environment, tmp_path):
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--profile", ROOT / "profiles" / profile]
-    often = ["--latency-wait", "15", "--seconds-between-status-checks", "2"]
+    polling = ["--latency-wait", "15", "--seconds-between-status-checks", "2"]
     target = ["--configfile", SMOKE, "--", "results/smoke/runs.csv"]
-    process = subprocess.run([*command, *often, *target], cwd=tmp_path, env=environment, capture_output=True, text=True)
+    process = subprocess.run([*command, *polling, *target], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert process.returncode == 0, process.stderr[-3000:]
     methods = {path.parts[-3] for path in (tmp_path / "results/smoke/runs").rglob("*.csv")}
     assert methods == set(yaml.safe_load(SMOKE.read_text(encoding="utf-8"))["methods"])

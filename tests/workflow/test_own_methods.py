@@ -48,9 +48,9 @@ class Abreast(Matcher):
     parameters = {"turn": [0, 1]}
 
     def match(self, clusterlets, random_state, turn=0):
-        places = np.concatenate([np.arange(size) for size in np.bincount(clusterlets.group)])
-        places = (places + turn * clusterlets.group) % (places.max() + 1)
-        return places == np.arange(places.max() + 1)[:, None]
+        positions = np.concatenate([np.arange(size) for size in np.bincount(clusterlets.group)])
+        positions = (positions + turn * clusterlets.group) % (positions.max() + 1)
+        return positions == np.arange(positions.max() + 1)[:, None]
 """
 SOURCE = """
 import time
@@ -67,26 +67,26 @@ class Wrong(Method):
         {body}
 """
 # Steps that a new method does not rerun, and the folders that hold their files and the cells.
-OF_DATA = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "cost_plainly"}
-OF_CLUSTERLETS = {"extract_clusterlets", "sum_distances", "sample_partitions"}
-KEPT = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
+DATA_RULES = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "cost_plainly"}
+CLUSTERLET_RULES = {"extract_clusterlets", "sum_distances", "sample_partitions"}
+KEPT_FOLDERS = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
 
 
-def documented():
+def documented_source():
     """The file that the documentation shows."""
     text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     section = re.split(r"^#+ .*A method of your own.*$", text, maxsplit=1, flags=re.MULTILINE)[1]
     return re.search(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)[1]
 
 
-class Story:
+class Grids:
     """A grid without the method, the plan with it, and the grid with it and with others that go wrong."""
 
     def __init__(self, workflow):
         self.workflow, self.top = workflow, workflow.folder / "results" / "tiny"
         self.run(USUAL)
         self.before = self.kept()
-        (workflow.folder / FILE).write_text(documented(), encoding="utf-8")
+        (workflow.folder / FILE).write_text(documented_source(), encoding="utf-8")
         self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
         for name, (body, _, _) in WRONG.items():
             (workflow.folder / f"{name}.py").write_text(SOURCE.format(name=name, body=body), encoding="utf-8")
@@ -113,11 +113,11 @@ class Story:
 
     def kept(self):
         """Content and time of everything but the summaries, and of the logs of the jobs that made it."""
-        logs = [f"logs/{rule}" for rule in (*OF_DATA, *OF_CLUSTERLETS, "fit_method", "score_method")]
-        files = [path for folder in (*KEPT, *logs) for path in (self.top / folder).rglob("*") if path.is_file()]
+        logs = [f"logs/{rule}" for rule in (*DATA_RULES, *CLUSTERLET_RULES, "fit_method", "score_method")]
+        files = [path for folder in (*KEPT_FOLDERS, *logs) for path in (self.top / folder).rglob("*") if path.is_file()]
         return {path.relative_to(self.top).as_posix(): (_hash(path), path.stat().st_mtime_ns) for path in files}
 
-    def of(self, name):
+    def rows_of(self, name):
         return [row for row in self.rows if row["method"] == name]
 
 
@@ -126,28 +126,28 @@ def _hash(path):
 
 
 @pytest.fixture(scope="module")
-def story(workflow_in, tmp_path_factory):
-    return Story(workflow_in(tmp_path_factory.mktemp("own")))
+def grids(workflow_in, tmp_path_factory):
+    return Grids(workflow_in(tmp_path_factory.mktemp("own")))
 
 
-def test_the_plan_holds_the_methods_jobs_and_the_summaries(story):
-    jobs = jobs_in(story.plan)
+def test_the_plan_holds_the_methods_jobs_and_the_summaries(grids):
+    jobs = jobs_in(grids.plan)
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
-    assert not (OF_DATA | OF_CLUSTERLETS) & set(jobs)
-    cell_jobs = re.findall(r"^Job \d+: (iris: .*)$", story.plan, re.MULTILINE)
-    words = [f"shuffled k{k}_share0.2" for k in (2, 3)]
-    assert sorted(cell_jobs) == sorted(f"iris: {score}{word}" for word in words for score in ("", "score "))
+    assert not (DATA_RULES | CLUSTERLET_RULES) & set(jobs)
+    cell_jobs = re.findall(r"^Job \d+: (iris: .*)$", grids.plan, re.MULTILINE)
+    configurations = [f"shuffled k{k}_share0.2" for k in (2, 3)]
+    assert sorted(cell_jobs) == sorted(f"iris: {score}{name}" for name in configurations for score in ("", "score "))
 
 
-def test_no_other_file_is_touched(story):
-    after = story.kept()
-    assert {name: after.get(name) for name in story.before} == story.before
+def test_no_other_file_is_touched(grids):
+    after = grids.kept()
+    assert {name: after.get(name) for name in grids.before} == grids.before
     added = ("shuffled", "stripes", "abreast", *WRONG)
-    assert all(set(name.split("/")) & set(added) for name in set(after) - set(story.before))
+    assert all(set(name.split("/")) & set(added) for name in set(after) - set(grids.before))
 
 
-def test_its_runs_are_in_the_results(story):
-    rows = story.of("shuffled")
+def test_its_runs_are_in_the_results(grids):
+    rows = grids.rows_of("shuffled")
     assert [(row["k"], row["seed"], row["parameters"], row["status"]) for row in rows] == [
         (k, seed, "share=0.2", "ok") for k in ("2", "3") for seed in ("0", "1")
     ]
@@ -155,33 +155,33 @@ def test_its_runs_are_in_the_results(story):
     assert len({row["kmeans_cost"] for row in rows}) == 4  # every run has a stream of its own
 
 
-def test_a_program_in_another_language_is_a_method(story):
-    rows = story.of("stripes")
+def test_a_program_in_another_language_is_a_method(grids):
+    rows = grids.rows_of("stripes")
     assert [row["status"] for row in rows] == ["ok"] * 4 and {row["parameters"] for row in rows} == {""}
     assert {(row["k"], row["smallest"], row["largest"]) for row in rows} == {("2", "75", "75"), ("3", "50", "50")}
 
 
-def test_an_own_matcher_joins_the_clusterlets_that_the_others_join(story):
-    rows = [row for row in story.rows if row["matcher"] == "abreast"]
+def test_a_users_own_matcher_joins_the_clusterlets_that_the_others_join(grids):
+    rows = [row for row in grids.rows if row["matcher"] == "abreast"]
     assert {row["method"] for row in rows} == {"Clusterlets"} and {row["status"] for row in rows} == {"ok"}
     assert [(row["k"], row["parameters"], row["n_clusters"]) for row in rows if row["seed"] == "0"] == [
         (k, "turn=1", k) for k in ("2", "3")
     ]
-    clusterlets = {(row["k"], row["seed"]): row["n_clusterlets"] for row in story.rows if row["matcher"] == "D"}
+    clusterlets = {(row["k"], row["seed"]): row["n_clusterlets"] for row in grids.rows if row["matcher"] == "D"}
     assert all(row["n_clusterlets"] == clusterlets[row["k"], row["seed"]] for row in rows)
     arguments = ("--dataset", "iris", "--method", "abreast", "-k", "3", "--parameters", "turn=1", "--seed", "1")
-    assert len(story.command("export", "--config", "settings.yaml", *arguments).split()) == 151
+    assert len(grids.command("export", "--config", "settings.yaml", *arguments).split()) == 151
 
 
-def test_a_method_that_goes_wrong_gets_a_status_with_a_note_and_the_others_their_results(story):
+def test_a_method_that_goes_wrong_gets_a_status_with_a_note_and_the_others_their_results(grids):
     for name, (_, status, note) in WRONG.items():
-        assert [(row["status"], row["note"], row["n_clusters"]) for row in story.of(name)] == [(status, note, "")] * 4
-    others = Counter(row["status"] for row in story.rows if row["method"] not in WRONG)
+        assert [(row["status"], row["note"], row["n_clusters"]) for row in grids.rows_of(name)] == [(status, note, "")] * 4
+    others = Counter(row["status"] for row in grids.rows if row["method"] not in WRONG)
     assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 3)
 
 
-def test_the_report_names_every_method_and_counts_runs_without_a_result(story):
-    page = (story.top / "report.html").read_text(encoding="utf-8")
+def test_the_report_names_every_method_and_counts_runs_without_a_result(grids):
+    page = (grids.top / "report.html").read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<(style|script)\b.*?</\1>", " ", page)).split())
     for name in ("shuffled", "stripes", "abreast", *WRONG):
         assert name in text, name
@@ -190,21 +190,21 @@ def test_the_report_names_every_method_and_counts_runs_without_a_result(story):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_export_writes_its_clusters(story, seed):
+def test_export_writes_its_clusters(grids, seed):
     arguments = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
-    header, *lines = story.command("export", "--config", "settings.yaml", *arguments).split()
+    header, *lines = grids.command("export", "--config", "settings.yaml", *arguments).split()
     stream = random_stream(0, "iris", 3, seed, STREAM)
     expected = np.unique(stream.integers(3, size=150), return_inverse=True)[1]
     assert header == "row,cluster" and lines == [f"{row},{cluster}" for row, cluster in enumerate(expected)]
 
 
-def test_nothing_is_left_to_do_until_the_methods_code_changes(story):
+def test_nothing_is_left_to_do_until_the_methods_code_changes(grids):
     arguments = ("why", "--configfile", "settings.yaml")
-    assert story.command(*arguments) == "Nothing would run: everything is there and up to date.\n"
-    path = story.workflow.folder / FILE
+    assert grids.command(*arguments) == "Nothing would run: everything is there and up to date.\n"
+    path = grids.workflow.folder / FILE
     source = path.read_text(encoding="utf-8")
     path.write_text(source + "CHANGED = True\n", encoding="utf-8")
-    output = story.command(*arguments)
+    output = grids.command(*arguments)
     path.write_text(source, encoding="utf-8")
     first, then = output.split("\nWhat it reads is made again\n")
     reason, *jobs = first.splitlines()
@@ -214,9 +214,9 @@ def test_nothing_is_left_to_do_until_the_methods_code_changes(story):
     assert followers == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
 
 
-def test_other_limits_rerun_what_crossed_them_and_nothing_else(story):
-    longer = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": story.methods}
-    run = story.workflow.run("--dry-run", config=longer)
+def test_changed_limits_rerun_what_crossed_the_old_ones_and_nothing_else(grids):
+    longer = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": grids.methods}
+    run = grids.workflow.run("--dry-run", config=longer)
     assert run.status == 0, run.output
     jobs = jobs_in(run.output)
     assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)

@@ -34,8 +34,8 @@ def local_rules(rules):
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_rule_is_either_local_or_in_a_group(name, rules, local_rules):
     grouped = set(profile(name)["groups"])
-    assert local_rules <= rules, "localrules in the Snakefile names rules that there are not"
-    assert grouped <= rules, f"groups in profiles/{name} names rules that there are not"
+    assert local_rules <= rules, "localrules in the Snakefile names rules that do not exist"
+    assert grouped <= rules, f"groups in profiles/{name} names rules that do not exist"
     assert not grouped & local_rules
     assert rules - grouped - local_rules == set(), "name it in localrules (Snakefile), or in groups of both cluster profiles"
 
@@ -59,7 +59,7 @@ def test_the_profiles_agree_on_what_is_submitted():
 
 
 @pytest.mark.parametrize("name", ["pbs", "lsf"])
-def test_the_profiles_of_other_schedulers_differ_in_the_commands_alone(name):
+def test_the_profiles_of_other_schedulers_differ_only_in_the_commands(name):
     def without_commands(settings):
         return {key: value for key, value in settings.items() if not key.endswith("-cmd")}
 
@@ -71,7 +71,7 @@ def test_the_profiles_of_other_schedulers_differ_in_the_commands_alone(name):
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_plugins_are_pinned_beside_the_main_lock(name):
+def test_plugins_are_pinned_apart_from_the_main_lock(name):
     def pinned(path):
         return dict(re.findall(r"^([\w-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 

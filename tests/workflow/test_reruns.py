@@ -74,7 +74,7 @@ def original(finished, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def sums(original, tmp_path_factory):
+def summary_jobs(original, tmp_path_factory):
     """The jobs that sum up any grid: every rule that makes neither data nor a block or cell."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
@@ -114,7 +114,7 @@ SETTINGS = {
             "score_method": (4 * 2 + 2 + 4) * 18 - 8 * 4,
         },
     ),
-    "a smaller grid, and another limit of the fits": (
+    "a smaller grid, and a different limit for the fits": (
         {
             "datasets": ["iris"],
             "methods": [name for name in USUAL if name not in ("G-D", "FRAC")],
@@ -122,7 +122,7 @@ SETTINGS = {
         },
         {"list_data": 1},
     ),
-    "another sample size, and another tau of FRAC": (
+    "a different sample size, and a different tau for FRAC": (
         {"sample_size": 200, "methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]},
         {"sample_partitions": 4, "fit_method": 4, "score_method": 4 + 4},
     ),
@@ -130,9 +130,9 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("change", SETTINGS)
-def test_a_setting_runs_what_is_new_and_the_summaries(original, sums, change):
+def test_a_setting_runs_what_is_new_and_the_summaries(original, summary_jobs, change):
     config, expected = SETTINGS[change]
-    assert original.planned(**config) == expected | sums
+    assert original.planned(**config) == expected | summary_jobs
 
 
 UNREAD = ("methods/frac_oe", "commands/cluster", "commands/__init__", "grid/configuration", "grid/measures", "extras")
@@ -179,33 +179,33 @@ DEPENDENT = {
 }
 
 
-def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, sums):
-    """By the fingerprints that Snakemake recorded: with another one it plans a job again, as the next test shows."""
+def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summary_jobs):
+    """By the fingerprints that Snakemake recorded: with a different one it plans a job again, as the next test shows."""
     jobs = {}
     for file in (finished.folder / ".snakemake" / "metadata").rglob("*"):
         record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"log": []}
         for log in record["log"]:
             codes = [value for text in record["params"] for value in why._parse_values(text) if why._is_code(value)]
             jobs[log] = record["rule"], set(changed_parts(codes[0], ""))
-    assert Counter(rule for rule, _ in jobs.values()) == ALL | sums
+    assert Counter(rule for rule, _ in jobs.values()) == ALL | summary_jobs
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
-    of_cells = {name: {rule: counter[rule] for rule in ALL if rule in counter} for name, counter in dependent.items()}
-    assert of_cells == DEPENDENT
+    cell_jobs = {name: {rule: counter[rule] for rule in ALL if rule in counter} for name, counter in dependent.items()}
+    assert cell_jobs == DEPENDENT
     computing = {"collect_runs", "recover_clusters"}
     assert computing <= dependent["numpy"].keys() and not computing & dependent["matplotlib"].keys()
     assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
-    assert dependent["__main__.py"] == ALL | sums
+    assert dependent["__main__.py"] == ALL | summary_jobs
 
 
-def test_changed_code_and_an_edited_raw_file_run_their_jobs_and_what_follows(checkout, sums):
+def test_changed_code_and_an_edited_raw_file_run_their_jobs_and_what_follows(checkout, summary_jobs):
     checkout.change("clusterlets/algorithms/frac.py", "clusterlets/methods/d.py")
     raw = checkout.workflow.folder / "data" / "raw" / "iris" / "iris.csv"
     content = raw.read_bytes()
     raw.write_bytes(content + b"1\n")
     plan = checkout.planned()
     raw.write_bytes(content)
-    of_iris = {rule: jobs // 2 for rule, jobs in (BLOCKS | TABLES).items()} | {"list_data": 1}
-    assert plan == of_iris | {"fit_method": 6 + 2, "score_method": 16 + 4} | sums
+    iris_jobs = {rule: jobs // 2 for rule, jobs in (BLOCKS | TABLES).items()} | {"list_data": 1}
+    assert plan == iris_jobs | {"fit_method": 6 + 2, "score_method": 16 + 4} | summary_jobs
 
 
 NEW_FIGURE = """
@@ -230,12 +230,12 @@ def draw(runs):
 """
 
 
-def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sums, tmp_path):
+def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, summary_jobs, tmp_path):
     checkout = Checkout(finished, tmp_path)
     (checkout.root / "clusterlets/report/figures/many_runs.py").write_text(NEW_FIGURE)
     checkout.change("clusterlets/report/figures/cohesion_vs_deviation.py")
     expected = {"plot_many_runs": 1, "plot_cohesion_vs_deviation": 1, **ACCOUNTS_AND_PAGES}
-    assert {*expected} - {"plot_many_runs"} <= sums.keys()
+    assert {*expected} - {"plot_many_runs"} <= summary_jobs.keys()
     assert checkout.planned() == expected == checkout.executed()
     results = checkout.workflow.folder / "results" / "tiny"
     assert (results / "figures/runs_by_method.pdf").is_file()
@@ -250,7 +250,7 @@ def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sum
 
 
 def test_what_was_planned_is_what_runs(checkout):
-    """Last in this file, as it leaves another grid in the copy. Up to the runs only: summing them up would take longer."""
+    """Last in this file, as it leaves a different grid in the copy. Up to the runs only: summing them up would take longer."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
     checkout.change("clusterlets/algorithms/matching/pinball.py")
     expected = {"score_method": 4 * 4 + 4, "collect_runs": 1}

@@ -45,7 +45,7 @@ def test_a_failure_shows_its_log_and_the_rest_goes_on(workflow):
     assert (workflow.folder / CELL).exists()
 
 
-TELLING = f"""
+SNAKEFILE = f"""
 include: "{Path(__file__).resolve().parents[2]}/Snakefile"
 
 onsuccess:
@@ -54,7 +54,7 @@ onsuccess:
 
 
 def test_a_local_run_has_no_limit_on_starts(tmp_path, workflow_in):
-    """Then looking for jobs does not order another look a second later."""
-    (tmp_path / "Snakefile").write_text(TELLING)
+    """So a search for ready jobs does not schedule another one a second later."""
+    (tmp_path / "Snakefile").write_text(SNAKEFILE)
     run = workflow_in(tmp_path, tmp_path).run("data", config={"datasets": ["iris"]})
     assert run.status == 0 and "limit on starts: None" in run.output, run.output

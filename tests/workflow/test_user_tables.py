@@ -37,7 +37,7 @@ def people(tmp_path_factory):
 
 
 def run(folder, command):
-    """A command of the guide, in another folder than the checkout's."""
+    """A command of the guide, in a folder other than the checkout."""
     process = subprocess.run(
         command.replace("snakemake", f"snakemake --snakefile '{ROOT / 'Snakefile'}'"),
         cwd=folder,
@@ -174,7 +174,7 @@ def test_content_alone_decides_whether_a_table_is_read_again(workflow):
     table.write_text("a,b\n1,x\n2,y\n3,x\n")
     result = "results/tiny/prepared/people.b.json"
 
-    def says(*arguments):
+    def output_of(*arguments):
         outcome = workflow.run(result, *arguments, config=config)
         assert outcome.status == 0, outcome.output
         return outcome.output
@@ -182,21 +182,21 @@ def test_content_alone_decides_whether_a_table_is_read_again(workflow):
     def made_from():
         return json.loads((workflow.folder / result).read_text())["source_sha256"]
 
-    says()
+    output_of()
     first = made_from()
     other = table.read_text().replace("3", "4")
     (workflow.folder / "older").write_text(other)
     os.utime(workflow.folder / "older", (1e9, 1e9))
     os.replace(workflow.folder / "older", table)  # as cp -p and tar -x put it there
-    assert "Read people.b from people.csv" in says("--dry-run")
+    assert "Read people.b from people.csv" in output_of("--dry-run")
     command = [Path(sys.executable).with_name("clusterlets"), "why", result, "--configfile", "settings.yaml"]
     output = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True).stdout
     assert output == "The content of its table changed: people.csv\n    Read people.b from people.csv\n"
-    says()
+    output_of()
     assert made_from() == hashlib.sha256(other.encode()).hexdigest() != first
     for time in (1e9, 2e9, 4e9):  # older, newer, from the future
         os.utime(table, (time, time))
-        assert "Nothing to be done" in says("--dry-run")
+        assert "Nothing to be done" in output_of("--dry-run")
 
 
 @pytest.mark.parametrize("results", ["Rés.u+l@t-s_漢/ü", "../below"])

@@ -59,7 +59,8 @@ def test_only_new_seeds_touched_cells_and_summaries_are_jobs(extended):
         "sample_partitions": 3,
         "sum_distances": 3,
         "fit_method": 3 * 3,
-        # further seeds; then both blocks of what a scope or equation touches; then of all, for deviation and scaling
+        # Four matchers with hops, then C with two omegas, then three methods. Each: the new seeds, then both blocks of what a
+        # scope or equation touches (matchers only), then both blocks for deviation and scaling.
         "score_method": (4 + 2 * (2 + 2) + 2 * (4 + 4)) + (2 + 2 * 2 + 2 * (2 + 2)) + 3 * (1 + 4),
         "collect_runs": 6,
     }
@@ -78,12 +79,12 @@ def test_a_variant_has_only_files_of_the_touched_cells(extended):
 def test_rows_differ_where_the_choice_matters_and_nowhere_else(extended):
     workflow, _ = extended
     key = ("method", "matcher", "k", "hops", "omega", "seed")
-    usual = {tuple(row[name] for name in key): row for row in rows(workflow, "runs.csv")}
+    by_key = {tuple(row[name] for name in key): row for row in rows(workflow, "runs.csv")}
     for name, touched in TOUCHED.items():
         variant_rows = rows(workflow, f"variants/{name}/runs.csv")
-        assert len(variant_rows) == len(usual)  # four seeds are fewer than the paper's ten: all are in
+        assert len(variant_rows) == len(by_key)  # variants run up to the paper's ten seeds, so all four
         assert {row["dataset"] for row in variant_rows} == {"iris"}
-        differing = {method(row) for row in variant_rows if row != usual[tuple(row[name] for name in key)]}
+        differing = {method(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
         assert differing <= touched and differing, name
     # Equation 1 as printed does not weigh its terms: all omegas above 0 give the same, and 0 gives the best silhouette.
     printed = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
@@ -112,11 +113,11 @@ def test_the_scaled_variant_is_a_run_of_the_scaled_table(extended, workflow):
     run = workflow.run(*(f"results/tiny/{cell}" for cell in cells), config={**SMALL, "scaling": "standard"})
     assert run.status == 0, run.output
     for cell in cells:
-        scaled = numbers(workflow.results()[cell])
-        assert scaled == numbers(other.results()[f"variants/scaling_standard/{cell}"])
-        assert scaled != numbers(other.results()[cell])
+        scaled = lines_without_header(workflow.results()[cell])
+        assert scaled == lines_without_header(other.results()[f"variants/scaling_standard/{cell}"])
+        assert scaled != lines_without_header(other.results()[cell])
 
 
-def numbers(cell: bytes) -> list[bytes]:
+def lines_without_header(cell: bytes) -> list[bytes]:
     """The lines of a cell without the one that names its file and holds a hash."""
     return [line for line in cell.splitlines() if not line.startswith(b"# ")]

@@ -75,6 +75,6 @@ def test_an_unavailable_dataset_stops_the_data_target_with_the_remedy(workflow):
     environment = {**refused, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}
     run = workflow.run("data", config={"datasets": ["pima"]}, environment=environment)
     assert run.status != 0
-    for words in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):
-        assert words in run.output, run.output
+    for text in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):
+        assert text in run.output, run.output
     assert not list(workflow.folder.glob("results/tiny/prepared/*"))

@@ -16,7 +16,7 @@ class WorkflowError(WorkflowError):
 
 if not os.path.isdir(CHECKOUT):
     raise WorkflowError(
-        f"The jobs run the package beside the Snakefile, and {CHECKOUT} is no folder. Clone the repository, and name the "
+        f"The jobs run the package next to the Snakefile, and {CHECKOUT} is not a folder. Clone the repository, and name the "
         "clone's Snakefile in the module (docs/extending.md)."
     )
 if workflow.modifier.path_modifier.prefix or workflow.modifier.path_modifier.modifies_prefixes:
@@ -29,7 +29,7 @@ if set("{}") & set(CHECKOUT):
         f"The checkout is in {CHECKOUT}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without braces."
     )
 
-# Use the package beside the Snakefile, not an installed one, and import nothing else from that folder: a user's file there
+# Use the package next to the Snakefile, not an installed one, and import nothing else from that folder: a user's file there
 # must not replace a library's module. For the jobs, workflow/step.py does the same.
 sys.path.insert(0, CHECKOUT)
 import clusterlets
@@ -50,27 +50,27 @@ from clusterlets.steps.options import shell_line, shell_prefix
 from clusterlets.storage import result_place
 
 
-def explained(function):
-    """The function, whose errors for users Snakemake shows without a traceback."""
+def without_traceback(function):
+    """A function whose errors for users Snakemake shows without a traceback."""
 
     @functools.wraps(function)
-    def explaining(*arguments):
+    def wrapped(*arguments):
         try:
             return function(*arguments)
         except ClusterletsError as error:
             raise WorkflowError(str(error)) from None
 
-    return explaining
+    return wrapped
 
 
 if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one spells as it likes
     for file in workflow.configfiles:
-        explained(check_spelling)(file)
-    explained(check_words)(workflow.config_settings.config_args)
-config = explained(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
-explained(figures.declarations)()
+        without_traceback(check_spelling)(file)
+    without_traceback(check_words)(workflow.config_settings.config_args)
+config = without_traceback(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
+without_traceback(figures.declarations)()
 set_mirror(config)
-plan = explained(Plan)(config)
+plan = without_traceback(Plan)(config)
 OUT = plan.results
 # For the directive "cache", which without --cache would make Snakemake warn of each rule.
 CACHE = workflow.enable_cache
@@ -87,7 +87,7 @@ wildcard_constraints:
 
 
 if workflow.is_main_process:  # not inside a cluster's jobs
-    explained(check_writable)(".snakemake")  # even a dry run writes there
+    without_traceback(check_writable)(".snakemake")  # even a dry run writes there
 
 
 include: "workarounds.smk"
@@ -95,13 +95,13 @@ include: "workarounds.smk"
 
 onstart:
     prepare_scheduler()
-    explained(check_writable)(OUT)
+    without_traceback(check_writable)(OUT)
     if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
-        explained(check_libraries)()
+        without_traceback(check_libraries)()
 
 
 def whole_configuration(wildcards):
-    """What results depend on, as JSON; a function, because Snakemake reads braces in a plain string as wildcards."""
+    """The settings that results depend on, as JSON; a function, because Snakemake reads braces in a plain string as wildcards."""
     return results_settings(config)
 
 
@@ -124,7 +124,7 @@ if workflow.is_main_process:
 def captioned(path):
     """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form.
 
-    Of files that every variant has the label also tells the folder.
+    The label of a file that every variant has also names the folder.
     """
     result = path.removeprefix("{place}/").removeprefix(f"{OUT}/").rpartition(".")[0]
     category, _ = captions.by_result()[result]

@@ -108,7 +108,7 @@ rule cost_plainly:
         code=step_fingerprint("steps.plain_costs", libraries=COMPILED),
         file=file_of_results,
     message:
-        "Plain k-means of {wildcards.dataset}, k = {wildcards.k}"
+        "Run plain k-means on {wildcards.dataset}, k = {wildcards.k}"
     shell:
         shell_line("cost-plainly")
 

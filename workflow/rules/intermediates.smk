@@ -17,7 +17,7 @@ rule extract_clusterlets:
         base_seed=config["base_seed"],
         file=file_of_results,
     message:
-        "Clusterlets of {wildcards.dataset}, k = {wildcards.k}"
+        "Extract the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
         shell_line("extract-clusterlets")
 
@@ -38,7 +38,7 @@ rule sum_distances:
         base_seed=config["base_seed"],
         file=file_of_results,
     message:
-        "Summed distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
+        "Sum the distances of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
         shell_line("sum-distances")
 
@@ -59,6 +59,6 @@ rule sample_partitions:
         sample_size=config["sample_size"],
         file=file_of_results,
     message:
-        "Partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
+        "Sample partitions of the clusterlets of {wildcards.dataset}, k = {wildcards.k}"
     shell:
         shell_line("sample-partitions")

@@ -11,7 +11,7 @@ TABLES = [
     "table4_frac_vs_clusterlets",
     "table5_correlations",
 ]
-# The tables that hold the rankings, in the order in which they are read.
+# The files of clusterlets.analysis.statistics.TABLES; importing that module here would load SciPy.
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
 # Every figure that clusterlets/report/figures declares, by the folder of its files; those in accounts are not results.
 FIGURES = {
@@ -47,7 +47,8 @@ ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
     f"{OUT}/accounts/provenance.json",
 ]
-DRAWS_ACCOUNTS = [f"plot_{figure.module}" for figure in figures.declarations() if figure.folder == "accounts"]
+# Names of the rules that draw them.
+ACCOUNT_PLOTS = [f"plot_{figure.module}" for figure in figures.declarations() if figure.folder == "accounts"]
 MANIFEST = f"{OUT}/manifest.json"
 
 
@@ -96,7 +97,7 @@ rule analyse:
         config=whole_configuration,
         output=subpath(input.runs, parent=True),
     message:
-        "Tables, tests, and the paper's numbers and claims beside ours"
+        "Make tables and tests, and compare the paper's numbers and claims with ours"
     shell:
         shell_line("analyse")
 
@@ -117,7 +118,7 @@ rule recover_clusters:
         config=whole_configuration,
         results=subpath(input.runs, parent=True),
     message:
-        "The best clusterings, cluster by cluster"
+        "Describe the best clusterings, cluster by cluster"
     shell:
         shell_line("recover-clusters")
 
@@ -161,7 +162,7 @@ rule account:
         configfiles=lambda wildcards: json.dumps(CONFIGFILES),
         fingerprints=rule_fingerprints,
         logs=",".join(f"{place}/logs" for place in plan.variant_folders),
-        after=",".join(["account", *DRAWS_ACCOUNTS, "write_report", "write_leaderboard", "write_manifest"]),
+        ignored_rules=",".join(["account", *ACCOUNT_PLOTS, "write_report", "write_leaderboard", "write_manifest"]),
         output=subpath(output[0], parent=True),
     message:
         "Add up what the jobs cost"

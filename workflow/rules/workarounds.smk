@@ -8,7 +8,7 @@ from clusterlets.grid.preflight import nearly_full
 from clusterlets.grid.processes import open_lifeline
 from clusterlets.grid.stale_locks import remove_locks
 
-# When Snakemake alone gets a signal, it waits for its jobs (30 s and more beside a sleeping fit), and after SIGKILL they go on
+# When Snakemake alone gets a signal, it waits for its jobs (30 s and more with a sleeping fit), and after SIGKILL they go on
 # (for up to 80 minutes). With this they end.
 END_STEPS = open_lifeline()
 

@@ -51,7 +51,7 @@ def test_a_good_table_is_read_as_it_stands(read):
     assert table.group_names == ("Bonn", "Rom") and table.groups.tolist() == [1, 0, 1] and remarks == []
 
 
-SAME = {
+SAME_TABLE = {
     "a byte order mark": b"\xef\xbb\xbf" + GOOD.encode(),
     "line ends of Windows": GOOD.replace("\n", "\r\n"),
     "line ends of old Macs": GOOD.replace("\n", "\r"),
@@ -64,9 +64,9 @@ SAME = {
 }
 
 
-@pytest.mark.parametrize("form", SAME)
+@pytest.mark.parametrize("form", SAME_TABLE)
 def test_other_forms_of_the_same_table_are_the_same_table(form, read):
-    table, remarks = read(SAME[form], "people.tsv" if form == "tabs" else "people.csv")
+    table, remarks = read(SAME_TABLE[form], "people.tsv" if form == "tabs" else "people.csv")
     expected, _ = read(GOOD)
     assert fingerprint(table) == fingerprint(expected) and remarks == []
     assert (table.feature_names, table.group_names) == (expected.feature_names, expected.group_names)
@@ -105,10 +105,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("fault", REFUSED)
 def test_a_bad_table_is_refused_in_plain_words(fault, read):
-    content, complaint = REFUSED[fault]
+    content, message = REFUSED[fault]
     with pytest.raises(ClusterletsError) as caught:
         read(content)
-    assert complaint in str(caught.value)
+    assert message in str(caught.value)
     assert "people.csv or the options, and run again" in str(caught.value)
 
 
@@ -166,8 +166,8 @@ def test_a_column_of_unusable_numbers_is_refused(pay, features, read):
     content = "".join(["age;pay;city\n", *(f"{row};{cell};{'ab'[row % 2]}\n" for row, cell in enumerate(pay))])
     first = next(index for index, cell in enumerate(pay) if cell != "7")
     remedy = "a number with a comma: write decimals with a point" if "," in pay[first] else ""
-    complaint = f"line {first + 2}: column 'pay' holds {pay[first]!r}, {remedy}"
-    with pytest.raises(ClusterletsError, match=re.escape(complaint)):
+    message = f"line {first + 2}: column 'pay' holds {pay[first]!r}, {remedy}"
+    with pytest.raises(ClusterletsError, match=re.escape(message)):
         read(content, separator=";", features=features)
 
 
@@ -281,9 +281,9 @@ def test_a_file_that_cannot_be_read_is_refused_unopened(tmp_path, monkeypatch):
         "people.xlsx": "has an unknown format",
         "people.parquet": "needs the package pyarrow",
     }
-    for name, complaint in remedies.items():
+    for name, message in remedies.items():
         (tmp_path / name).touch() if name != "no.csv" else None
-        with pytest.raises(ClusterletsError, match=complaint):
+        with pytest.raises(ClusterletsError, match=message):
             user_table.check_file(tmp_path / name)
 
 
@@ -313,9 +313,9 @@ def test_every_flipped_bit_of_a_parquet_file_gives_a_readable_error_or_a_table(w
     columns = {"age": [31, 45.5, 29], "city": ["Röm", "Bonn", "Röm"], "day": days}
     path = write_parquet(columns, store_schema=False, write_statistics=False)
     whole = path.read_bytes()
-    for place, bit in product(range(len(whole)), range(8)):
+    for position, bit in product(range(len(whole)), range(8)):
         flipped = bytearray(whole)
-        flipped[place] ^= 1 << bit
+        flipped[position] ^= 1 << bit
         path.write_bytes(flipped)
         try:
             assert len(user_table.read(path, ["city"])[0].X) <= 3
@@ -405,7 +405,7 @@ BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
 
 
 @pytest.mark.parametrize(
-    ("content", "complaint"),
+    ("content", "message"),
     [
         (BANK.replace(";", ","), "bank-full.csv, line 1: ';' expected"),
         (BANK, "no row is left"),
@@ -414,10 +414,10 @@ BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
         (BANK + BANK_ROW.replace(";1;", ";1_0;", 1), "line 2: column balance holds '1_0'"),
     ],
 )
-def test_a_bad_raw_file_is_refused_in_plain_words(content, complaint, tmp_path):
+def test_a_bad_raw_file_is_refused_in_plain_words(content, message, tmp_path):
     (tmp_path / "bank").mkdir()
     (tmp_path / "bank" / "bank-full.csv").write_text(content)
-    with pytest.raises(ClusterletsError, match=complaint) as caught:
+    with pytest.raises(ClusterletsError, match=message) as caught:
         datasets.prepare("bank", tmp_path)
     assert "Delete bank-full.csv" in str(caught.value)
 
@@ -441,7 +441,7 @@ def test_rows_that_lack_a_feature_are_left_out_on_request(tmp_path):
     assert table.X[:, 1].tolist() == [row * 1.5 for row in rows]
 
 
-def test_identifiers_and_postcodes_are_left_out_on_request_and_said(tmp_path):
+def test_identifiers_and_postcodes_are_left_out_on_request_and_mentioned(tmp_path):
     path = tmp_path / "people.csv"
     path.write_text(MESSY)
     settings = {"drop_missing": True, "reason_to_skip": not_a_feature}

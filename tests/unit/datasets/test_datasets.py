@@ -64,7 +64,7 @@ def test_a_real_dataset_is_the_expected_table(name, mirror):
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "wine", "iris", "digits"])
-def test_bundled_dataset_is_what_scikit_learn_loads(name, tmp_path):
+def test_a_bundled_dataset_is_what_scikit_learn_loads(name, tmp_path):
     receipt = fetch(name, tmp_path)
     table = datasets.prepare(name, tmp_path)
     loader = importlib.import_module("sklearn.datasets")
@@ -93,7 +93,7 @@ def test_speeddating_with_bins_is_the_same_table(form, mirror, tmp_path):
 
 
 def _write_with_bins(header, rows, form, target):
-    """OpenML's layout: has_null first, a bin beside each column, text in single quotes with escaped apostrophes."""
+    """OpenML's layout: has_null first, a bin for each column, text in single quotes with escaped apostrophes."""
     columns = ["has_null", *header, "d_d_age", "d_attractive_o"]
     field = header.index("field")
     rows = [["0", *row[:field], f"{row[field]}, it's so", *row[field + 1 :], "[4-6]", "[6-8]"] for row in rows]
@@ -107,7 +107,7 @@ def _write_with_bins(header, rows, form, target):
     target.write("\n@DATA\n")
     text_columns = {columns.index(column) for column in ("race", "race_o", "field", "d_d_age", "d_attractive_o")}
     for row in rows:
-        cells = [_quoted(cell) if place in text_columns and cell != "?" else cell for place, cell in enumerate(row)]
+        cells = [_quoted(cell) if index in text_columns and cell != "?" else cell for index, cell in enumerate(row)]
         target.write(",".join(cells) + "\n")
 
 
@@ -175,7 +175,7 @@ def test_nbfi_features_are_numbers_and_booleans(tmp_path):
     assert [first[tag] for tag in tags[:4]] == [4, 1, 1, 0] and [second[tag] for tag in tags] == [0, 0, 0, 1, 6750.5]
 
 
-def test_nbfi_of_another_size_is_a_warning_only(tmp_path):
+def test_nbfi_of_a_different_size_is_a_warning_only(tmp_path):
     table = _nbfi(tmp_path, [{}, {}, {}])
     warning = "expected 8308 rows, found 3"
     assert describe_differences(table, datasets.describe("nbfi")) == [warning]
@@ -236,7 +236,7 @@ def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_last_bits
 
 
 @pytest.mark.parametrize(
-    "table, complaint",
+    "table, message",
     [
         (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), ("no", "yes")), "no row is left"),
         (toy(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
@@ -244,8 +244,8 @@ def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_last_bits
         (toy(X=((1,), (2,), (3,))), "do not fit"),
     ],
 )
-def test_impossible_tables_are_refused(table, complaint):
-    with pytest.raises(BadData, match=complaint):
+def test_impossible_tables_are_refused(table, message):
+    with pytest.raises(BadData, match=message):
         check(table)
 
 
@@ -293,8 +293,8 @@ def test_the_csv_holds_everything():
 def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").touch()
-    people, others = "{name: people, path: people.csv, sensitive: city}", "{name: breast, duplicates: keep, id: whole}"
-    own = f"datasets: [iris, pima, {{name: pima, sensitive: age_group}}, {others}, {people}]"
+    people, breast = "{name: people, path: people.csv, sensitive: city}", "{name: breast, duplicates: keep, id: whole}"
+    own = f"datasets: [iris, pima, {{name: pima, sensitive: age_group}}, {breast}, {people}]"
     (tmp_path / "mine.yaml").write_text(f"{own}\nseeds: {{count: 2}}\n")
     (tmp_path / "results/prepared").mkdir(parents=True)
     description = ROW | {
@@ -311,8 +311,8 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]
     cells = {name: values for name, *values in lines}  # where a dataset is in both tables, the second counts
     listing, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
-    for words in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
-        assert words in listing
+    for text in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
+        assert text in listing
     assert cells["people.city"][0].startswith("people.csv, not") and cells["people.city"][1] == ""
     assert all(len(cells[name]) == 3 for name in ("iris", "pima", "pima.age_group", "all, with the report"))
     assert "not been counted yet: whole, people.city. `snakemake data --cores 2 --configfile mine.yaml`" in estimate
@@ -338,11 +338,11 @@ def test_a_damaged_description_is_named_with_the_command_that_makes_it(
     assert "was damaged" in message and message.endswith(f" `{remedy}` makes it again.\n") and "same command" not in message
 
 
-@pytest.mark.parametrize(("content", "complaint"), [("a: [", "mine.yaml is not valid YAML"), ("k: [1]", "k.0: 1 is less than")])
-def test_the_command_says_what_is_wrong_with_a_configuration(content, complaint, tmp_path, capsys):
+@pytest.mark.parametrize(("content", "message"), [("a: [", "mine.yaml is not valid YAML"), ("k: [1]", "k.0: 1 is less than")])
+def test_the_command_says_what_is_wrong_with_a_configuration(content, message, tmp_path, capsys):
     (tmp_path / "mine.yaml").write_text(content)
     assert command_line.main(["datasets", "--config", str(tmp_path / "mine.yaml")]) == 1
-    assert complaint in capsys.readouterr().err
+    assert message in capsys.readouterr().err
 
 
 def without(config, *names):

@@ -112,7 +112,7 @@ def test_the_other_choice_has_an_id_of_its_own(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "entry, complaint",
+    "entry, message",
     [
         ({"name": "breast", "duplicates": "yes"}, "datasets.0.duplicates: 'yes' is not one of"),
         ({"name": "breast", "duplicates": "keep", "id": "breast"}, "the id 'breast' stands for a dataset as it is by default"),
@@ -120,7 +120,7 @@ def test_the_other_choice_has_an_id_of_its_own(tmp_path):
         ({"name": "adult", "sensitive": "race", "duplicates": "drop"}, "adult: 'drop' compares rows by features and class"),
     ],
 )
-def test_an_impossible_choice_is_refused(entry, complaint, tmp_path):
+def test_an_impossible_choice_is_refused(entry, message, tmp_path):
     with pytest.raises(ClusterletsError) as caught:
         configured(tmp_path, entry)
-    assert complaint in str(caught.value)
+    assert message in str(caught.value)

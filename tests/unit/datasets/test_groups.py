@@ -1,4 +1,4 @@
-"""Any sensitive attribute as group: the same rows, other groups, and no feature that reveals them."""
+"""Any sensitive attribute as group: the same rows, different groups, and no feature that reveals them."""
 
 import functools
 import json
@@ -54,7 +54,7 @@ def prepared(mirror):
 
 
 @pytest.mark.parametrize("name, attribute", REAL)
-def test_a_sensitive_attribute_as_group(name, attribute, prepared):
+def test_a_sensitive_attribute_can_be_the_group(name, attribute, prepared):
     table = prepared(name)
     regrouped = datasets.with_sensitive(name, table, [attribute])
     groups, removed = REAL[name, attribute]
@@ -110,7 +110,7 @@ def test_codes_follow_the_sorted_values_with_numbers_by_value():
 
 
 @pytest.mark.parametrize(
-    "labels, complaint",
+    "labels, message",
     [
         ([["x", "x", "x"]], "every row has the same group, 'x'"),
         ([["", "", ""]], "every row has the same group; fairness"),
@@ -118,8 +118,8 @@ def test_codes_follow_the_sorted_values_with_numbers_by_value():
         ([["a + b", "a", "a", "a"], ["c", "b + c", "c", "c"]], "have the same name"),
     ],
 )
-def test_impossible_groups_are_refused(labels, complaint):
-    with pytest.raises(BadData, match=complaint):
+def test_impossible_groups_are_refused(labels, message):
+    with pytest.raises(BadData, match=message):
         table_of_groups(np.zeros((len(labels[0]), 1)), ("a",), [np.array(column, dtype=object) for column in labels])
 
 

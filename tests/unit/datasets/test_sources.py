@@ -46,7 +46,7 @@ def test_the_schema_describes_every_key_and_refuses_others():
 
 
 @pytest.mark.parametrize(
-    "path, value, complaint",
+    "path, value, expected",
     [
         (["licnce"], "CC0", "'licnce' was unexpected"),
         (["rows"], "768", "'768' is not of type 'integer'"),
@@ -58,14 +58,14 @@ def test_the_schema_describes_every_key_and_refuses_others():
         (["files", 0, "git_blob"], ["0" * 40], "is valid under each of"),
     ],
 )
-def test_the_schema_refuses_bad_values(path, value, complaint):
+def test_the_schema_refuses_bad_values(path, value, expected):
     changed = copy.deepcopy(SOURCES)
     *keys, last = ["pima", *path]
     parent = changed
     for key in keys:
         parent = parent[key]
     parent[last] = value
-    assert [message for message in problems(changed) if complaint in message], problems(changed)
+    assert [message for message in problems(changed) if expected in message], problems(changed)
 
 
 def test_the_schema_reports_missing_keys():

@@ -13,21 +13,21 @@ def table(**columns):
 
 
 @pytest.mark.parametrize("name", ["id", "ID", "person_id", "id-number", "personId", "personID", "index", "uuid"])
-def test_names_of_identifiers(name):
+def test_names_of_identifiers_are_recognised(name):
     assert not_a_feature(name, np.array([1.0, 1, 2, 2])) == "an identifier, by its name"
 
 
 @pytest.mark.parametrize("name", ["zip", "ZIP", "zip_code", "home_zip", "Postcode", "postal_code", "PLZ"])
-def test_names_of_postcodes(name):
+def test_names_of_postcodes_are_recognised(name):
     assert not_a_feature(name, np.array([1.0, 1, 2, 2])) == "a postcode, by its name"
 
 
 @pytest.mark.parametrize("name", ["paid", "humid", "idle", "body_mass_index", "video", "PAID", "width", "zipper", "unzip"])
-def test_names_that_only_look_alike(name):
+def test_names_that_only_look_alike_are_not_suspect(name):
     assert not_a_feature(name, np.array([1.0, 1, 2, 2])) is None
 
 
-def test_values_of_identifiers():
+def test_values_of_identifiers_are_recognised():
     rng = np.random.default_rng(0)
     numbers = rng.permutation(100) + 0.0
     assert not_a_feature("number", numbers + 7) == "consecutive numbers"
@@ -37,7 +37,7 @@ def test_values_of_identifiers():
         assert not_a_feature("number", values) is None
 
 
-def test_scales_that_differ_by_more_than_a_hundred_times():
-    ones = np.array([0.0, 1.0, 0.0, 1.0])
-    assert unlike_scales(table(a=ones, b=100 * ones, constant=0 * ones)) is None
-    assert unlike_scales(table(a=ones, b=500 * ones, c=2 * ones)) == ("b", "a", pytest.approx(500))
+def test_scales_that_differ_by_more_than_a_hundred_times_are_named():
+    values = np.array([0.0, 1.0, 0.0, 1.0])
+    assert unlike_scales(table(a=values, b=100 * values, constant=0 * values)) is None
+    assert unlike_scales(table(a=values, b=500 * values, c=2 * values)) == ("b", "a", pytest.approx(500))

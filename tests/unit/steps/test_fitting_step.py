@@ -60,8 +60,8 @@ def test_a_run_is_the_best_of_its_starts_and_the_first_start_is_the_run_of_one(t
         fit_method(str(tmp_path / "data.npz"), *arguments, *files, starts=starts)
         pieces = SeedBlock.load(files[0])
         costs[starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
-    step = methods.get("k-means").stream
-    streams = [[random_stream(0, "table", 7, seed, step, start) for start in range(6)] for seed in range(4)]
+    stream_number = methods.get("k-means").stream
+    streams = [[random_stream(0, "table", 7, seed, stream_number, start) for start in range(6)] for seed in range(4)]
     inertia = np.array([[kmeans(X, 7, stream).inertia for stream in row] for row in streams])
     assert costs[1] == pytest.approx(inertia[:, 0]) and costs[6] == pytest.approx(inertia.min(axis=1))
     assert sum(costs[6]) < sum(costs[1])

@@ -63,10 +63,12 @@ def test_a_table_above_the_limit_is_scored_on_samples_up_to_the_report(run_in, t
     other_columns = [column for column in exact if column not in ("cohesion", "cohesion_error")]
     assert sampled[other_columns].equals(exact[other_columns])
 
-    measured, in_full = (load_json(tmp_path / name / "results/geometry/people.city.json") for name in ("sampled", "exact"))
-    assert in_full.keys() == measured.keys() - {"cohesion_error", "diameter_at_most"}
-    assert measured["diameter"] == measured["diameter_at_most"] == in_full["diameter"]
-    assert 0 < abs(measured["cohesion"] - in_full["cohesion"]) < 4 * measured["cohesion_error"]
+    sampled_geometry, exact_geometry = (
+        load_json(tmp_path / name / "results/geometry/people.city.json") for name in ("sampled", "exact")
+    )
+    assert exact_geometry.keys() == sampled_geometry.keys() - {"cohesion_error", "diameter_at_most"}
+    assert sampled_geometry["diameter"] == sampled_geometry["diameter_at_most"] == exact_geometry["diameter"]
+    assert 0 < abs(sampled_geometry["cohesion"] - exact_geometry["cohesion"]) < 4 * sampled_geometry["cohesion_error"]
 
     config = json.dumps(read_configuration("../settings.json"))
     write_report("results/runs.csv", config, "results", "report.html", "summary.txt")

@@ -67,7 +67,7 @@ def matched(matcher, hops, pieces, seed):
     return matching.result
 
 
-def test_scores_of_labels_and_of_memberships(iris):
+def test_stored_scores_of_labels_and_memberships_equal_the_reports(iris):
     rng = np.random.default_rng(0)
     labels, overlapping = rng.permutation(np.arange(150) % 4), rng.random((150, 3)) < 0.5
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
