@@ -78,7 +78,7 @@ class ClusterletClustering(_ClusterletClustering):
     n_clusterlets_ : int
         Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
-        The same of the hops.
+        The same for the hops.
     clusterlets_ : Clusterlets
         The N clusterlets, with the clusterlet of each instance.
     matching_ : bool array (n_clusters_, N)
@@ -386,8 +386,8 @@ class FairFlow(NamedMethod):
     max_iter : int, default=100
         Maximum number of rounds on all instances. A whole number from 1 to 1,000,000.
     tol : float, default=0.0001
-        Rounds that lower the sum of squared errors by less than this part of it count as idle; after three, the fit
-        ends. A number from 0 to 1.
+        Rounds that lower the sum of squared errors by less than this fraction of it count as idle; after three, the
+        fit ends. A number from 0 to 1.
     balance : float or None, default=None
         In place of delta, for two groups: in every cluster the rarer group has at least this many instances for each
         of the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
@@ -590,7 +590,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
         several sensitive columns a mapping of columns to these. A mapping of groups to pairs of a least and a largest
         share from 0 to 1 or null.
     min_ratio : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
-        In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this part of
+        In place of max_deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of
         their ratio in the table; 0.8 is the four-fifths rule. A number from 0 to 1, or a mapping with one for each
         sensitive column or null.
     max_seconds : float or None, default=None
@@ -626,7 +626,8 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     sizes_ : int array (n_clusters_,)
         Rows of each cluster.
     assignment_gap_ : float
-        The rows cannot be assigned to the last round's centres within the limits at a cost lower than this part of it.
+        How far the cost of the last assignment may be above the least one to the same centres within the limits, as a
+        fraction of that.
     n_iter_ : int
         Rounds on the whole table.
 
@@ -671,7 +672,7 @@ class FairLloyd(NamedMethod):
     max_iter : int, default=100
         Maximum number of rounds. A whole number from 1 to 1,000,000.
     tol : float, default=1e-06
-        A round that lowers the largest error by less than this part of it is the last. A number from 0 to 1.
+        A round that lowers the largest error by less than this fraction of it is the last. A number from 0 to 1.
     random_state : int or Generator or RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -809,8 +810,8 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
         Only after a fit on a DataFrame.
     tree_ : Nodes
         The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
-        ``feature`` (-1 of a leaf, all three), ``threshold`` (NaN of a leaf; instances whose feature is at most this go
-        left), and ``cluster``, the label of a leaf's instances (-1 of the other nodes).
+        ``feature`` (-1 for a leaf, all three), ``threshold`` (NaN for a leaf; instances whose feature is at most this go
+        left), and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
 
     Notes
     -----
@@ -837,7 +838,7 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     ) -> None: ...
 
 class TreeFairlets(NamedMethod):
-    """Small sets of instances of at least a balance, from a random tree of boxes, and k-means of their means.
+    """Small sets of instances with at least a given balance, from a random tree of boxes, and k-means of their means.
 
     Parameters
     ----------
