@@ -166,7 +166,7 @@ def _scope_text(standings: Standings) -> str:
     return (
         f"{_count(standings, METHOD)} methods and {counted(_count(standings, CONTROL), 'control')} were compared "
         f"on {counted(tables, 'table')}{sensitive}, "
-        f"with k {ks}; {counted(runs, 'seed')} that chose no parameters gave the scores."
+        f"with k = {ks}. The scores come from the {counted(runs, 'seed')} that did not choose the parameters."
     )
 
 
