@@ -22,6 +22,7 @@ from clusterlets import methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import cells, number_of_cells
 from clusterlets.grid.configuration import read_configuration
+from clusterlets.methods import PARTS
 from clusterlets.steps.options import STEPS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -117,7 +118,7 @@ def runs_as_requested(requested, config):
         assert type(config[key]) is int and config[key] == requested.get(key, config[key])
     assert json.loads(json.dumps(config)) == config
     taus = config["grids"].get("FRAC", {"parameters": {}})["parameters"].get("tau", [])
-    assert all(tau == "balanced" or max(config["k"]) * tau <= 1 + 1e-12 for tau in taus)
+    assert all(k * PARTS.value_of(tau, k) <= 1 + 1e-12 for tau in taus for k in config["k"])
     assume(number_of_cells(config) < 3000)
     grid_cells = list(cells(config))
     assert len({cell.path for cell in grid_cells}) == len(grid_cells)
