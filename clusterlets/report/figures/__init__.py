@@ -15,8 +15,8 @@ from clusterlets.errors import ClusterletsError
 FOLDER = Path(__file__).parent
 #: Sections of the pages that can show figures.
 SECTIONS = (
+    "report.html#verdict",
     "report.html#leaderboard",
-    "report.html#tables",
     "report.html#figures",
     "report.html#sensitivity",
     "report.html#provenance",

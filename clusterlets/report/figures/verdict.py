@@ -17,7 +17,7 @@ FIGURES = [
         "pair or method, or of another size. The bars reach from the copy with the fewest numbers that differ to that with "
         "the most.",
         reads=("comparison_controls.csv",),
-        sections=("report.html#tables",),
+        sections=("report.html#verdict",),
     )
 ]
 
