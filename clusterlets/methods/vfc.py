@@ -14,7 +14,7 @@ class VFC(Method):
     label = "VFC"
     citation = "Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021"
     guarantee = "no bound; a run that does not converge returns its last labels, with a note"
-    cost = "8 s, up to 40 s with five groups; rare groups and a large weight lead to `not_converged`"
+    cost = "2 to 3 s, up to 15 s with a large weight; rare groups and a large weight lead to `not_converged`"
     parameters = {
         "fairness_weight": Real(
             0,
