@@ -42,7 +42,7 @@ _CENTROID = ("unit/algorithms/test_centroid.py",)
 #: Which files test a module.
 TESTS = {
     "algorithms/matching/objectives.py": (*_PINBALL, *_CENTROID),
-    "algorithms/matching/pinball.py": _PINBALL,
+    "algorithms/matching/pinball.py": (*_PINBALL, "unit/algorithms/test_published_matchers.py"),
     "algorithms/matching/centroid.py": _CENTROID,
     "algorithms/centroids.py": (*_PINBALL, *_CENTROID, "unit/metrics/test_pieces.py"),
     "metrics/composition.py": ("unit/metrics/test_composition.py", *_PINBALL),

@@ -498,3 +498,9 @@ def test_sampling_in_threads_leaves_the_callers_thread_limits_unchanged():
     process = subprocess.run([sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True)
     before, after = process.stdout.split("] [")
     assert before.strip("[]\n") == after.strip("[]\n") != ""
+
+
+def test_a_set_has_few_partitions_up_to_its_bell_number():
+    for n, bell in enumerate([1, 2, 5, 15, 52, 203], 1):
+        assert centroid._has_few_partitions(n, bell) and not centroid._has_few_partitions(n, bell - 1)
+        assert not centroid._has_few_partitions(n + 1, bell)
