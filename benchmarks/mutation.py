@@ -53,7 +53,7 @@ TESTS = {
     "algorithms/geometry.py": ("unit/algorithms/test_geometry.py", "unit/algorithms/test_extraction.py"),
     "algorithms/extraction.py": ("unit/algorithms/test_extraction.py", "unit/algorithms/test_checks.py"),
     "algorithms/elementary.py": ("unit/algorithms/test_elementary.py",),
-    "algorithms/checks.py": ("unit/algorithms/test_checks.py",),
+    "algorithms/checks.py": ("unit/algorithms/test_checks.py", "unit/test_pandas_index.py"),
     "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
 MEMORY = 4 * 2**30

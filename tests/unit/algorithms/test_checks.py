@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from clusterlets.algorithms.checks import check_magnitudes
+from clusterlets.algorithms.checks import check_groups, check_magnitudes
 from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import frac
 from clusterlets.algorithms.geometry import diameter
@@ -80,3 +80,9 @@ def test_standardising_refuses_extreme_features(factor):
     table = Table(X * factor, GROUPS, ("weight", "height"), ("a", "b"))
     with pytest.raises(ClusterletsError, match="'(weight|height)'"):
         scaled(table, "standard")
+
+
+def test_groups_may_be_whole_numbers_and_nothing_between():
+    check_groups(np.array([0.0, 3.0, -2.0]))
+    with pytest.raises(ClusterletsError, match=r"fractions such as 1\.25;"):
+        check_groups(np.array([1.0, 1.25, 0.5]))
