@@ -39,7 +39,7 @@ FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name
 
 def answers(results: Results, standings: Standings) -> list[Answer]:
     """Questions with their answers: about the paper if any of its datasets was run, else about the methods."""
-    questions = (_holds, _tables, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
+    questions = (_holds, _numbers, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
     answered = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
     return [*answered, *_most_reliable(standings)]
 
@@ -76,7 +76,7 @@ def _holds(results: Results) -> Answer:
     )
 
 
-def _tables(results: Results) -> Answer:
+def _numbers(results: Results) -> Answer:
     total = results.counts.iloc[-1]
     n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
     if not n_compared:
