@@ -1,13 +1,20 @@
 """``clusterlets archive``: a finished run as one file to deposit, a Workflow Run RO-Crate."""
 
-import argparse
 import json
 import sys
 import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, stream_for_people, writing
+from clusterlets.commands.options import (
+    STANDARD_OUTPUT,
+    add_output_files,
+    command_parser,
+    files_below,
+    refuse_files,
+    stream_for_people,
+    writing,
+)
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE
 from clusterlets.provenance import crate, crate_validation, manifest, packing
@@ -23,15 +30,9 @@ def main(arguments: list[str]) -> int:
     manifest promises, and what the run came from: software, settings, raw data by address and checksum. Raw data themselves
     are left out, as their licences differ.
     """
-    parser = argparse.ArgumentParser("clusterlets archive", description=main.__doc__)
+    parser = command_parser("archive", main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        type=nonempty,
-        help="default: <name of the folder>.crate.zip, here; - is standard output",
-    )
+    add_output_files(parser, output="default: <name of the folder>.crate.zip, here; - is standard output")
     parser.add_argument("--agent", metavar="NAME", default=user(), help="who ran the workflow; default: git's user.name")
     options = parser.parse_args(arguments)
     output = options.output or f"{options.results.resolve().name}.crate.zip"

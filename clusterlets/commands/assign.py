@@ -8,7 +8,14 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.commands import own_table
-from clusterlets.commands.output import add_output_files, nonempty, refuse_files, stream_for_people, writing
+from clusterlets.commands.options import (
+    add_output_files,
+    command_parser,
+    nonempty,
+    refuse_files,
+    stream_for_people,
+    writing,
+)
 from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
 from clusterlets.text import counted
@@ -50,19 +57,17 @@ def main(arguments: list[str]) -> int:
         labels, missed = saved.assign(X, pd.DataFrame(values), remember=True)
     notes += [str(warning.message) for warning in caught]
     stream = stream_for_people(options.output)
-    print(
-        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(sizes_before), 'cluster')} of {saved.method}",
-        file=stream,
-    )
-    for note in notes:
-        print(f"note: {note}", file=stream)
-    print(f"\n{_listing(saved, sizes_before, labels)}\n", file=stream)
-    print(
+    lines = [
+        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(sizes_before), 'cluster')} of {saved.method}"
+    ]
+    lines += [f"note: {note}" for note in notes]
+    lines += ["", _listing(saved, sizes_before, labels), ""]
+    lines.append(
         f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters that keep it were found"
         if missed
-        else "limits      kept by old and new rows together",
-        file=stream,
+        else "limits      kept by old and new rows together"
     )
+    print(*lines, sep="\n", file=stream)
     if options.output:
         own_table.write_clusters(options, rows, ids, labels)
     if options.save:
@@ -81,11 +86,10 @@ def _listing(saved, before: np.ndarray, labels: np.ndarray) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "clusterlets assign",
-        description="Assign new rows to the clusters of a saved clustering, so that old and new rows together keep its limits.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "assign",
+        "Assign new rows to the clusters of a saved clustering, so that old and new rows together keep its limits.",
+        _EPILOG,
     )
     parser.add_argument("model", type=nonempty, help="JSON file that `clusterlets cluster --save` wrote")
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8 with the new rows and a header line")

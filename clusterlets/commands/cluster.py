@@ -2,7 +2,6 @@
 
 import argparse
 import importlib
-import json
 import shlex
 import sys
 import textwrap
@@ -16,17 +15,19 @@ import pandas as pd
 from clusterlets import methods
 from clusterlets.commands import account, own_table
 from clusterlets.commands.account import Account
-from clusterlets.commands.output import (
+from clusterlets.commands.options import (
     add_output_files,
-    check_endings,
+    command_parser,
+    json_mapping,
     nonempty,
     refuse_files,
     stream_for_people,
     whole_number,
     writing,
 )
+from clusterlets.commands.own_table import OwnTable
 from clusterlets.datasets.suspects import MAX_GROUPS
-from clusterlets.datasets.table import Table, moments, scaled
+from clusterlets.datasets.table import moments
 from clusterlets.errors import ClusterletsError
 from clusterlets.extras import optional
 from clusterlets.grid.cells import in_words, parse_parameters, parse_value
@@ -69,54 +70,60 @@ def main(arguments: list[str]) -> int:
     options.method_class, options.matcher = _requested_method(options)
     options.values = _requested_parameters(options)
     _refuse_unused_options(options)
-    table, rows, notes = own_table.read(options, options.method_class.least_groups)
-    ids = own_table.ids(options, rows)
-    if options.k > len(table.X):
+    own = own_table.read(options, options.method_class.least_groups)
+    if options.k > len(own.X):
         option = "-k" if options.clusters is None else "--clusters"
-        raise ClusterletsError(f"{option} {options.k} is more than the {len(table.X)} rows of the table; ask for fewer.")
-    X = scaled(table, options.scaling)
-    from clusterlets.algorithms.compiled import before_compiling  # numba is slow to load
+        raise ClusterletsError(f"{option} {options.k} is more than the {len(own.X)} rows of the table; ask for fewer.")
+    from sklearn.exceptions import ConvergenceWarning  # scikit-learn and numba are slow to load
+
+    from clusterlets.algorithms.compiled import before_compiling
 
     with before_compiling(_announce_compilation):
-        fitted = _fit(options, X, table)
-        summary = _account(options, table, X, fitted, notes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
+            fitted = _estimator(options).fit(own.X, sensitive_features=own.sensitive)
+        summary = _account(options, own, fitted)
     stream = stream_for_people(options.output)
     print(summary, file=stream)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
-        own_table.write_clusters(options, rows[members], None if ids is None else ids[members], clusters)
+        own_table.write_clusters(options, own.rows[members], None if own.ids is None else own.ids[members], clusters)
     if options.save:
         from clusterlets.estimators import SavedClustering
 
-        scaling = dict(zip(("mean", "scale"), moments(table.X), strict=True)) if options.scaling == "standard" else {}
+        scaling = dict(zip(("mean", "scale"), moments(own.table.X), strict=True)) if options.scaling == "standard" else {}
         with writing(options.save):
-            SavedClustering.of(fitted, feature_names=table.feature_names, **scaling).save(options.save)
+            SavedClustering.of(fitted, feature_names=own.table.feature_names, **scaling).save(options.save)
         print(f"clustering: {options.save}", file=stream)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
 
         with writing(options.plot):
-            saving.write(draw(X, fitted.labels_, summary.report.composition), options.plot)
+            saving.write(draw(own.X, fitted.labels_, summary.report.composition), options.plot)
         print(f"picture: {options.plot}", file=stream)
     if options.report:
+        command = shlex.join(["clusterlets", "cluster", *arguments])
         with writing(options.report):
-            names = ("counted from 0", rows) if ids is None else (options.id, ids)
-            _write_report(options.report, arguments, summary, X, fitted, *names)
+            write_bytes(options.report, _page(options, command, summary, own, fitted).encode())
         print(f"report: {options.report}", file=stream)
     return 0
 
 
-def _write_report(
-    path: str, arguments: list[str], summary: Account, X: np.ndarray, fitted, named_by: str, ids: np.ndarray
-) -> None:
+def _announce_compilation() -> None:
+    print("clusterlets cluster: compiling for this machine, once; this may take half a minute.", file=sys.stderr, flush=True)
+
+
+def _page(options: argparse.Namespace, command: str, summary: Account, own: OwnTable, fitted) -> str:
+    """The HTML page about a clustering, which shows the command that made it."""
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
     composition = summary.report.composition
-    typical = typical_rows(X, fitted.memberships_)
+    named_by, ids = ("counted from 0", own.rows) if own.ids is None else (options.id, own.ids)
+    typical = typical_rows(own.X, fitted.memberships_)
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
@@ -126,7 +133,7 @@ def _write_report(
         )
         for place, cluster in enumerate(composition.clusters[: clustering_page.MAX_PROFILES])
     ]
-    page = clustering_page.render(
+    return clustering_page.render(
         table=summary.table,
         features=summary.features,
         notes=summary.notes,
@@ -137,24 +144,20 @@ def _write_report(
         deviations=summary.report.deviations,
         profiles=profiles,
         scores=summary.scores,
-        command=shlex.join(["clusterlets", "cluster", *arguments]),
-        picture=as_bytes(draw(X, fitted.labels_, composition), ".png"),
+        command=command,
+        picture=as_bytes(draw(own.X, fitted.labels_, composition), ".png"),
     )
-    write_bytes(path, page.encode())
-
-
-def _announce_compilation() -> None:
-    print("clusterlets cluster: compiling for this machine, once; this may take half a minute.", file=sys.stderr, flush=True)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "clusterlets cluster",
+    matchers = methods.names("paper")
+    others = [name for name in methods.names() if name not in matchers]
+    parser = command_parser(
+        "cluster",
+        "Cluster the rows of a table fairly: so that every cluster has about the table's share of each group, a value of the "
+        "sensitive column.",
+        _EPILOG.format(matchers=_listing(matchers), methods=_listing(others)),
         usage="clusterlets cluster TABLE --sensitive COLUMN [options]",
-        description="Cluster the rows of a table fairly: so that every cluster has about the table's share of each "
-        "group, a value of the sensitive column.",
-        epilog=_EPILOG.format(matchers=_listing(methods.names("paper")), methods=_listing(_other_methods())),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     own_table.add_options(parser)
     parser.add_argument(
@@ -172,7 +175,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="N",
         help="clusters, with any method in place of -k; of clusterlets the -k and --hops whose result comes closest",
     )
-    parser.add_argument("--matcher", help=f"{', '.join(methods.names('paper'))}, see below (default: G-B)")
+    parser.add_argument("--matcher", help=f"{', '.join(matchers)}, see below (default: G-B)")
     parser.add_argument(
         "--seed", type=whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
     )
@@ -186,16 +189,11 @@ def _parser() -> argparse.ArgumentParser:
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
     for name, owners in _parameters().items():
         description = methods.meaning(name, owners).replace("%", "%%")
-        group.add_argument(flag(name), dest=_option(name), type=nonempty, metavar="VALUE", help=description)
+        group.add_argument(flag(name), type=nonempty, metavar="VALUE", help=description)
     group.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
     )
     return parser
-
-
-def _other_methods() -> list[str]:
-    """The methods that are not matchers."""
-    return [name for name in methods.names() if name not in methods.names("paper")]
 
 
 def _parameters() -> dict[str, list[type[Method]]]:
@@ -206,11 +204,6 @@ def _parameters() -> dict[str, list[type[Method]]]:
 def flag(parameter: str) -> str:
     """A parameter's own option, as users write it."""
     return f"--{parameter.replace('_', '-')}"
-
-
-def _option(parameter: str) -> str:
-    """The attribute in which the parser stores a parameter's option."""
-    return f"parameter_{parameter}"
 
 
 def _listing(names: Iterable[str]) -> str:
@@ -245,20 +238,12 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     """The parameters from their own options and from --parameters."""
     values: dict[str, Any] = dict(parse_parameters(",".join(options.parameters or [])))
     for name in _parameters():
-        text = getattr(options, _option(name))
+        text = getattr(options, name)
         if text is not None and name in values:
             raise ClusterletsError(f"{flag(name)} and --parameters both set {name}; leave one out.")
         if text is not None:
-            values[name] = mapping(text) if text.startswith("{") else parse_value(text)
+            values[name] = json_mapping(text) if text.startswith("{") else parse_value(text)
     return values
-
-
-def mapping(text: str) -> dict[str, Any]:
-    """A mapping as JSON writes it, such as the limits of several sensitive columns."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise ClusterletsError(f'{text} is no mapping as JSON writes it, such as {{"sex": 0.02}}: {error}.') from None
 
 
 def _refuse_unused_options(options: argparse.Namespace) -> None:
@@ -296,19 +281,9 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         raise ClusterletsError(
             f"--save has no effect with {method}, which guarantees nothing for new rows; take fair-limit, for example."
         )
-    check_endings(options)
     if options.plot or options.report:  # fail now, not after the fit
         with optional("tune" if options.report else "plots"):
             importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
-
-
-def _fit(options: argparse.Namespace, X: np.ndarray, table: Table):
-    from sklearn.exceptions import ConvergenceWarning  # scikit-learn is slow to import
-
-    estimator = _estimator(options)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
-        return estimator.fit(X, sensitive_features=own_table.sensitive_columns(options.sensitive, table))
 
 
 def _estimator(options: argparse.Namespace):
@@ -321,7 +296,7 @@ def _estimator(options: argparse.Namespace):
     return ClusterletClustering(**size, matcher=options.matcher, random_state=options.seed, **options.values)
 
 
-def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
+def _shortage(options: argparse.Namespace, group_names: Iterable[str], fitted) -> list[str]:
     """Which groups have fewer clusterlets than requested, or how many clusters are missing."""
     if options.method != "clusterlets":
         actual = fitted.n_clusters_
@@ -329,7 +304,7 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
     actual = np.bincount(fitted.clusterlets_.group)
     notes = [
         f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
-        for name, count in zip(table.group_names, actual, strict=True)
+        for name, count in zip(group_names, actual, strict=True)
         if count < fitted.n_clusterlets_
     ]
     if len(notes) > _MAX_NAMED:
@@ -339,26 +314,27 @@ def _shortage(options: argparse.Namespace, table: Table, fitted) -> list[str]:
     return notes
 
 
-def _account(options: argparse.Namespace, table: Table, X: np.ndarray, fitted, notes: list[str]) -> Account:
+def _account(options: argparse.Namespace, own: OwnTable, fitted) -> Account:
     """The result, described for a person."""
     from clusterlets.estimators import fairness_report
     from clusterlets.estimators.profiles import Profiles
 
+    table = own.table
     groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
-    report = fairness_report(X, fitted.memberships_, groups, random_state=options.seed)
+    report = fairness_report(own.X, fitted.memberships_, groups, random_state=options.seed)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
     return Account(
-        table=f"{options.table.name}: {len(X):,} rows, {counted(X.shape[1], 'feature')}; "
+        table=f"{options.table.name}: {len(own.X):,} rows, {counted(own.X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
-        features=own_table.features_line(table),
-        notes=notes + _shortage(options, table, fitted),
-        warnings=own_table.warnings(table, options.scaling) + account.warnings(report),
+        features=own.features,
+        notes=own.notes + _shortage(options, table.group_names, fitted),
+        warnings=own.warnings + account.warnings(report),
         method=f"{_describe_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
         report=report,
         profiles=Profiles.of(table.X, fitted.memberships_, table.feature_names),
         scores=[
             *_describe_bound(options, report.composition.counts, table.group_counts),
-            *_deviations_of_columns(fitted.memberships_, own_table.sensitive_columns(options.sensitive, table)),
+            *_deviations_of_columns(fitted.memberships_, own.sensitive),
             account.worst(report),
             *account.scores(report),
         ],

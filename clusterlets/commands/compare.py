@@ -2,15 +2,17 @@
 
 import argparse
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from math import inf
 from pathlib import Path, PurePosixPath
 
+import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import differences
-from clusterlets.commands.output import decimal_number, whole_number
+from clusterlets.commands.options import command_parser, decimal_number, whole_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
 from clusterlets.text import counted, cut
@@ -19,6 +21,9 @@ from clusterlets.text import counted, cut
 _CELLS = "runs"
 _UNREAD = (_CELLS, "variants", "accounts", "logs")
 _MAX_LETTERS = 60  # of a value that is shown
+_VERDICT = "verdict"
+# The kinds of differences besides changed verdicts, in the order in which they are shown.
+_KINDS = ("on one side only", "numbers, the largest share first", "other text")
 
 _EPILOG = f"""
 It compares every promised table (CSV) of REFERENCE with the file of that name in RESULTS, and all other promised numbers by
@@ -52,25 +57,20 @@ class _Pair:
         """The cells that differ by more than the tolerance, or by more than the promised one if that is larger."""
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
-        if self.run is None:
-            return self._single_difference(differences.PRESENT, differences.ABSENT)
-        tolerance = max(tolerance, differences.tolerance_of(self.file))
-        cells = differences.compare_tables(self.file, self.reference, self.run, tolerance)
-        return cells if tolerance or len(cells) else self._single_difference("these bytes", "the same values in other bytes")
-
-    def _single_difference(self, reference: str, run: str) -> pd.DataFrame:
-        row = {"file": self.file, "row": differences.WHOLE, "column": differences.WHOLE, "reference": reference, "run": run}
+        values = differences.PRESENT, differences.ABSENT
+        if self.run is not None:
+            tolerance = max(tolerance, differences.tolerance_of(self.file))
+            cells = differences.compare_tables(self.file, self.reference, self.run, tolerance)
+            if tolerance or len(cells):
+                return cells
+            values = "these bytes", "the same values in other bytes"
+        row = (self.file, differences.WHOLE, differences.WHOLE, *values, np.nan, np.nan)
         return pd.DataFrame([row], columns=differences.COLUMNS)
 
 
 def main(arguments: list[str]) -> int:
     """Compare a run's numbers with a reference's; if they differ, show changed verdicts, the likely cause, and the numbers."""
-    parser = argparse.ArgumentParser(
-        "clusterlets compare",
-        description=main.__doc__,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("compare", main.__doc__, _EPILOG)
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, such as reference/paper")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
     parser.add_argument(
@@ -93,21 +93,30 @@ def main(arguments: list[str]) -> int:
 def _compare(options: argparse.Namespace) -> int:
     reference, run = _manifest(options.reference), _manifest(options.results)
     pairs = [_pair(options, file) for file in _tables(options, reference)]
-    common = _common_datasets(options, reference, run) if reference and run else []
-    if common:
-        pairs = _restrict_to_datasets(common, pairs)
-    hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common) if reference and run else {}
+    hashes: dict[str, list[str]] = {}
+    if reference and run:
+        common = _common_datasets(options, reference, run)
+        pairs = _restrict_to_datasets(common, pairs) if common else pairs
+        hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common)
     tables = [pair.cells(options.tolerance) for pair in pairs]
     cells = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
     same = cells.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
+    kinds = _kinds(cells)
     if same:
         print("The numbers are the same.")
     else:
-        _show_verdicts(pairs, cells, options.most)
+        _show_verdicts(pairs, cells[kinds == _VERDICT], options.most)
         print(f"Likely cause: {_cause(options, reference, run)}.")
     _show_counts(pairs, hashes)
-    _show_differences(cells, options.most)
-    _show_hashes(hashes, options.most)
+    for kind in _KINDS:
+        differing = cells[kinds == kind].sort_values("share", ascending=False, kind="stable")
+        if len(differing):
+            print(f"\n{kind} ({len(differing)}):")
+            _show_cells(differing, options.most)
+    for kind, names in hashes.items():  # files and folders of cells: where to look
+        if names and kind != "same":
+            print(f"\nby their hashes, {kind} ({len(names)}):")
+            _show(names, len(names), options.most)
     _show_manifests(options, reference, run)
     return 0 if same else 1
 
@@ -125,9 +134,10 @@ def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
     for folder in (options.reference, options.results):
         if not folder.is_dir():
             raise ClusterletsError(f"there is no folder {folder}. reference/README.md says how to compare.")
-    promised = manifest.hashes(reference) if reference else None
     files = [path.relative_to(options.reference).as_posix() for path in sorted(options.reference.rglob("*.csv"))]
-    files = [file for file in files if (promised is None or file in promised) and _is_comparable(file)]
+    promised = manifest.hashes(reference) if reference else files
+    files = [file for file in files if file in promised and PurePosixPath(file).parts[0] not in _UNREAD]
+    files = [file for file in files if manifest.group_of(file) in (manifest.NUMBERS, manifest.APPROXIMATE)]
     if not files:
         raise ClusterletsError(
             f"{options.reference} holds no promised table (.csv) to compare with. `make reference` copies those of a run."
@@ -137,11 +147,6 @@ def _tables(options: argparse.Namespace, reference: Mapping) -> list[str]:
             f"{options.results} has none of the tables of {options.reference}. Is it the results folder of a finished run?"
         )
     return files
-
-
-def _is_comparable(file: str) -> bool:
-    promised = manifest.group_of(file) in (manifest.NUMBERS, manifest.APPROXIMATE)
-    return promised and PurePosixPath(file).parts[0] not in _UNREAD
 
 
 def _pair(options: argparse.Namespace, file: str) -> _Pair:
@@ -170,24 +175,26 @@ def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mappi
 
 def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
     """Each table's rows of these datasets. It prints which averages are not compared, as they cover different datasets."""
-    by_dataset = [pair for pair in pairs if "dataset" in pair.reference]
-    if not by_dataset:
-        raise ClusterletsError("no table of the reference says of which dataset its rows are.")
-    averages = [pair.file for pair in pairs if pair not in by_dataset]
-    averages += [f"rows of {pair.file} without a dataset" for pair in by_dataset if (pair.reference["dataset"] == "").any()]
-    if averages:
-        print(f"Not compared, as they are over other datasets: {', '.join(averages)}.")
-    return [_rows_of(datasets, pair) for pair in by_dataset]
 
-
-def _rows_of(datasets: list[str], pair: _Pair) -> _Pair:
     def rows(table: pd.DataFrame | None) -> pd.DataFrame | None:
         if table is None or "dataset" not in table:
             return table
         return table[table["dataset"].isin(datasets)].reset_index(drop=True)
 
-    reference, run = rows(pair.reference), rows(pair.run)
-    return _Pair(pair.file, reference, run, run is not None and run.equals(reference))
+    restricted, averages, incomplete = [], [], []
+    for pair in pairs:
+        if "dataset" not in pair.reference:
+            averages.append(pair.file)
+            continue
+        if (pair.reference["dataset"] == "").any():
+            incomplete.append(f"rows of {pair.file} without a dataset")
+        reference, run = rows(pair.reference), rows(pair.run)
+        restricted.append(_Pair(pair.file, reference, run, run is not None and run.equals(reference)))
+    if not restricted:
+        raise ClusterletsError("no table of the reference says of which dataset its rows are.")
+    if averages or incomplete:
+        print(f"Not compared, as they are over other datasets: {', '.join(averages + incomplete)}.")
+    return restricted
 
 
 def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
@@ -202,21 +209,20 @@ def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], com
 # ---- what is printed -------------------------------------------------------------------------------------------------
 
 
-def _show_verdicts(pairs: list[_Pair], cells: pd.DataFrame, limit: int) -> None:
+def _kinds(cells: pd.DataFrame) -> np.ndarray:
+    """The kind of each difference: a changed verdict, or one of _KINDS."""
+    absent = (cells[["reference", "run"]] == differences.ABSENT).any(axis=1)
+    is_verdict = cells["column"].str.contains(_VERDICT).astype(bool)
+    one_side, number, text = _KINDS
+    return np.select([absent, is_verdict, cells["difference"].notna()], [one_side, _VERDICT, number], text)
+
+
+def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> None:
     """How many verdicts changed, and which: a reader's first question."""
-    total = sum(len(pair.reference) * sum("verdict" in column for column in pair.reference) for pair in pairs if pair.exact)
-    changed = cells[_only_verdicts(cells)]
+    total = sum(len(pair.reference) * sum(_VERDICT in column for column in pair.reference) for pair in pairs if pair.exact)
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
-    _list(changed, limit)
-
-
-def _only_verdicts(cells: pd.DataFrame) -> pd.Series:
-    return cells["column"].str.contains("verdict") & ~_only_absent(cells)
-
-
-def _only_absent(cells: pd.DataFrame) -> pd.Series:
-    return (cells[["reference", "run"]] == differences.ABSENT).any(axis=1)
+    _show_cells(changed, limit)
 
 
 def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str:
@@ -240,40 +246,21 @@ def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
         print(f"Other promised files and folders of cells, by their hashes: {', '.join(outcomes)}.")
 
 
-def _show_differences(cells: pd.DataFrame, limit: int) -> None:
-    """What one side lacks, numbers by how far apart they are relative to their size, and other text."""
-    absent, verdict = _only_absent(cells), _only_verdicts(cells)
-    numbers = cells[cells["difference"].notna() & ~absent & ~verdict].sort_values("share", ascending=False, kind="stable")
-    kinds = {
-        "on one side only": cells[absent],
-        "numbers, the largest share first": numbers,
-        "other text": cells[cells["difference"].isna() & ~absent & ~verdict],
-    }
-    for kind, differing in kinds.items():
-        if len(differing):
-            print(f"\n{kind} ({len(differing)}):")
-            _list(differing, limit)
-
-
-def _list(cells: pd.DataFrame, limit: int) -> None:
+def _show_cells(cells: pd.DataFrame, limit: int) -> None:
+    lines = []
     for cell in cells.head(limit).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-        print(f"  {where}: {cut(cell['reference'], _MAX_LETTERS)} -> {cut(cell['run'], _MAX_LETTERS)}{distance}")
-    _print_omitted(len(cells), limit)
+        lines.append(f"{where}: {cut(cell['reference'], _MAX_LETTERS)} -> {cut(cell['run'], _MAX_LETTERS)}{distance}")
+    _show(lines, len(cells), limit)
 
 
-def _print_omitted(number: int, limit: int) -> None:
+def _show(lines: Iterable[str], number: int, limit: int) -> None:
+    """Show at most ``limit`` of a number of lines, and how to see the others."""
+    for line in islice(lines, limit):
+        print(f"  {line}")
     if number > limit:
         print(f"  and {number - limit} more; --most {number} shows all")
-
-
-def _show_hashes(hashes: Mapping[str, list[str]], limit: int) -> None:
-    """Files and folders of cells whose hashes differ: where to look."""
-    for kind, names in hashes.items():
-        if names and kind != "same":
-            print(f"\nby their hashes, {kind} ({len(names)}):", *(f"  {name}" for name in names[:limit]), sep="\n")
-            _print_omitted(len(names), limit)
 
 
 def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mapping) -> None:
@@ -285,9 +272,8 @@ def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mappin
     entries = differences.compare_manifests(reference, run)
     compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
-    for name, of_reference, of_run in entries[: options.most]:
-        print(f"  {name}: {cut(of_reference, _MAX_LETTERS)} -> {cut(of_run, _MAX_LETTERS)}")
-    _print_omitted(len(entries), options.most)
+    lines = [f"{name}: {cut(before, _MAX_LETTERS)} -> {cut(now, _MAX_LETTERS)}" for name, before, now in entries]
+    _show(lines, len(lines), options.most)
     files = [file for file in manifest.hashes(run) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
     differing = differences.compare_hashes(reference, run, files)["different"]
     if differing:

@@ -1,11 +1,11 @@
 """``clusterlets datasets``: the datasets of a configuration, which of them are prepared, and what its grid would cost."""
 
-import argparse
 import os
 import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from clusterlets.commands.options import command_parser
 from clusterlets.datasets import CLASS, describe
 from clusterlets.datasets.fetch import ask_sources
 from clusterlets.errors import ClusterletsError, UnusableFileError
@@ -13,12 +13,10 @@ from clusterlets.grid import datasets_table, estimate
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.storage import load_json
 
-_COLUMNS = ("dataset", "CPU time", "disk", "memory of a job")
-
 
 def main(arguments: list[str]) -> int:
     """Print the datasets of a configuration, and an estimate of time, disk and memory for its grid."""
-    parser = argparse.ArgumentParser("clusterlets datasets", description=main.__doc__)
+    parser = command_parser("datasets", main.__doc__)
     parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
     parser.add_argument(
         "--check",
@@ -76,29 +74,25 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str)
             counts = list((description.get("groups") or {}).values()) or halves
             costs[dataset] = estimate.dataset_cost(description["rows"], description["features"] or 0, counts, config)
     total = estimate.total_cost(list(costs.values()))
+    rows = [
+        {
+            "dataset": name,
+            "CPU time": _format_time(cost.seconds),
+            "disk": f"{cost.disk / 1e6:,.1f} MB",
+            "memory of a job": f"{cost.memory / 1e6:,.0f} MB",
+        }
+        for name, cost in [*costs.items(), ("all, with the report", total)]
+    ]
     cores = os.cpu_count() or 1
-    rows = [{"dataset": name, **_format_cost(cost)} for name, cost in [*costs.items(), ("all, with the report", total)]]
+    lines = [
+        f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
+        datasets_table.to_text(rows, list(rows[0])),
+        f"On this machine's {cores} cores about {_format_time(total.seconds / cores)}; finished jobs are not run again.",
+    ]
     uncounted = ", ".join(name for name in described if name not in costs)
-    return "\n".join(
-        [
-            f"Estimate for the grid of {len(config['k'])} k and {config['seeds']['count']} seeds, good to a factor of two:",
-            datasets_table.to_text(rows, _COLUMNS),
-            f"On this machine's {cores} cores about {_format_time(total.seconds / cores)}; finished jobs are not run again.",
-            *(
-                [f"Not included, because their rows have not been counted yet: {uncounted}. `{preparing}` does."]
-                if uncounted
-                else []
-            ),
-        ]
-    )
-
-
-def _format_cost(cost: estimate.Cost) -> dict[str, str]:
-    return {
-        "CPU time": _format_time(cost.seconds),
-        "disk": f"{cost.disk / 1e6:,.1f} MB",
-        "memory of a job": f"{cost.memory / 1e6:,.0f} MB",
-    }
+    if uncounted:
+        lines.append(f"Not included, because their rows have not been counted yet: {uncounted}. `{preparing}` does.")
+    return "\n".join(lines)
 
 
 def _format_time(seconds: float) -> str:

@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.commands.output import STANDARD_OUTPUT, files_below, nonempty, refuse_files, whole_number, write_table
+from clusterlets.commands.options import (
+    STANDARD_OUTPUT,
+    add_output_files,
+    command_parser,
+    files_below,
+    nonempty,
+    refuse_files,
+    whole_number,
+    write_table,
+)
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, parse_parameters
 from clusterlets.grid.configuration import CONFIGURATION, read_configuration
@@ -51,12 +60,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "clusterlets export",
-        description="Write the cluster of each row in one run of the grid.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = command_parser("export", "Write the cluster of each row in one run of the grid.", _EPILOG)
     parser.add_argument("--dataset", required=True, help="name of the dataset, as in results/runs.csv")
     parser.add_argument("--method", required=True, help="as in results/runs.csv: G-B, k-means, 'FRAC (fair)' or frac-fair, ...")
     parser.add_argument("-k", type=whole_number(1), required=True, help="clusterlets of each group; other methods: clusters")
@@ -64,14 +68,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=whole_number(0), default=0, help="repetition (default: 0)")
     parser.add_argument("--config", type=nonempty, metavar="FILE", help="values that replace config.yaml's, as for snakemake")
     parser.add_argument("--results", type=nonempty, metavar="FOLDER", help="folder of the results (default: as configured)")
-    parser.add_argument(
-        "-o",
-        "--output",
-        type=nonempty,
-        default=STANDARD_OUTPUT,
-        metavar="FILE",
-        help="CSV file to write (default: -, which is standard output)",
-    )
+    add_output_files(parser, output="CSV file to write (default: -, which is standard output)")
+    parser.set_defaults(output=STANDARD_OUTPUT)
     return parser
 
 

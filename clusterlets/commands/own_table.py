@@ -2,20 +2,35 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands.output import STANDARD_OUTPUT, stream_for_people, utf8_name, write_table
+from clusterlets.commands.options import STANDARD_OUTPUT, stream_for_people, utf8_name, write_table
 from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
-from clusterlets.datasets.table import Table, columns_of_names, sort_key
+from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
 from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.text import first_of
 
 _LISTED = 60  # columns that are named one by one
 _LABEL_COLUMNS = ("row", "cluster")  # of the file with the clusters, apart from the one that --id names
+
+
+@dataclass(frozen=True)
+class OwnTable:
+    """A table as the options ask for it, and what to tell its user."""
+
+    table: Table  # the features as they are in the file
+    X: np.ndarray  # the features as they are clustered, (n, d)
+    sensitive: pd.DataFrame  # a row for each of X, as the next two
+    rows: np.ndarray  # their numbers in the file, from 0
+    ids: np.ndarray | None  # their texts in the column that --id names
+    features: str
+    notes: list[str]
+    warnings: list[str]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -54,8 +69,8 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndarray, list[str]]:
-    """The table, the row number in the file of each of its rows, and notes for the user.
+def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
+    """Read the table.
 
     Raises
     ------
@@ -77,7 +92,7 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
     def reason_to_skip(name: str, values: np.ndarray) -> str | None:
         return "named by --id" if name == options.id else not_a_feature(name, values)
 
-    table, remarks, rows = user_table.read(
+    table, notes, rows = user_table.read(
         *(options.table, options.sensitive, features or user_table.NUMERIC, options.separator),
         drop_missing=options.drop_missing,
         reason_to_skip=reason_to_skip,
@@ -90,10 +105,19 @@ def read(options: argparse.Namespace, least_groups: int) -> tuple[Table, np.ndar
             f"--sensitive {', '.join(options.sensitive)}: {n_rows} rows have {n_groups} different values, which "
             "make no groups; bin a measure or a date first."
         )
-    header = _header(options)
-    unnamed = [column for column in header if features and column not in (*features, *options.sensitive, options.id)]
-    notes = [f"ignored (not named by --features): {_format_columns(unnamed)}"] if unnamed else []
-    return table, rows, remarks + notes
+    unnamed = [name for name in _header(options) if features and name not in (*features, *options.sensitive, options.id)]
+    if unnamed:
+        notes.append(f"ignored (not named by --features): {', '.join(first_of(unnamed, _LISTED))}")
+    return OwnTable(
+        table=table,
+        X=scaled(table, options.scaling),
+        sensitive=_sensitive_columns(options.sensitive, table),
+        rows=rows,
+        ids=ids(options, rows),
+        features=f"features: {', '.join(first_of(table.feature_names, _LISTED))}",
+        notes=notes,
+        warnings=_warnings(table, options.scaling),
+    )
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -139,7 +163,7 @@ def _read_csv(options: argparse.Namespace, **settings) -> pd.DataFrame:
     return pd.read_csv(options.table, sep=separator, encoding="utf-8-sig", **settings)
 
 
-def sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
+def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
     """The sensitive columns, whose values are in the order of the table's groups."""
     columns = columns_of_names(table.group_names)
     return pd.DataFrame(
@@ -150,12 +174,7 @@ def sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
     )
 
 
-def features_line(table: Table) -> str:
-    """The columns that the rows are clustered by."""
-    return f"features: {_format_columns(table.feature_names)}"
-
-
-def warnings(table: Table, scaling: str) -> list[str]:
+def _warnings(table: Table, scaling: str) -> list[str]:
     """What is probably wrong with the features and the groups, and what to do about it."""
     messages = []
     if len(table.group_names) > MAX_GROUPS:
@@ -176,7 +195,3 @@ def warnings(table: Table, scaling: str) -> list[str]:
             "use --scaling standard unless their units are the same"
         )
     return messages
-
-
-def _format_columns(columns: Sequence[str]) -> str:
-    return ", ".join(first_of(columns, _LISTED))

@@ -13,7 +13,7 @@ import pandas as pd
 
 from clusterlets.analysis import leaderboard
 from clusterlets.analysis.leaderboard import METHOD, POINTS
-from clusterlets.commands.output import nonempty, whole_number
+from clusterlets.commands.options import command_parser, nonempty, whole_number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import cells
@@ -80,11 +80,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "clusterlets rank",
-        description="Run a method of your own as `make field` runs all others, and say where it stands among them.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "rank", "Run a method of your own as `make field` runs all others, and say where it stands among them.", _EPILOG
     )
     parser.add_argument("method", metavar="FILE", type=nonempty, help="a Python file with one method (docs/extending.md)")
     parser.add_argument(

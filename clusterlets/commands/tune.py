@@ -10,26 +10,26 @@ import re
 import shlex
 import signal
 import sys
+import time
 import zlib
 from collections.abc import Mapping
 from contextlib import nullcontext, redirect_stdout, suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TextIO
 from urllib.parse import quote
 
 from clusterlets import methods
 from clusterlets.commands import cluster, own_table
-from clusterlets.commands.output import (
+from clusterlets.commands.options import (
     add_output_files,
-    check_endings,
+    command_parser,
     decimal_number,
+    json_mapping,
     refuse_files,
     stream_for_people,
     whole_number,
     write_table,
     writing,
 )
-from clusterlets.commands.progress_bar import ProgressBar
-from clusterlets.datasets.table import scaled
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import as_text
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from clusterlets.tuning.trials import Candidate, Progress
 
 _MAX_STEM = 150  # letters: a file's name may have 255
+_BAR_WIDTH = 24  # characters
+_MAX_DESCRIPTION = 80  # characters
+_PAUSE = 10.0  # seconds between two lines without a terminal
 
 _EPILOG = """
 examples:
@@ -61,23 +64,20 @@ def main(arguments: list[str]) -> int:
     options.plot = options.plot or f"{_stem(options)}-front.png"
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
     refuse_files(outputs, [("the table itself", options.table)])
-    check_endings(options)
-    table, rows, notes = own_table.read(options, least_groups=1)
-    own_table.ids(options, rows)  # refuses a column that the printed command would not find
+    own = own_table.read(options, least_groups=1)
     say = functools.partial(print, file=stream_for_people(options.output), flush=True)
-    say(f"{options.table.name}: {len(table.X):,} rows; {own_table.features_line(table)}")
-    for kind, messages in (("note", notes), ("warning", own_table.warnings(table, options.scaling))):
+    say(f"{options.table.name}: {len(own.X):,} rows; {own.features}")
+    for kind, messages in (("note", own.notes), ("warning", own.warnings)):
         for message in messages:
             say(f"{kind}: {message}")
-    X = scaled(table, options.scaling)
     from clusterlets.tuning import front, tune  # noqa: F401  # slow to load; a missing plotting library fails here, not after the fits
 
     tuned = best = None
     with _Interruptions() as interruptions:
-        with ProgressBar(sys.stderr) as progress, suppress(KeyboardInterrupt):
+        with _Progress(sys.stderr) as progress, suppress(KeyboardInterrupt):
             tuned = tune(
-                X,
-                sensitive_features=own_table.sensitive_columns(options.sensitive, table),
+                own.X,
+                sensitive_features=own.sensitive,
                 n_clusters=options.clusters,
                 max_deviation=options.max_deviation,
                 min_cluster_size=options.min_cluster_size,
@@ -117,19 +117,11 @@ def main(arguments: list[str]) -> int:
 
 
 class _Interruptions:
-    """SIGINT and SIGTERM: the first one ends the fits, and what is finished is ranked and written before the command ends.
-
-    Attributes
-    ----------
-    received : list of int
-        Numbers of the signals.
-    wait : bool
-        Whether the command goes on after a signal.
-    """
+    """SIGINT and SIGTERM: the first one ends the fits, and what is finished is ranked and written before the command ends."""
 
     def __init__(self) -> None:
         self.received: list[int] = []
-        self.wait = False
+        self.wait = False  # whether the command goes on after a signal
 
     def __enter__(self) -> Self:
         signals = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
@@ -162,6 +154,33 @@ class _Interruptions:
             raise KeyboardInterrupt
 
 
+class _Progress:
+    """A line that is redrawn on a terminal and cleared at the end; in a file or a pipe, a new line now and then."""
+
+    def __init__(self, stream: TextIO):
+        self._stream = stream
+        self._is_terminal = stream.isatty()
+        self._last = time.monotonic()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __call__(self, done: int, total: int, description: str) -> None:
+        if self._is_terminal:
+            bar = ("#" * (_BAR_WIDTH * done // max(total, 1))).ljust(_BAR_WIDTH, ".")
+            self._redraw(f"[{bar}] {done}/{total} {description[:_MAX_DESCRIPTION]}")
+        elif time.monotonic() >= self._last + _PAUSE:
+            self._last = time.monotonic()
+            print(f"{done} of {total} done; next: {description}", file=self._stream, flush=True)
+
+    def __exit__(self, *_: object) -> None:
+        if self._is_terminal:
+            self._redraw("")
+
+    def _redraw(self, line: str) -> None:
+        print(f"\r\x1b[K{line}", end="", file=self._stream, flush=True)
+
+
 def _stem(options: argparse.Namespace) -> str:
     """The table, its folder unless that is the current one, and all options that change the answer: one name per request."""
     parser, parts = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
@@ -178,11 +197,8 @@ def _stem(options: argparse.Namespace) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        "clusterlets tune",
-        description="Find the clustering of least cost in which every cluster has nearly the table's share of each group.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = command_parser(
+        "tune", "Find the clustering of least cost in which every cluster has nearly the table's share of each group.", _EPILOG
     )
     own_table.add_options(parser)
     parser.add_argument("--clusters", type=whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
@@ -195,13 +211,13 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--shares",
-        type=cluster.mapping,
+        type=json_mapping,
         metavar="JSON",
         help="in place of --max-deviation: least and largest share of groups in every cluster, as '{\"f\": [0.3, 0.6]}'",
     )
     parser.add_argument(
         "--min-ratio",
-        type=decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1"),
+        type=_fraction,
         metavar="R",
         help="in place of --max-deviation: in every cluster, the ratio of any two groups' counts is at least this fraction of "
         "their ratio in the table",
@@ -229,10 +245,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+_fraction = decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1")
+
+
 def _largest_deviation(text: str) -> float | Mapping[str, float]:
-    if text.startswith("{"):
-        return cluster.mapping(text)
-    return decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1")(text)
+    return json_mapping(text) if text.startswith("{") else _fraction(text)
 
 
 def command(options: argparse.Namespace, candidate: "Candidate", seed: int) -> list[str]:

@@ -1,9 +1,9 @@
 """``clusterlets verify``: check that a results folder is what its manifest says, byte for byte."""
 
-import argparse
 import shlex
 from pathlib import Path
 
+from clusterlets.commands.options import command_parser
 from clusterlets.provenance.manifest import NAME, Check, check
 from clusterlets.text import first_of
 
@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
     It also checks your own tables and methods. It leaves out the part "Provenance" of the report, which says when and where
     the run took place. It lists files that the manifest does not contain, but they are not an error.
     """
-    parser = argparse.ArgumentParser("clusterlets verify", description=main.__doc__)
+    parser = command_parser("verify", main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
     results = parser.parse_args(arguments).results
     outcome = check(results)

@@ -3,7 +3,6 @@
 It asks Snakemake for a dry run and translates its reasons. A changed fingerprint names its parts.
 """
 
-import argparse
 import ast
 import json
 import re
@@ -15,6 +14,7 @@ from itertools import pairwise
 from os.path import normpath
 from pathlib import Path
 
+from clusterlets.commands.options import command_parser
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE, changed_parts
 from clusterlets.text import first_of
@@ -32,8 +32,11 @@ _REASONS = {
     r"Forced execution": "asked for, by a --force option",
     r"Input files updated by another job: ": "what it reads is made again",
 }
+_FOLLOWS = _REASONS[r"Input files updated by another job: "]
 _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
+# A fingerprint with its parts, and the SHA-256 of a user's table.
 _CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
+_HASH = re.compile(r"[0-9a-f]{64}")
 _NOTHING = "<nothing exclusive>"
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
 # Options of Snakemake that choose what to run. Others write, remove or print something else, even with --dry-run.
@@ -44,7 +47,6 @@ _ALLOWED = (
     *("--force", "-f", "--forceall", "-F", "--forcerun", "-R", "--until", "-U", "--omit-from", "-O"),
     *("--software-deployment-method", "--sdm", "--use-conda"),
 )
-_HASH = re.compile(r"[0-9a-f]{64}")
 # These options follow from the file's name, so they never change.
 _IN_FILE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
@@ -55,44 +57,35 @@ def main(arguments: list[str]) -> int:
     Options that choose what to run are passed to Snakemake. Give the options of the run: its --configfile, if any, and after
     `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; otherwise the runs of excluded datasets appear as missing.
     """
-    usage = "clusterlets why [FILE ...] [options of Snakemake]"
-    parser = argparse.ArgumentParser("clusterlets why", usage=usage, description=main.__doc__)
+    parser = command_parser("why", main.__doc__, usage="clusterlets why [FILE ...] [options of Snakemake]")
     parser.add_argument("files", metavar="FILE", nargs="*", help="results to be explained; none: everything")
     first_option = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
     files, options = arguments[:first_option], arguments[first_option:]
     if {"-h", "--help"} & set(options):
         parser.print_help()
     else:
-        _refuse_unknown_options(options)
         print(explain(_dry_run(files, options)))
     return 0
 
 
-def _refuse_unknown_options(options: list[str]) -> None:
-    """Refuse them also if abbreviated, joined to their value, or behind a lone ``--``."""
+def _dry_run(files: list[str], options: list[str]) -> str:
+    """What Snakemake says; options that do not choose the work are refused, also if abbreviated or joined to their value."""
     for option in options:
         if option.startswith("-") and option.split("=")[0] not in _ALLOWED:
             raise ClusterletsError(
                 f"{option} is not an option that chooses what to run, so nothing was checked. Allowed, written in full and "
                 f"with a space before their value: {', '.join(_ALLOWED)}."
             )
-
-
-def _dry_run(files: list[str], options: list[str]) -> str:
     snakefile = Path("Snakefile") if Path("Snakefile").is_file() else PACKAGE.parent / "Snakefile"
     command = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(snakefile), "--cores=1"]
     output_options = ["--dry-run", "--quiet=host", "--printshellcmds"]
     process = subprocess.run([*command, *output_options, *files, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     text = process.stdout.decode("utf-8", "backslashreplace")
     if process.returncode:
-        raise ClusterletsError(f"Snakemake cannot say what it would do:\n{_without_traceback(text)}")
+        before, _, traceback = text.partition("Traceback (most recent call last):")
+        last_line = traceback.strip().rpartition("\n")[2]  # for example that HOME cannot be written
+        raise ClusterletsError(f"Snakemake cannot say what it would do:\n{(before + last_line).strip()}")
     return text
-
-
-def _without_traceback(text: str) -> str:
-    """Snakemake's message; of a traceback only the last line, for example that HOME cannot be written."""
-    before, traceback, after = text.partition("Traceback (most recent call last):")
-    return (before + after.strip().splitlines()[-1] if traceback and after.strip() else text).strip()
 
 
 def explain(output: str) -> str:
@@ -102,9 +95,8 @@ def explain(output: str) -> str:
         jobs.setdefault("; ".join(explain_reason(reason.strip(), command)), []).append(job)
     if not jobs:
         return "Nothing would run: everything is there and up to date."
-    last = _REASONS[r"Input files updated by another job: "]
     lines = []
-    for reason in sorted(jobs, key=lambda reason: reason == last):
+    for reason in sorted(jobs, key=_FOLLOWS.__eq__):
         lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs[reason], _MAX_SHOWN))]
     return "\n".join(lines)
 
@@ -119,32 +111,33 @@ def explain_reason(reason: str, command: str = "") -> Iterator[str]:
     rest = _PARAMETERS.sub("", reason)
     for pattern, meaning in _REASONS.items():
         match = re.search(pattern, rest)
-        if match and not (reasons and meaning == _REASONS[r"Input files updated by another job: "]):
+        if match and not (reasons and meaning == _FOLLOWS):
             reasons.append(f"{meaning}: {', '.join(first_of(match[1].split(', '), _MAX_SHOWN))}" if match.groups() else meaning)
     yield from reasons or [reason or "Snakemake names no reason"]
 
 
 def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
     old, new = _parse_values(before), _parse_values(now)
-    codes = [value for values in (old, new) for value in values if _is_code(value)]
+    codes = [value for value in (*old, *new) if _CODE.fullmatch(value)]
     if len(codes) == 2:
         parts = [_describe_part(part) for part in changed_parts(*codes)]
         yield f"its code changed: {', '.join(first_of(parts, _MAX_SHOWN))}" if parts else "its code or a library changed"
-    old_settings, new_settings = (_merge_settings(values) for values in (old, new))
+    old_settings, new_settings = (
+        {key: setting for value in values for key, setting in (_parse_json(value) or {}).items()} for values in (old, new)
+    )
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
-        old, new = ([value for value in values if value] for values in (old, new))
+        old, new = ([value for value in values if value] for values in (old, new))  # it had no limits before
     elif old_settings or new_settings:
         differing = sorted(key for key in {**old_settings, **new_settings} if old_settings.get(key) != new_settings.get(key))
         yield f"the configuration changed: {', '.join(first_of(differing, _MAX_SHOWN))}"
-    if any(_is_hash(value) for value in new):
-        yield f"the content of its table changed: {_parse_command(command).get('--table', 'a file of your own')}"
-    explained_above = (_is_code, _is_json, _is_hash)
-    rest = [[str(value) for value in values if not any(is_kind(value) for is_kind in explained_above)] for values in (old, new)]
-    if any(rest):
-        names = ", ".join(_options_with_values(rest[1], command))
-        changes = " -> ".join(", ".join(values) or "none" for values in rest)
-        yield f"an option changed{f' ({names})' if names else ''}: {changes}"
+    options = _parse_command(command)
+    if any(_HASH.fullmatch(value) for value in new):
+        yield f"the content of its table changed: {options.get('--table', 'a file of your own')}"
+    old, new = ([value for value in values if not _is_explained(value)] for values in (old, new))
+    if old or new:
+        names = ", ".join(name for name, value in options.items() if value in new and name not in _IN_FILE_NAME)
+        yield f"an option changed{f' ({names})' if names else ''}: {', '.join(old) or 'none'} -> {', '.join(new) or 'none'}"
 
 
 def _describe_part(name: str) -> str:
@@ -154,42 +147,29 @@ def _describe_part(name: str) -> str:
     return name if name.startswith(("./", "/")) else normpath(f"clusterlets/{name}")
 
 
-def _merge_settings(values: list) -> dict:
-    """All settings that are written as JSON objects, merged."""
-    return {key: setting for value in values if _is_json(value) for key, setting in json.loads(value).items()}
-
-
-def _options_with_values(values: list[str], command: str) -> list[str]:
-    """All options of a command that have one of these values: Snakemake shows values without their names."""
-    return [name for name, value in _parse_command(command).items() if value in values and name not in _IN_FILE_NAME]
-
-
 def _parse_command(command: str) -> dict[str, str]:
     """The options of a shell command, each with its value."""
     words = [part for word in shlex.split(command) for part in (word.split("=", 1) if word.startswith("--") else [word])]
     return {name: value for name, value in pairwise(words) if name.startswith("--")}
 
 
-def _parse_values(text: str) -> list:
-    """The values that Snakemake printed as representations, joined by commas."""
+def _parse_values(text: str) -> list[str]:
+    """The values that Snakemake printed as representations, joined by commas and without their names."""
     text = text.strip()
     try:
-        return [] if text == _NOTHING else ast.literal_eval(f"[{text}]")
+        return [] if text == _NOTHING else [str(value) for value in ast.literal_eval(f"[{text}]")]
     except (ValueError, SyntaxError):
         return [text]
 
 
-def _is_code(value: object) -> bool:
-    return isinstance(value, str) and bool(_CODE.fullmatch(value))
-
-
-def _is_json(value: object) -> bool:
-    """Whether it is an object in JSON, which Snakemake may have cut short."""
+def _parse_json(value: str) -> dict | None:
+    """The settings of a value that is an object in JSON, which Snakemake may have cut short."""
     try:
-        return isinstance(value, str) and value.startswith("{") and isinstance(json.loads(value), dict)
+        return json.loads(value) if value.startswith("{") else None
     except json.JSONDecodeError:
-        return False
+        return None
 
 
-def _is_hash(value: object) -> bool:
-    return isinstance(value, str) and bool(_HASH.fullmatch(value))
+def _is_explained(value: str) -> bool:
+    """Whether its kind has an explanation of its own: code, a table, or settings."""
+    return bool(_CODE.fullmatch(value) or _HASH.fullmatch(value)) or _parse_json(value) is not None

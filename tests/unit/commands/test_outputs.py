@@ -9,7 +9,7 @@ import pytest
 
 from clusterlets import __main__ as command_line
 from clusterlets.commands import archive, export
-from clusterlets.commands.output import STANDARD_OUTPUT, files_below, refuse_files
+from clusterlets.commands.options import STANDARD_OUTPUT, files_below, refuse_files
 from clusterlets.errors import ClusterletsError
 
 METHOD = """
@@ -94,7 +94,8 @@ def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow():
 
 
 def test_a_new_file_and_standard_output_replace_nothing():
-    refuse_files({"-o": "new.csv", "--plot": STANDARD_OUTPUT, "--report": STANDARD_OUTPUT}, files_below("a file", "."))
+    for output in ("new.csv", STANDARD_OUTPUT):
+        refuse_files({"-o": output}, files_below("a file", "."))
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "people.csv"]
 
 

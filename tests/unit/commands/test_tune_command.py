@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 
 from clusterlets import __main__ as command_line
 from clusterlets import methods
-from clusterlets.commands import progress_bar
+from clusterlets.commands import tune as tune_command
 from clusterlets.commands.tune import command
 from clusterlets.datasets.table import standardise
 from clusterlets.tuning import trials
@@ -129,7 +129,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
                     signal.raise_signal(signum)
 
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    monkeypatch.setattr("clusterlets.commands.tune.ProgressBar", Interrupting)
+    monkeypatch.setattr("clusterlets.commands.tune._Progress", Interrupting)
     options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
     status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
@@ -227,9 +227,9 @@ def test_progress_redraws_a_line_on_a_terminal_and_writes_a_line_now_and_then_el
             return True
 
     now = [0.0]
-    monkeypatch.setattr(progress_bar.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(tune_command.time, "monotonic", lambda: now[0])
     for stream, is_terminal in ((Screen(), True), (io.StringIO(), False)):
-        with progress_bar.ProgressBar(stream) as progress:
+        with tune_command._Progress(stream) as progress:
             for done, seconds in ((3, 1), (4, 10), (5, 1)):
                 now[0] += seconds
                 progress(done, 12, f"vfc {done}")

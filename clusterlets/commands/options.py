@@ -1,12 +1,13 @@
-"""What commands share: option types, where they write, tables as CSV, and errors for users."""
+"""What commands share: how they declare options, and how they write the files that these name."""
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 import pandas as pd
 
@@ -19,6 +20,14 @@ from clusterlets.storage import check_writable
 STANDARD_OUTPUT = "-"
 
 _MAX = 10**18  # largest whole number accepted, so that it fits into any array
+_ENDINGS = {"--report": (".html",), "--plot": (".png", ".pdf", ".svg")}
+
+
+def command_parser(name: str, description: str | None, epilog: str | None = None, **settings: Any) -> argparse.ArgumentParser:
+    """The parser of a command; the lines of an epilog stay as they are."""
+    layout = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
+    settings |= {"description": description, "epilog": epilog, "formatter_class": layout}
+    return argparse.ArgumentParser(f"clusterlets {name}", **settings)
 
 
 def nonempty(text: str) -> str:
@@ -58,13 +67,12 @@ def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[
     return parse
 
 
-@contextmanager
-def writing(path: str) -> Iterator[None]:
-    """Turn the system's error about a path that cannot be written into one for users."""
+def json_mapping(text: str) -> dict[str, Any]:
+    """A mapping as JSON writes it, such as the limits of several sensitive columns."""
     try:
-        yield
-    except OSError as error:
-        raise ClusterletsError(f"{path} cannot be written ({error.strerror}); name another file.") from None
+        return json.loads(text)
+    except ValueError as error:
+        raise ClusterletsError(f'{text} is no mapping as JSON writes it, such as {{"sex": 0.02}}: {error}.') from None
 
 
 def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:
@@ -87,7 +95,7 @@ def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, st
     Raises
     ------
     ClusterletsError
-        If one file is written twice, or is read too, links included.
+        If one file is written twice, or is read too, links included; and if the name of a page or a picture has another ending.
     """
     files = {option: file for option, file in written.items() if file and file != STANDARD_OUTPUT}
     inputs = [(what, path) for what, path in read] if any(map(os.path.exists, files.values())) else []
@@ -102,13 +110,10 @@ def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, st
                 )
         with writing(file):
             check_writable(file)
-
-
-def check_endings(options: argparse.Namespace) -> None:
-    """Refuse names of pages and pictures, in ``options.report`` and ``options.plot``, that have the wrong ending."""
-    for option, file, endings in (("report", options.report, (".html",)), ("plot", options.plot, (".png", ".pdf", ".svg"))):
-        if file and Path(file).suffix not in endings:
-            raise ClusterletsError(f"--{option} {file}: the name must end in {' or '.join(endings)}.")
+    for option, endings in _ENDINGS.items():
+        name = written.get(option)
+        if name and Path(name).suffix not in endings:
+            raise ClusterletsError(f"{option} {name}: the name must end in {' or '.join(endings)}.")
 
 
 def _is_same_file(one: str | Path, other: str | Path) -> bool:
@@ -125,9 +130,13 @@ def files_below(what: str, *paths: str | Path) -> Iterator[tuple[str, Path]]:
         yield from ((what, file) for file in (path, *path.rglob("*")) if file.is_file())
 
 
-def stream_for_people(output: str | None) -> TextIO:
-    """Where a command prints what is for people: not into a table that it writes to standard output."""
-    return sys.stderr if output == STANDARD_OUTPUT else sys.stdout
+@contextmanager
+def writing(path: str) -> Iterator[None]:
+    """Turn the system's error about a path that cannot be written into one for users."""
+    try:
+        yield
+    except OSError as error:
+        raise ClusterletsError(f"{path} cannot be written ({error.strerror}); name another file.") from None
 
 
 def write_table(output: str, frame: pd.DataFrame) -> None:
@@ -137,3 +146,8 @@ def write_table(output: str, frame: pd.DataFrame) -> None:
         return
     with writing(output):
         write_csv(output, frame)
+
+
+def stream_for_people(output: str | None) -> TextIO:
+    """Where a command prints what is for people: not into a table that it writes to standard output."""
+    return sys.stderr if output == STANDARD_OUTPUT else sys.stdout
