@@ -35,14 +35,9 @@ class Account:
     profiles: "Profiles"
     scores: Sequence[str]
 
-    @property
-    def standing_out(self) -> list[str]:
-        """What stands out, a line for each cluster; of many clusters, the first ones."""
-        clusters = self.report.composition.clusters
-        lines = [f"{cluster:>7}  {self.profiles.sentence(index)}" for index, cluster in enumerate(clusters)]
-        return first_of(lines, _MAX_CLUSTERS)
-
     def __str__(self) -> str:
+        clusters = self.report.composition.clusters
+        standing_out = [f"{cluster:>7}  {self.profiles.sentence(index)}" for index, cluster in enumerate(clusters)]
         return "\n".join(
             [
                 self.table,
@@ -54,7 +49,7 @@ class Account:
                 listing(self.report),
                 "",
                 "what stands out in each cluster: mean +- standard deviation, and those of the table",
-                *self.standing_out,
+                *first_of(standing_out, _MAX_CLUSTERS),
                 "",
                 *self.scores,
             ]

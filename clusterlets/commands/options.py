@@ -7,14 +7,14 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any, TextIO
 
 from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
-from clusterlets.grid.runs_frame import write_csv
-from clusterlets.storage import check_writable
+from clusterlets.storage import check_writable, write_text
+
+if TYPE_CHECKING:
+    import pandas as pd  # slow to load
 
 #: The file of -o that means standard output; what is for people then goes to standard error.
 STANDARD_OUTPUT = "-"
@@ -83,19 +83,10 @@ def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:
 
 
 def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, str | Path]]) -> None:
-    """Refuse files that cannot be written, which would otherwise be seen only after the work, or that would replace another.
+    """Refuse files that cannot be written, that would replace another, or whose name has the wrong ending, before any work.
 
-    Parameters
-    ----------
-    written : mapping of str to str or None
-        The files to write, by option; None where the option is not given.
-    read : iterable of (str, path)
-        What the command reads: a description and a path.
-
-    Raises
-    ------
-    ClusterletsError
-        If one file is written twice, or is read too, links included; and if the name of a page or a picture has another ending.
+    ``written`` are the files to write, by option; ``read`` are descriptions and paths of what the command reads. Links count as
+    the files to which they lead.
     """
     files = {option: file for option, file in written.items() if file and file != STANDARD_OUTPUT}
     inputs = [(what, path) for what, path in read] if any(map(os.path.exists, files.values())) else []
@@ -139,13 +130,14 @@ def writing(path: str) -> Iterator[None]:
         raise ClusterletsError(f"{path} cannot be written ({error.strerror}); name another file.") from None
 
 
-def write_table(output: str, frame: pd.DataFrame) -> None:
+def write_table(output: str, frame: "pd.DataFrame") -> None:
     """Write a table as CSV to a file, whole or not at all, or to standard output."""
+    text = frame.to_csv(index=False, lineterminator="\n")
     if output == STANDARD_OUTPUT:
-        frame.to_csv(sys.stdout, index=False, lineterminator="\n")
+        sys.stdout.write(text)
         return
     with writing(output):
-        write_csv(output, frame)
+        write_text(output, text)
 
 
 def stream_for_people(output: str | None) -> TextIO:

@@ -13,17 +13,7 @@ _MAX_LETTERS = 18  # of a name in the legend, so that six fit side by side
 
 
 def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
-    """Composition and projection side by side.
-
-    Parameters
-    ----------
-    X : float array (n, d)
-        Instances, as they were clustered.
-    labels : int array (n,)
-        Cluster of each.
-    composition : Composition
-        What the clusters are made of.
-    """
+    """Composition and projection side by side, of instances (n, d) as they were clustered and the label (n,) of each."""
     height = float(np.clip(1.2 + 0.2 * len(composition.counts), 4.8, 11))
     figure = Figure(figsize=(12.5, height), layout="constrained")
     bars, points = figure.subplots(1, 2, width_ratios=(1, 1.15))

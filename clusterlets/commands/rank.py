@@ -112,16 +112,10 @@ def _read_reference(folder: Path) -> tuple[dict, dict[str, dict], pd.DataFrame]:
 
 
 def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict:
-    """The configuration that runs one method as a finished run ran its methods.
+    """The configuration that runs the method in a file as a finished run ran its methods.
 
-    Parameters
-    ----------
-    settings : mapping
-        Those of the finished run's manifest.
-    path : str
-        The method's file.
-    names : list of str or None
-        Ids or names of the tables to take; None for all. ClusterletsError for one that the finished run lacks.
+    ``settings`` are those of its manifest; ``names`` are ids or names of the tables to take, None for all. A ClusterletsError
+    names one that the finished run lacks.
     """
     tables = [settings["tables"][table] for table in settings["datasets"]]
     known = list(dict.fromkeys(name for table in tables for name in (table["id"], table["name"])))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from clusterlets.commands.options import command_parser
 from clusterlets.provenance.manifest import NAME, Check, check
-from clusterlets.text import first_of
+from clusterlets.text import counted, first_of
 
 _MAX_FILES_IN_COMMAND = 10
 _MAX_EXTRA_FILES = 20  # an earlier, larger grid leaves thousands
@@ -36,7 +36,11 @@ def main(arguments: list[str]) -> int:
     if outcome.own:
         print(_CHANGED_INPUTS, *(f"  {path}" for path in outcome.own), sep="\n")
     if outcome.extra:
-        print(_describe_extra(results, outcome.extra))
+        they = "It does" if len(outcome.extra) == 1 else "They do"
+        files = counted(len(outcome.extra), "file is", "files are")
+        print(f"{files} of another configuration, or put there by hand. {they} not affect the check.")
+        names = first_of([str(results / name) for name in outcome.extra], _MAX_EXTRA_FILES)
+        print(*(f"  {name}" for name in names), sep="\n")
     if not outcome.passed:
         print("", *_remedy(results, outcome), _HOW_TO_REMAKE, sep="\n")
     return 0 if outcome.passed else 1
@@ -45,14 +49,6 @@ def main(arguments: list[str]) -> int:
 def _describe_path(results: Path, name: str) -> str:
     is_folder = name.endswith("/")
     return f"{results / name}/ (all its cells are from another run)" if is_folder else str(results / name)
-
-
-def _describe_extra(results: Path, extra: list[str]) -> str:
-    """Files that the manifest does not list, by name if there are few."""
-    files, are, they = ("file", "is", "It does") if len(extra) == 1 else ("files", "are", "They do")
-    remark = f"{len(extra):,} {files} {are} of another configuration, or put there by hand. {they} not affect the check."
-    names = first_of([str(results / name) for name in extra], _MAX_EXTRA_FILES)
-    return "\n".join([remark, *(f"  {name}" for name in names)])
 
 
 def _remedy(results: Path, outcome: Check) -> list[str]:

@@ -14,12 +14,13 @@ from clusterlets.estimators.groups import encode
 from clusterlets.estimators.inputs import InvalidInput, check_whole, naming_text
 from clusterlets.extras import optional
 from clusterlets.grid.cells import in_words
+from clusterlets.grid.fitting import Fit
 
 with optional():  # tune returns a frame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
-    from clusterlets.tuning import trials
+    from clusterlets.tuning import recommendation, trials
     from clusterlets.tuning.requirement import requirement
     from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, Task
 
@@ -87,9 +88,7 @@ class Tuned(pd.DataFrame):
 
     def recommendation(self) -> str:
         """Which run to repeat, what it costs, and what it is compared with."""
-        from clusterlets.tuning.recommendation import sentences
-
-        return sentences(self)
+        return recommendation.sentences(self)
 
     def plot(self, path: str | None = None):
         """Price against the largest deviation, one labelled point per configuration; ``path`` also writes a PNG, PDF or SVG.
@@ -177,12 +176,9 @@ def tune(
     if isinstance(minutes, str) or not 0 < minutes < np.inf:
         raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
     end = time.monotonic() + 60 * minutes
-    for name, value, least in (
-        ("n_clusters", n_clusters, 2),
-        ("min_cluster_size", min_cluster_size, 1),
-        ("n_seeds", n_seeds, 1),
-    ):
-        check_whole(name, value, least)
+    check_whole("n_clusters", n_clusters, 2)
+    check_whole("min_cluster_size", min_cluster_size, 1)
+    check_whole("n_seeds", n_seeds, 1)
     check_whole("random_state", random_state, 0)
     check_same_index(X=X, sensitive_features=sensitive_features)
     with naming_text(X):
@@ -204,7 +200,7 @@ def tune(
         for run in trials.search(task, plan, seeds, end, progress or (lambda done, total, description: None)):
             runs.append(run)
         return _ranked(task, plan, runs, interrupted=False)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # also while they are ranked
         return _ranked(task, plan, runs, interrupted=True)
 
 
@@ -212,7 +208,7 @@ def _ranked(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interru
     """The result of these runs and of the configurations that were not tried."""
     tried = {(run["method"], run["parameters"]) for run in runs}
     note = "interrupted" if interrupted else "the time was over"
-    untried = [trials.not_tried(candidate, task, note) for candidate in plan]
+    untried = [trials.row(candidate, task, None, Fit(trials.NOT_TRIED, note)) for candidate in plan]
     frame = pd.DataFrame([*runs, *(run for run in untried if (run["method"], run["parameters"]) not in tried)])
     tuned = Tuned(_by_configuration(frame))
     tuned.runs, tuned.task, tuned.plan, tuned.interrupted = frame, task, plan, interrupted
@@ -225,20 +221,15 @@ def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
     within = runs["keeps"]
     # Within the limit the price decides, and outside of it the deviation; ties, up to rounding, go to the first tried.
     second = runs["price"].where(within, runs["deviation_max"].mask(runs["price"].isna())).round(9)
-    order = runs.assign(first=~within, second=second)
-    ranked = order.sort_values(["first", "second"], kind="stable").drop_duplicates(keys).drop(columns=["first", "second"])
-    table = ranked.drop(columns="seconds").merge(
-        runs.groupby(keys, sort=False)
-        .agg(
-            runs=("status", lambda statuses: int((statuses != trials.NOT_TRIED).sum())),
-            kept=("keeps", "sum"),
-            price_median=("price", "median"),
-            statuses=("status", leaderboard.count_statuses),
-            seconds=("seconds", "sum"),
-        )
-        .reset_index(),
-        on=keys,
+    ranked = runs.assign(first=~within, second=second).sort_values(["first", "second"], kind="stable").drop_duplicates(keys)
+    sums = runs.groupby(keys, sort=False).agg(
+        runs=("status", lambda statuses: int((statuses != trials.NOT_TRIED).sum())),
+        kept=("keeps", "sum"),
+        price_median=("price", "median"),
+        statuses=("status", leaderboard.count_statuses),
+        seconds=("seconds", "sum"),
     )
+    table = ranked.drop(columns="seconds").merge(sums.reset_index(), on=keys)
     on_front = leaderboard.is_on_front(table.loc[table["price"].notna(), ["deviation_max", "price"]])
     table["on_front"] = on_front.reindex(table.index, fill_value=False)
     table["role"] = [methods.get(name).role for name in table["method"]]

@@ -1,6 +1,7 @@
 """The plot of a tuning: price against the largest deviation, with the best trade-offs as a line."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -91,18 +92,14 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
 
 
 def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> tuple[float, float]:
-    """Move the text to where it covers nothing that is taken, else to the last offset tried; returns that, in points."""
-    for offset in _offsets(text.figure.get_size_inches()[1] * 72):
-        text.set_position(offset)
-        text.set_ha("left" if offset[0] > 0 else "right")
+    """Move the text to the nearest offset where it covers nothing that is taken, else to the last; returns it, in points."""
+    height = text.figure.get_size_inches()[1] * 72
+    steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
+    for step, side in product(steps, (5, -5)):
+        text.set_position((side, step))
+        text.set_ha("left" if side > 0 else "right")
         box = text.get_window_extent().padded(_PADDING)
         fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
         if fits and not any(box.overlaps(other) for other in taken):
             break
-    return offset
-
-
-def _offsets(height: float) -> list[tuple[float, float]]:
-    """Offsets of a label from its point, in points, the nearest first."""
-    steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
-    return [(side, step) for step in steps for side in (5, -5)]
+    return side, step

@@ -101,15 +101,12 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     other_limits = [task.asked.times(multiple) for multiple in task.asked.compared().values() if multiple != 1]
     limited = [Candidate(LIMITED, bounds) for bounds in (task.asked.bounds, *other_limits) if LIMITED in names]
     others = []
-    for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (_seconds(name, task), name)):
-        method = methods.get(name)
-        if "delta" in method.parameters:
-            others.append(Candidate(name, {"delta": delta}))
-            continue
-        grid = {
-            parameter: values for parameter, values in method.grid().items() if method.parameters[parameter].trades_fairness
-        }
-        points = list(combinations(grid))
+    rows, features = task.X.shape
+    seconds = {name: methods.get(name)().seconds(rows, features, task.n_clusters) for name in names}
+    for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (seconds[name], name)):
+        parameters = methods.get(name).parameters
+        grid = {key: values for key, values in methods.get(name).grid().items() if parameters[key].trades_fairness}
+        points = list(combinations({"delta": [delta]} if "delta" in parameters else grid))
         others += [Candidate(name, points[position]) for position in spread_positions(len(points))]
     plan = [*limited[:1], Candidate(REFERENCE, {}), *limited[1:], *others]
     return [_with_size(candidate, task.min_cluster_size) for candidate in plan]
@@ -119,10 +116,6 @@ def _with_size(candidate: Candidate, least: int) -> Candidate:
     if least == 1 or "min_cluster_size" not in methods.get(candidate.method).parameters:
         return candidate
     return replace(candidate, parameters={**candidate.parameters, "min_cluster_size": least})
-
-
-def _seconds(name: str, task: Task) -> float:
-    return methods.get(name)().seconds(len(task.X), task.X.shape[1], task.n_clusters)
 
 
 def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: float, progress: Progress) -> Iterator[dict]:
@@ -149,8 +142,10 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
                 end += time.monotonic() - started
         if fit.status == OK:
             loaded.add(candidate.method)
-            fit = _fit(candidate, task, seed, end, math.inf if candidate.method == LIMITED else max_seconds)
-        runs.append(_run(candidate, task, seed, fit))
+            seconds = end - time.monotonic()
+            seconds = seconds if candidate.method == LIMITED else min(seconds, max_seconds)
+            fit = _within(seconds, lambda seed: scores_of(candidate, task, seed), seed)
+        runs.append(row(candidate, task, seed, fit))
         return runs[-1]
 
     first = []
@@ -183,19 +178,15 @@ def _load(candidate: Candidate, end: float) -> Fit:
     """Compile what the method needs in a process of its own, and load it here, so that its fits inherit it."""
     X, groups = np.random.default_rng(0).normal(size=(200, 2)), np.arange(200) % 2
 
-    def fit(_):
+    def fit(seed: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return replace(candidate, parameters={}).estimator(2, 0).fit(X, sensitive_features=groups)
+            replace(candidate, parameters={}).estimator(2, seed).fit(X, sensitive_features=groups)
 
-    outcome = _within(end - time.monotonic(), lambda seed: fit(seed) and None, 0)
+    outcome = _within(end - time.monotonic(), fit, 0)
     if outcome.status == OK:
         fit(0)
     return outcome
-
-
-def _fit(candidate: Candidate, task: Task, seed: int, end: float, max_seconds: float) -> Fit:
-    return _within(min(max_seconds, end - time.monotonic()), lambda seed: scores_of(candidate, task, seed), seed)
 
 
 def _within(seconds: float, fit: Callable[[int], Any], seed: int) -> Fit:
@@ -229,20 +220,15 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
     }
 
 
-def _run(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
+def row(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
     """A row of the runs; the price is missing where clusters overlap, or are not as many as requested."""
-    row: dict[str, Any] = {"method": candidate.method, "parameters": in_words(candidate.parameters), "seed": seed}
-    row |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
-    row |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "least_multiple", "assignment_gap"), math.nan)
-    has_price = row["n_clusters"] == task.n_clusters and task.plain_cost > 0
-    row["price"] = row["kmeans_cost"] / task.plain_cost if has_price else math.nan
-    if fit.status == OK and math.isnan(row["kmeans_cost"]):
-        row["note"] = "clusters overlap"
-    elif fit.status == OK and row["n_clusters"] != task.n_clusters:
-        row["note"] = f"{row['n_clusters']} clusters"
-    return row | {"keeps": task.keeps(row)}
-
-
-def not_tried(candidate: Candidate, task: Task, note: str) -> dict:
-    """The row of a configuration that was not tried, with the reason."""
-    return _run(candidate, task, None, Fit(NOT_TRIED, note))
+    run: dict[str, Any] = {"method": candidate.method, "parameters": in_words(candidate.parameters), "seed": seed}
+    run |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
+    run |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "least_multiple", "assignment_gap"), math.nan)
+    has_price = run["n_clusters"] == task.n_clusters and task.plain_cost > 0
+    run["price"] = run["kmeans_cost"] / task.plain_cost if has_price else math.nan
+    if fit.status == OK and math.isnan(run["kmeans_cost"]):
+        run["note"] = "clusters overlap"
+    elif fit.status == OK and run["n_clusters"] != task.n_clusters:
+        run["note"] = f"{run['n_clusters']} clusters"
+    return run | {"keeps": task.keeps(run)}
