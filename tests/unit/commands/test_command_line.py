@@ -7,29 +7,27 @@ import sys
 
 import pytest
 
-from clusterlets import __main__ as command_line
 from clusterlets.steps.options import STEPS
 
 
 @pytest.mark.parametrize("step", STEPS)
-def test_every_option_of_every_step_is_explained(step, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        command_line.main([step, "--help"])
-    assert stopped.value.code == 0
-    options = capsys.readouterr().out.split("options:")[1].split("\n  -")
+def test_every_option_of_every_step_is_explained(step, run):
+    status, output, _ = run(step, "--help")
+    assert status == 0
+    options = output.split("options:")[1].split("\n  -")
     assert len(options) > 2
     for option in options[1:]:
         assert len(option.split()) > 2, f"{step}: {option}"
 
 
-def test_without_a_command_the_commands_are_listed(capsys):
-    assert command_line.main([]) == 0
-    assert "extract-clusterlets" in capsys.readouterr().out
+def test_without_a_command_the_commands_are_listed(run):
+    status, output, _ = run()
+    assert status == 0 and "extract-clusterlets" in output
 
 
-def test_an_unknown_step_is_named(capsys):
-    assert command_line.main(["mach-pinball"]) == 2
-    assert "'mach-pinball'" in capsys.readouterr().err
+def test_an_unknown_step_is_named(run):
+    status, _, error = run("mach-pinball")
+    assert status == 2 and "'mach-pinball'" in error
 
 
 LOCALES = {
@@ -61,10 +59,10 @@ def test_in_every_locale_all_names_are_printed_and_files_are_utf_8(tmp_path):
     assert status == 1 and r"no column 'gr\xf6\xdfen'" in printed and "Traceback" not in printed
 
 
-def test_a_system_error_is_one_line(tmp_path, capsys):
+def test_a_system_error_is_one_line(tmp_path, run):
     (tmp_path / "file").touch()
     receipt = tmp_path / "file" / "receipt.json"
     options = ["--dataset", "iris", "--raw-dir", str(tmp_path / "raw"), "--receipt-path", str(receipt)]
-    assert command_line.main(["fetch-dataset", *options]) == 1
-    error = capsys.readouterr().err
-    assert error.startswith(f"clusterlets fetch-dataset: {receipt} cannot be written or read (") and "Traceback" not in error
+    status, _, error = run("fetch-dataset", *options)
+    assert status == 1 and error.startswith(f"clusterlets fetch-dataset: {receipt} cannot be written or read (")
+    assert "Traceback" not in error

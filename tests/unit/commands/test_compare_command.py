@@ -7,7 +7,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from clusterlets import __main__ as command_line
 from clusterlets.analysis import differences
 
 COMPARISON = (
@@ -48,10 +47,15 @@ def folders(tmp_path):
     return reference, tmp_path / "results"
 
 
-def compare(capsys, reference, results, *options):
-    status = command_line.main(["compare", str(reference), str(results), *options])
-    captured = capsys.readouterr()
-    return status, captured.out + captured.err
+@pytest.fixture
+def compare(run):
+    """Compare two folders; returns the status, and the output followed by the errors."""
+
+    def compare_folders(*arguments):
+        status, output, error = run("compare", *map(str, arguments))
+        return status, output + error
+
+    return compare_folders
 
 
 def change(results, file, old, new):
@@ -72,29 +76,19 @@ def rewrite(folder, **parts):
     (folder / "manifest.json").write_text(json.dumps(content))
 
 
-def test_equal_runs_are_equal(folders, capsys):
-    status, text = compare(capsys, *folders)
+def test_equal_runs_are_equal(folders, compare):
+    status, text = compare(*folders)
     assert status == 0
     assert text.startswith("The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different")
     assert "Other promised files and folders of cells, by their hashes: 4 same, 0 different.\n" in text
     assert "The same settings, data, versions and processor." in text and "cause" not in text and "Not promised" not in text
 
 
-@pytest.mark.parametrize(
-    "option",
-    [
-        ["--tolerance", "nan"],
-        ["--tolerance", "-1"],
-        ["--tolerance", "1_0"],
-        ["--most", "1.5"],
-    ],
-    ids="".join,
-)
-def test_an_invalid_tolerance_or_limit_is_refused(folders, capsys, option):
-    with pytest.raises(SystemExit) as stopped:
-        compare(capsys, *folders, *option)
-    error = capsys.readouterr().err
-    assert stopped.value.code == 2 and f"argument {option[0]}: '{option[1][:60]}' is no" in error
+@pytest.mark.parametrize("option", ["--tolerance nan", "--tolerance -1", "--tolerance 1_0", "--most 1.5"])
+def test_an_invalid_tolerance_or_limit_is_refused(folders, compare, option):
+    name, value = option.split()
+    status, error = compare(*folders, name, value)
+    assert status == 2 and f"argument {name}: '{value}' is no" in error
 
 
 SWAPPED = "credit,8,0.5\npima,9,0.25\n"
@@ -111,20 +105,20 @@ SWAPPED = "credit,8,0.5\npima,9,0.25\n"
         ("0.25", "none", 0, "pima: deviation: 0.25 -> none"),
     ],
 )
-def test_any_other_byte_is_a_difference(folders, capsys, old, new, near, shown):
+def test_any_other_byte_is_a_difference(folders, compare, old, new, near, shown):
     change(folders[1], "tables/t2.csv", old, new)
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 1 and f"tables/t2.csv: {shown}" in output
     assert f"1 the same to the last digit, {near} equal to 1e-09, {1 - near} different." in output
     assert output.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of the code: ")
-    assert compare(capsys, *folders, "--tolerance", "1e-9")[0] == 1 - near
+    assert compare(*folders, "--tolerance", "1e-9")[0] == 1 - near
 
 
-def test_with_a_tolerance_hashes_decide_nothing(folders, capsys):
+def test_with_a_tolerance_hashes_decide_nothing(folders, compare):
     change(folders[1], "tables/t2.csv", "0.25", "0.2500001")
     rewrite(folders[1], files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
-    assert compare(capsys, *folders, "--tolerance", "1e-9")[0] == 1
-    status, output = compare(capsys, *folders, "--tolerance", "1e-6")
+    assert compare(*folders, "--tolerance", "1e-9")[0] == 1
+    status, output = compare(*folders, "--tolerance", "1e-6")
     assert status == 0 and "3 same, 1 different" in output
 
 
@@ -132,13 +126,13 @@ STATISTICS = "ranking,better,worse,p_value\nmatchers,C,D,0.001953125\nmatchers,C
 
 
 @pytest.mark.parametrize(("value", "status"), [("0.0019531250000000004", 0), ("0.0019531", 1), ("", 1)])
-def test_statistics_are_promised_within_a_tolerance(folders, capsys, value, status):
+def test_statistics_are_promised_within_a_tolerance(folders, compare, value, status):
     for folder in folders:
         (folder / "statistics").mkdir()
         (folder / "statistics/wilcoxon.csv").write_text(STATISTICS)
-    assert "1 table promised within a tolerance: 1 within it." in compare(capsys, *folders)[1]
+    assert "1 table promised within a tolerance: 1 within it." in compare(*folders)[1]
     change(folders[1], "statistics/wilcoxon.csv", "0.001953125", value)
-    actual_status, output = compare(capsys, *folders)
+    actual_status, output = compare(*folders)
     assert actual_status == status and f"1 table promised within a tolerance: {1 - status} within it." in output
     assert ("statistics/wilcoxon.csv: D: p_value" in output) == bool(status)
 
@@ -149,33 +143,33 @@ def test_coordinates_of_a_drawing_are_promised_within_a_larger_tolerance():
     assert {differences.tolerance_of(name) for name in ("statistics/mean_ranks.csv", "runs.csv", "sensitivity.csv")} == {0}
 
 
-def test_promised_files_other_than_tables_are_compared_by_hash(folders, capsys):
+def test_promised_files_other_than_tables_are_compared_by_hash(folders, compare):
     cells = MANIFEST["files"]["numbers"]
     rewrite(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 1 and "by their hashes: 3 same, 1 different, 1 run only." in output
     assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
     assert "by their hashes, run only (1):\n  tables/t2.tex\n" in output
 
 
-def test_figures_and_pages_do_not_count_as_a_difference(folders, capsys):
+def test_figures_and_pages_do_not_count_as_a_difference(folders, compare):
     rewrite(folders[1], files__figures={"figures/f.png": "4"}, files__sources={"report.html": "1"})
     rewrite(folders[0], files__sources={"report.html": "2"})
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 0 and "Not promised: 2 figures and pages of 2 differ." in output
 
 
-def test_accounts_and_files_that_are_not_promised_are_ignored(folders, capsys):
+def test_accounts_and_files_that_are_not_promised_are_ignored(folders, compare):
     for folder in folders:
         for file in ("accounts/steps.csv", "demo/tables/t2.csv", "notes.csv"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_text(f"a,b\n1,{len(str(folder))}\n")
-    assert compare(capsys, *folders)[0] == 0
+    assert compare(*folders)[0] == 0
     for folder in folders:
         (folder / "manifest.json").unlink()
         shutil.rmtree(folder / "demo")
         (folder / "notes.csv").unlink()
-    assert compare(capsys, *folders)[0] == 0
+    assert compare(*folders)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -197,15 +191,15 @@ def test_accounts_and_files_that_are_not_promised_are_ignored(folders, capsys):
         ({}, "a change of the code: settings, data, versions and processor are the same"),
     ],
 )
-def test_the_likely_cause_is_named(folders, capsys, changes, cause):
+def test_the_likely_cause_is_named(folders, compare, changes, cause):
     """Other settings, versions or data are listed, but are no difference by themselves."""
     rewrite(folders[1], **changes)
-    status_before, output = compare(capsys, *folders)
+    status_before, output = compare(*folders)
     assert status_before == 0 and "cause" not in output
     for name in changes:
         assert f"\n  {name.replace('__', '.')}: " in output
     change(folders[1], "comparison.csv", "9,close", "5,differs")
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 1
     lines = output.splitlines()
     assert lines[:2] == ["Verdicts: 1 of 3 changed:", "  comparison.csv: C, size: verdict: close -> differs"]
@@ -220,10 +214,10 @@ def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
     assert differences.compare_tables("f", frames[0], frames[2], tolerance=1e-3).empty
 
 
-def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders, capsys):
+def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders, compare):
     change(folders[1], "comparison.csv", "9,close", "9.1,reproduced")
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 1
     verdict, numbers = output.split("Verdicts: 1 of 3 changed:")[1].split("numbers, the largest share first (2):")
     assert "comparison.csv: C, size: verdict: close -> reproduced" in verdict
@@ -231,21 +225,21 @@ def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders,
     assert numbers.index(small) < numbers.index(large)
 
 
-def test_most_limits_what_is_shown(folders, capsys):
+def test_most_limits_what_is_shown(folders, compare):
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
     change(folders[1], "tables/t2.csv", "0.5", "0.7")
-    output = compare(capsys, *folders, "--most", "1")[1]
+    output = compare(*folders, "--most", "1")[1]
     assert "credit: deviation" in output and "pima: deviation" not in output and "and 1 more" in output
     (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "limits": {"seconds": 60}}}))
-    output = compare(capsys, *folders, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
+    output = compare(*folders, "--most", "1")[1].split("settings, data, versions and processor that differ (2):")[1]
     assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in output and "tau" not in output
 
 
-def test_what_only_one_side_has_is_listed_once(folders, capsys):
+def test_what_only_one_side_has_is_listed_once(folders, compare):
     change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
     change(folders[1], "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
     (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 1 and "on one side only (4):" in output
     for line in (
         "claims.csv: all: all: present -> absent",
@@ -282,8 +276,8 @@ def fewer(folders):
     return folders
 
 
-def test_runs_on_different_datasets_are_compared_on_those_they_share(fewer, capsys):
-    status, output = compare(capsys, *fewer)
+def test_runs_on_different_datasets_are_compared_on_those_they_share(fewer, compare):
+    status, output = compare(*fewer)
     assert status == 0
     lines = output.splitlines()
     assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {fewer[0]} has 1 more, {fewer[1]} 0."
@@ -294,59 +288,59 @@ def test_runs_on_different_datasets_are_compared_on_those_they_share(fewer, caps
         "Other promised files and folders of cells, by their hashes: 1 same, 0 different.",
     ]
     assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in output
-    assert compare(capsys, *reversed(fewer))[0] == 0
+    assert compare(*reversed(fewer))[0] == 0
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [("comparison.csv", "size,8", "size,7"), ("tables/t2.csv", "0.25", "0.26")])
-def test_rows_of_shared_datasets_decide(fewer, capsys, file, old, new):
+def test_rows_of_shared_datasets_decide(fewer, compare, file, old, new):
     change(fewer[1], file, old, new)
-    status, output = compare(capsys, *fewer)
+    status, output = compare(*fewer)
     assert status == 1 and "1 different" in output and "numbers, the largest share first (1):" in output
     (fewer[1] / "tables/t2.csv").unlink()
     (fewer[1] / "claims.csv").unlink()  # averages, which are not compared
-    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(capsys, *fewer)[1]
+    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(*fewer)[1]
 
 
-def test_cells_of_shared_datasets_decide(fewer, capsys):
+def test_cells_of_shared_datasets_decide(fewer, compare):
     rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
-    assert compare(capsys, *fewer)[0] == 0
+    assert compare(*fewer)[0] == 0
     rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
-    status, output = compare(capsys, *fewer)
+    status, output = compare(*fewer)
     assert status == 1 and "0 same, 1 different" in output
     assert "Likely cause: a change of the code: " in output  # other datasets do not affect these rows
 
 
-def test_runs_with_nothing_in_common_cannot_be_compared(fewer, capsys):
+def test_runs_with_nothing_in_common_cannot_be_compared(fewer, compare):
     for file in ("comparison.csv", "tables/t2.csv"):
         (fewer[0] / file).unlink()
-    status, output = compare(capsys, *fewer)  # averages over different datasets
+    status, output = compare(*fewer)  # averages over different datasets
     assert status == 2 and "of which dataset" in output
     (fewer[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
-    status, output = compare(capsys, *fewer)
+    status, output = compare(*fewer)
     assert status == 2 and "no dataset in common" in output and "tables" not in output
 
 
-def test_without_a_manifest_the_tables_are_still_compared(folders, capsys):
+def test_without_a_manifest_the_tables_are_still_compared(folders, compare):
     (folders[1] / "manifest.json").unlink()
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 0 and "there is no" in output and "manifest.json" in output
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
-    status, output = compare(capsys, *folders)
+    status, output = compare(*folders)
     assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {folders[1]}." in output
 
 
 @pytest.mark.parametrize("fault", ["no folder", "no table", "another folder", "a broken table"])
-def test_what_cannot_be_compared_has_a_status_of_its_own(folders, capsys, tmp_path, fault):
+def test_what_cannot_be_compared_has_a_status_of_its_own(folders, compare, tmp_path, fault):
     (tmp_path / "empty").mkdir()
     if fault == "a broken table":
         (folders[1] / "comparison.csv").write_text("")
     others = {"no folder": (folders[0], tmp_path / "nowhere"), "no table": (tmp_path / "empty", folders[1])}
     others["another folder"] = folders[0], tmp_path
-    status, output = compare(capsys, *others.get(fault, folders))
+    status, output = compare(*others.get(fault, folders))
     assert status == 2 and "clusterlets compare:" in output and "Traceback" not in output
 
 
-def test_the_committed_reference_can_be_compared_with_itself(capsys):
+def test_the_committed_reference_can_be_compared_with_itself(compare):
     reference = Path(__file__).resolve().parents[3] / "reference" / "paper"
-    assert compare(capsys, reference, reference)[0] == 0
+    assert compare(reference, reference)[0] == 0
     assert "/" not in json.dumps(json.loads((reference / "manifest.json").read_text())["settings"])

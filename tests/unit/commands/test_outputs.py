@@ -1,6 +1,7 @@
 """Where commands write: never over a file that they read, and to standard output for ``-o -``."""
 
 import os
+import re
 from pathlib import Path
 
 import numpy as np
@@ -8,9 +9,7 @@ import pandas as pd
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.commands import archive, export
 from clusterlets.commands.options import STANDARD_OUTPUT, files_below, refuse_files
-from clusterlets.errors import ClusterletsError
 
 METHOD = """
 import numpy as np
@@ -42,11 +41,11 @@ def link(kind, target, name):
 @pytest.mark.parametrize("kind", [None, "symbolic", "hard"])
 @pytest.mark.parametrize(("option", "name"), [("-o", "a.csv"), ("--plot", "a.png"), ("--report", "a.html")])
 @pytest.mark.parametrize(("read", "what"), [("people.csv", "the table itself"), ("mine.py", "the method's own file")])
-def test_cluster_never_writes_over_what_it_reads(read, what, option, name, kind, capsys):
+def test_cluster_never_writes_over_what_it_reads(read, what, option, name, kind, run):
     file = f"./{read}" if kind is None else link(kind, read, name)
     before = Path(read).read_bytes()
-    assert command_line.main([*CLUSTER, option, file]) == 1
-    assert f"{file} is {what}, which would be lost" in capsys.readouterr().err
+    status, _, error = run(*CLUSTER, option, file)
+    assert status == 1 and f"{file} is {what}, which would be lost" in error
     assert Path(read).read_bytes() == before
 
 
@@ -60,16 +59,16 @@ def test_cluster_never_writes_over_what_it_reads(read, what, option, name, kind,
         (["-o", "new", "--save", "model.json"], "model.json is no clustering"),
     ],
 )
-def test_assign_never_writes_over_what_it_reads_or_writes(options, message, capsys):
+def test_assign_never_writes_over_what_it_reads_or_writes(options, message, run):
     Path("model.json").write_text("{}")
-    assert command_line.main(["assign", "model.json", "people.csv", *options]) == 1
-    assert message in capsys.readouterr().err
+    status, _, error = run("assign", "model.json", "people.csv", *options)
+    assert status == 1 and message in error
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "model.json", "people.csv"]
     assert Path("model.json").read_text() == "{}"
 
 
 @pytest.mark.parametrize("read", ["mine.yaml", "mine.py", "weights.csv", "people.csv", "results/mine/runs.csv"])
-def test_export_never_writes_over_what_the_run_was_made_from(read, capsys):
+def test_export_never_writes_over_what_the_run_was_made_from(read, run):
     Path("results/mine").mkdir(parents=True)
     for file in ("results/mine/runs.csv", "weights.csv"):
         Path(file).write_text("x\n")
@@ -78,18 +77,18 @@ def test_export_never_writes_over_what_the_run_was_made_from(read, capsys):
     Path("mine.yaml").write_text(f"results: results/mine\ndatasets: [{table}]\nmethods: [{method}]\nk: [2]\n")
     before = Path(read).read_bytes()
     options = "--config mine.yaml --dataset people.sex --method dealt -k 2 -o".split()
-    with pytest.raises(ClusterletsError, match="a is .*, which would be lost"):
-        export.main([*options, link("hard", read, "a")])
+    status, _, error = run("export", *options, link("hard", read, "a"))
+    assert status == 1 and re.search("a is .*, which would be lost", error)
     assert Path(read).read_bytes() == before
 
 
-def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow():
+def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):
     Path("results").mkdir()
     Path("results/report.html").write_text("page")
     os.symlink(Path(command_line.__file__), "main.zip")
     for output in ("results/report.html", "main.zip"):
-        with pytest.raises(ClusterletsError, match=f"{output} is a file of the (results|workflow), which would be lost"):
-            archive.main(["--results", "results", "-o", output])
+        status, _, error = run("archive", "--results", "results", "-o", output)
+        assert status == 1 and re.search(f"{output} is a file of the (results|workflow), which would be lost", error)
     assert Path("results/report.html").read_text() == "page" and "def main" in Path(command_line.__file__).read_text()
 
 
@@ -99,11 +98,9 @@ def test_a_new_file_and_standard_output_replace_nothing():
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "people.csv"]
 
 
-def test_a_dash_is_standard_output_which_then_holds_the_table_alone(capsys):
-    command_line.main([*CLUSTER, "-o", "labels.csv"])
-    account, _ = capsys.readouterr()
-    assert command_line.main([*CLUSTER, "-o", "-"]) == 0
-    out, err = capsys.readouterr()
-    assert out == Path("labels.csv").read_text()
-    assert err == account.replace("labels.csv", "standard output")
+def test_a_dash_is_standard_output_which_then_holds_the_table_alone(run):
+    _, account, _ = run(*CLUSTER, "-o", "labels.csv")
+    status, output, error = run(*CLUSTER, "-o", "-")
+    assert status == 0 and output == Path("labels.csv").read_text()
+    assert error == account.replace("labels.csv", "standard output")
     assert not Path("-").exists()

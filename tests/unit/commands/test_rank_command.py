@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clusterlets import __main__ as command_line
 from clusterlets.analysis import leaderboard
 from clusterlets.commands import rank
 from clusterlets.grid.configuration import CONFIGURATION, check_configuration, read_configuration
@@ -127,16 +126,21 @@ def test_a_tables_name_stands_for_all_its_groups_and_an_id_for_one(mine):
     assert check_configuration(wanted, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
 
 
-def refusal(capsys, *arguments):
-    status = command_line.main(["rank", *arguments])
-    captured = capsys.readouterr()
-    assert status == 1 and not captured.out and captured.err.count("\n") == 1
-    return captured.err.removeprefix("clusterlets rank: ").strip()
+@pytest.fixture
+def refusal(run):
+    """The line in which the command says why it ranks nothing."""
+
+    def run_in_vain(*arguments):
+        status, output, error = run("rank", *arguments)
+        assert status == 1 and not output and error.count("\n") == 1
+        return error.removeprefix("clusterlets rank: ").strip()
+
+    return run_in_vain
 
 
-def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(mine, capsys):
+def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(mine, refusal):
     def message_for(file="mine.py", *options):
-        return refusal(capsys, file, "--reference", "reference", *options)
+        return refusal(file, "--reference", "reference", *options)
 
     assert message_for("nobody.py") == "There is no file nobody.py, which should hold a method."
     (mine / "empty.py").write_text("")
@@ -152,14 +156,12 @@ def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(mine, capsys)
     assert not (mine / "results").exists()
 
 
-def test_a_missing_or_an_older_reference_is_named(mine, capsys):
-    assert refusal(capsys, "mine.py", "--reference", "nowhere").startswith(
-        "There is no nowhere/leaderboard_points.csv to compare with"
-    )
+def test_a_missing_or_an_older_reference_is_named(mine, refusal):
+    assert refusal("mine.py", "--reference", "nowhere").startswith("There is no nowhere/leaderboard_points.csv to compare with")
     OTHERS.drop(columns="deviation_max").to_csv(mine / "reference/leaderboard_points.csv", index=False)
-    assert "whose leaderboard had other rules" in refusal(capsys, "mine.py", "--reference", "reference")
+    assert "whose leaderboard had other rules" in refusal("mine.py", "--reference", "reference")
 
 
-def test_an_installed_package_has_no_workflow(mine, capsys, monkeypatch):
+def test_an_installed_package_has_no_workflow(mine, refusal, monkeypatch):
     monkeypatch.setattr(rank, "_CHECKOUT", mine)
-    assert "in a clone of the repository" in refusal(capsys, "mine.py")
+    assert "in a clone of the repository" in refusal("mine.py")

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_wine
 
-from clusterlets import __main__ as command_line
 from clusterlets import methods
 from clusterlets.commands import tune as tune_command
 from clusterlets.commands.tune import command
@@ -34,28 +33,23 @@ def wine(tmp_path, monkeypatch):
     return frame
 
 
-def run(capsys, *arguments):
-    status = command_line.main(list(arguments))
-    return status, *capsys.readouterr()
-
-
 CHOSEN = "alcohol,malic_acid,ash,proline,hue"
 
 
 @pytest.mark.parametrize("sensitive", [["target"], ["target", "cellar"]])
-def test_the_printed_command_gives_the_printed_numbers(wine, capsys, tmp_path, sensitive):
+def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sensitive):
     wine["cellar"] = np.where(np.arange(len(wine)) % 3 > 0, "south", "north")
     wine.to_csv("wine.csv", index=False)
     columns = [word for name in sensitive for word in ("--sensitive", name)]
     options = [*columns, "--features", CHOSEN, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
     options += ["--max-deviation", ".05", "--minutes", "2"]
-    status, output, _ = run(capsys, "tune", "wine.csv", *options, "--report", "wine.html")
+    status, output, _ = run("tune", "wine.csv", *options, "--report", "wine.html")
     assert status == 0 and Path("wine.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     (line,) = [line for line in output.splitlines() if line.startswith("  clusterlets cluster wine.csv ")]
     price, deviation, smallest = re.search(
         r"^.* (\S+) times the .* deviation (\S+), smallest cluster (\d+)", output, re.M
     ).groups()
-    status, account, _ = run(capsys, *shlex.split(line)[1:], "-o", "labels.csv")
+    status, account, _ = run(*shlex.split(line)[1:], "-o", "labels.csv")
     labels = pd.read_csv("labels.csv")["cluster"]
     off = [
         abs(pd.crosstab(labels, wine[name], normalize="index") - wine[name].value_counts(normalize=True)).max(axis=None)
@@ -83,8 +77,8 @@ def check_files(configurations, picture):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_where_no_time_is_left_nothing_is_recommended(wine, capsys):
-    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
+def test_where_no_time_is_left_nothing_is_recommended(wine, run):
+    status, output, error = run("tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
     assert "features: alcohol," in output and "note: left out (--features names columns to keep): bottle_id" in output
     assert "warning: proline spreads " in output
     assert status == 1 and "(not_tried " in error and "allow more minutes" in error
@@ -93,10 +87,10 @@ def test_where_no_time_is_left_nothing_is_recommended(wine, capsys):
 
 @pytest.mark.parametrize("option", ["-o", "--plot"])
 @pytest.mark.parametrize("file", ["wine.csv/front.png", "folder.png"])
-def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, capsys, monkeypatch, option, file):
+def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, run, monkeypatch, option, file):
     Path("folder.png").mkdir()
     monkeypatch.setattr("clusterlets.tuning.tune", None)
-    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", option, file)
+    status, output, error = run("tune", "wine.csv", "--sensitive", "target", option, file)
     assert (status, output) == (1, "") and "cannot be written" in error and error.count("\n") == 1
     assert {path.name for path in Path().iterdir()} == {"wine.csv", "folder.png"}
 
@@ -110,7 +104,7 @@ def foreground():
 
 
 @pytest.mark.parametrize(("signum", "is_ignored"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
-def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch, foreground, signum, is_ignored):
+def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, foreground, signum, is_ignored):
     """Also if the exception is lost, as Python ignores those in a destructor: then before the next fit."""
 
     class Interrupting:
@@ -131,7 +125,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     monkeypatch.setattr("clusterlets.commands.tune._Progress", Interrupting)
     options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
-    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
+    status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert status == 128 + signum and "interrupted" in error and "This command repeats the run" in output
     front = pd.read_csv("front.csv")
@@ -146,7 +140,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, capsys, monkeypatch,
         ("clusterlets.tuning.front.draw", signal.SIGINT, "the files above are complete"),
     ],
 )
-def test_an_interruption_after_the_fits_loses_nothing(wine, capsys, monkeypatch, foreground, signum, target, message):
+def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, foreground, signum, target, message):
     """While they are ranked and written. The report, which fits again, is left out in the second case."""
     module, _, name = target.rpartition(".")
     function, called = getattr(importlib.import_module(module), name), []
@@ -161,7 +155,7 @@ def test_an_interruption_after_the_fits_loses_nothing(wine, capsys, monkeypatch,
     monkeypatch.setattr(trials, "candidates", lambda names, task: plan(names, task)[:2])
     monkeypatch.setattr(target, interrupt_once)
     options = ["--features", CHOSEN, "--seeds", "2", "-o", "front.csv", "--plot", "front.png", "--report", "page.html"]
-    status, output, error = run(capsys, "tune", "wine.csv", "--sensitive", "target", *options)
+    status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
     assert (status, len(called)) == (128 + signum, 1) and message in error and "This command repeats the run" in output
     assert pd.read_csv("front.csv")["runs"].sum() >= 2 and Path("front.png").exists()
     assert Path("page.html").exists() == ("_by_configuration" in target)
@@ -171,12 +165,12 @@ def test_an_interruption_after_the_fits_loses_nothing(wine, capsys, monkeypatch,
     ("target", "signum"),
     [("clusterlets.tuning.least_plain_cost", signal.SIGTERM), ("clusterlets.tuning.trials._load", signal.SIGINT)],
 )
-def test_an_interruption_before_the_first_fit_says_so(wine, capsys, monkeypatch, foreground, signum, target):
+def test_an_interruption_before_the_first_fit_says_so(wine, run, monkeypatch, foreground, signum, target):
     def interrupt(*_):
         signal.raise_signal(signum)
 
     monkeypatch.setattr(target, interrupt)
-    status, _, error = run(capsys, "tune", "wine.csv", "--sensitive", "target")
+    status, _, error = run("tune", "wine.csv", "--sensitive", "target")
     assert (status, error) == (
         128 + signum,
         "clusterlets tune: interrupted when no fit had finished; there is nothing to recommend.\n",
@@ -203,10 +197,9 @@ def test_different_requests_have_different_files():
 
 
 @pytest.mark.parametrize("option", ["--clusters 1", "--max-deviation 2", "--minutes 0"])
-def test_numbers_out_of_range_are_refused(wine, capsys, option):
-    with pytest.raises(SystemExit):
-        command_line.main(["tune", "wine.csv", "--sensitive", "target", *option.split()])
-    assert f"argument {option.split()[0]}: '{option.split()[1]}' is not " in capsys.readouterr().err
+def test_numbers_out_of_range_are_refused(wine, run, option):
+    status, _, error = run("tune", "wine.csv", "--sensitive", "target", *option.split())
+    assert status == 2 and f"argument {option.split()[0]}: '{option.split()[1]}' is not " in error
 
 
 def test_a_command_survives_the_shell():

@@ -5,7 +5,6 @@ import subprocess
 import pytest
 from snakemake.cli import get_argument_parser
 
-from clusterlets import __main__ as command_line
 from clusterlets.commands import why
 
 PARAMETERS = "Params have changed since last execution: Union of exclusive params before and now across all output: "
@@ -89,11 +88,11 @@ def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
     assert why.explain("Nothing to be done").startswith("Nothing would run")
 
 
-def test_only_the_last_line_of_snakemakes_traceback_is_shown(monkeypatch, capsys):
+def test_only_the_last_line_of_snakemakes_traceback_is_shown(monkeypatch, run):
     printed = b"Using profile x\nTraceback (most recent call last):\n  File 'a', line 1\n\nFileNotFoundError: '/no/home'\n\n"
     monkeypatch.setattr(subprocess, "run", lambda command, **_: subprocess.CompletedProcess(command, 1, printed))
-    assert command_line.main(["why", "a.csv"]) == 1
-    assert capsys.readouterr().err.endswith("what it would do:\nUsing profile x\nFileNotFoundError: '/no/home'\n")
+    status, _, error = run("why", "a.csv")
+    assert status == 1 and error.endswith("what it would do:\nUsing profile x\nFileNotFoundError: '/no/home'\n")
 
 
 @pytest.fixture
@@ -112,20 +111,21 @@ def commands(monkeypatch):
 OTHERS = [option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._ALLOWED]
 
 
-def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(commands, capsys):
+def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(commands, run):
     assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(OTHERS)
     refused = [[option] for option in OTHERS if option not in ("-h", "--help")]
     refused += [[f"{option}=a"] for option in OTHERS if option.startswith("--") and option != "--help"]
     refused += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"], ["--config", "k=[2]", "--report", "a"]]
     for options in refused:
-        assert command_line.main(["why", "a.csv", *options]) == 1, options
-        assert "so nothing was checked" in capsys.readouterr().err
+        status, _, error = run("why", "a.csv", *options)
+        assert status == 1 and "so nothing was checked" in error, options
     assert commands == []
 
 
-def test_options_that_choose_the_work_reach_snakemake(commands, capsys):
+def test_options_that_choose_the_work_reach_snakemake(commands, run):
     snakemake_options = {option for action in get_argument_parser()._actions for option in action.option_strings}
     assert set(why._ALLOWED) <= snakemake_options
     options = ["-F", "--config", "exclude=nbfi,adult", "tol=1e-4", "--configfile=a.yaml"]
-    assert command_line.main(["why", "a.csv", *options]) == 0 and capsys.readouterr().out.startswith("Nothing would run")
+    status, output, _ = run("why", "a.csv", *options)
+    assert status == 0 and output.startswith("Nothing would run")
     assert commands[0][-6:] == ["a.csv", *options] and "--dry-run" in commands[0]
