@@ -1,6 +1,7 @@
 """``clusterlets cluster people.csv --sensitive sex``: a fair clustering of your own table, and an account of it."""
 
 import argparse
+import functools
 import importlib
 import shlex
 import sys
@@ -78,7 +79,8 @@ def main(arguments: list[str]) -> int:
 
     from clusterlets.algorithms.compiled import before_compiling
 
-    with before_compiling(_announce_compilation):
+    note = "clusterlets cluster: compiling for this machine, once; this may take half a minute."
+    with before_compiling(functools.partial(print, note, file=sys.stderr, flush=True)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
             fitted = _estimator(options).fit(own.X, sensitive_features=own.sensitive)
@@ -108,10 +110,6 @@ def main(arguments: list[str]) -> int:
             write_bytes(options.report, _page(options, command, summary, own, fitted).encode())
         print(f"report: {options.report}", file=stream)
     return 0
-
-
-def _announce_compilation() -> None:
-    print("clusterlets cluster: compiling for this machine, once; this may take half a minute.", file=sys.stderr, flush=True)
 
 
 def _page(options: argparse.Namespace, command: str, summary: Account, own: OwnTable, fitted) -> str:

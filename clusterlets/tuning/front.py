@@ -34,7 +34,13 @@ def draw(tuned: "Tuned") -> Figure:
     figure, (axes,) = panels(1, per_row=1, height=5.2)
     limit = tuned.task.asked.bounds.get("max_deviation")
     limit = None if limit is None or isinstance(limit, Mapping) else float(limit)
-    _draw_axes(axes, priced, limit)
+    set_root_axis(axes, 1.15 * max(priced["deviation_max"].max(), limit or 0, 0.01), _TICKS)
+    highest = 1.08 * max(1.2, priced["price"].max())
+    axes.set_yscale("log")
+    axes.set_ylim(min(highest**-0.04, 0.99 * priced["price"].min()), highest)
+    set_round_ticks(axes.yaxis, 8)
+    if limit is not None:
+        axes.axvline(limit, color="0.35", lw=0.8, ls="--", zorder=1)
     for name, points in priced.groupby("method", sort=False):
         color, marker = styles[str(name)]
         axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
@@ -56,17 +62,6 @@ def draw(tuned: "Tuned") -> Figure:
     )
     _label(axes, pd.concat([front, priced[~priced["on_front"]]]))
     return figure
-
-
-def _draw_axes(axes: Axes, shown: pd.DataFrame, limit: float | None) -> None:
-    right = 1.15 * max(shown["deviation_max"].max(), limit or 0, 0.01)
-    set_root_axis(axes, right, _TICKS)
-    highest = 1.08 * max(1.2, shown["price"].max())
-    axes.set_yscale("log")
-    axes.set_ylim(min(highest**-0.04, 0.99 * shown["price"].min()), highest)
-    set_round_ticks(axes.yaxis, 8)
-    if limit is not None:
-        axes.axvline(limit, color="0.35", lw=0.8, ls="--", zorder=1)
 
 
 def _label(axes: Axes, points: pd.DataFrame) -> None:

@@ -61,21 +61,21 @@ def _quality(best) -> list[str]:
 
 def _comparison(tuned: "Tuned") -> str:
     """A line for half the limits, the limits, twice the limits, and no limit: the lowest price known for each."""
-    task, rows = tuned.task, []
+    task, runs = tuned.task, tuned.runs
+
+    def line(name: str, within: pd.DataFrame, otherwise: tuple[str, str, str]) -> tuple[str, ...]:
+        if within.empty:
+            return name, *otherwise
+        run = within.loc[within["price"].idxmin()]
+        return name, f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)
+
+    lines = []
     for name, multiple in task.asked.compared().items():
-        within = tuned.runs[[task.keeps(run, multiple) for run in tuned.runs.to_dict("records")]]
-        if len(within):
-            run = within.loc[within["price"].idxmin()]
-            rows.append((name, f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)))
-        else:
-            rows.append((name, "none known", "", ""))
-    below = tuned.runs[tuned.runs["price"] < 1]
-    if len(below):
-        run = below.loc[below["price"].idxmin()]
-        rows.append(("no limit", f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)))
-    else:
-        rows.append(("no limit", "1.000", "", f"{REFERENCE}, the best of {number_of_starts(len(task.X))} starts"))
-    frame = pd.DataFrame(rows, columns=["", "price", "deviation", "method"])
+        within = runs[[task.keeps(run, multiple) for run in runs.to_dict("records")]]
+        lines.append(line(name, within, ("none known", "", "")))
+    plain = f"{REFERENCE}, the best of {number_of_starts(len(task.X))} starts"
+    lines.append(line("no limit", runs[runs["price"] < 1], ("1.000", "", plain)))
+    frame = pd.DataFrame(lines, columns=["", "price", "deviation", "method"])
     return f"\n{frame.to_string(index=False)}\n"
 
 

@@ -201,41 +201,50 @@ def people(tmp_path, monkeypatch):
     return frame
 
 
-def run(capsys, *arguments):
-    status = command_line.main(list(arguments))
-    return status, *capsys.readouterr()
+@pytest.fixture
+def run(capsys):
+    """Run a command; returns its status, output and errors."""
+
+    def run_command(*arguments):
+        try:
+            status = command_line.main(list(arguments))
+        except SystemExit as end:  # argparse
+            status = end.code
+        return status, *capsys.readouterr()
+
+    return run_command
 
 
 SAVE = ("cluster", "old.csv", "--sensitive", "sex", "--scaling", "standard", "--method", "fair-limit", "-k", "3")
 SAVE += ("--max-deviation", "0.05", "--save", "people.json", "-o", "old_labels.csv")
 
 
-def test_the_commands_save_and_assign(people, capsys):
-    assert run(capsys, *SAVE)[0] == 0
-    status, output, _ = run(capsys, "assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
+def test_the_commands_save_and_assign(people, run):
+    assert run(*SAVE)[0] == 0
+    status, output, _ = run("assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
     assert status == 0 and "limits      kept by old and new rows together" in output
     old, new = (pd.read_csv(name)["cluster"].to_numpy() for name in ("old_labels.csv", "labels.csv"))
     assert keeps("fair-limit", np.concatenate([old, new]), SEX, Fraction(int((SEX[:N] == "f").sum()), N))
     assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + NEW
     one = people.iloc[:1]
     one.to_csv("new.csv", index=False)  # a single row, of one group
-    status, output, _ = run(capsys, "assign", "people.json", "new.csv")
+    status, output, _ = run("assign", "people.json", "new.csv")
     assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
 
 
-def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(people, capsys):
+def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(people, run):
     """The row numbers are those of the file; an empty cell is an error that names its line, and the way out."""
-    assert run(capsys, *SAVE, "--id", "person_id")[0] == 0
+    assert run(*SAVE, "--id", "person_id")[0] == 0
     labels = pd.read_csv("old_labels.csv")
     assert list(labels) == ["row", "person_id", "cluster"] and (labels["person_id"] == people["person_id"][:N]).all()
     new = pd.read_csv("new.csv").assign(person_id=people["person_id"][N:].to_numpy())
     new.loc[4, "pay"], new.loc[7, "sex"] = np.nan, None
     new.to_csv("new.csv", index=False)
     assign = ("assign", "people.json", "new.csv", "--id", "person_id", "-o", "labels.csv")
-    status, _, error = run(capsys, *assign)
+    status, _, error = run(*assign)
     assert status == 1 and "new.csv, line 6: column 'pay' is empty" in error
     assert "--drop-missing leaves out rows with empty cells" in error and "--features" not in error
-    status, output, _ = run(capsys, *assign, "--drop-missing")
+    status, output, _ = run(*assign, "--drop-missing")
     assert status == 0 and f"note: 1 of {NEW} rows lacks a value and was left out: pay" in output
     assert f"note: 1 of {NEW - 1} rows has no sensitive value and was left out" in output
     labels, kept = pd.read_csv("labels.csv"), np.delete(np.arange(NEW), [4, 7])
@@ -244,55 +253,48 @@ def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(
 
 
 @pytest.mark.parametrize("command", [("assign", "people.json", "new.csv"), SAVE, ("tune", "old.csv", "--sensitive", "sex")])
-def test_identifiers_that_cannot_be_kept_are_refused(people, capsys, monkeypatch, command):
+def test_identifiers_that_cannot_be_kept_are_refused(people, run, monkeypatch, command):
     monkeypatch.setattr("clusterlets.tuning.tune", None)
-    assert run(capsys, *SAVE)[0] == 0
-    status, _, error = run(capsys, *command, "--id", "person")
+    assert run(*SAVE)[0] == 0
+    status, _, error = run(*command, "--id", "person")
     assert status == 1 and "has no column 'person', which --id names" in error
-    status, _, error = run(capsys, *command, "--id", "cluster")
+    status, _, error = run(*command, "--id", "cluster")
     assert status == 1 and "the file with the clusters has a column of this name" in error
 
 
 @pytest.mark.parametrize("cells", [("", "5"), ("3,5", "4,5")])
-def test_messages_name_the_options_that_the_command_has(people, capsys, cells):
-    assert run(capsys, *SAVE)[0] == 0
+def test_messages_name_the_options_that_the_command_has(people, run, cells):
+    assert run(*SAVE)[0] == 0
     for name in ("old.csv", "new.csv"):
         table = pd.read_csv(name).astype({"pay": object})
         table.loc[[3, 5], "pay"] = cells
         table.to_csv(name, index=False)
     for command in (("assign", "people.json", "new.csv"), ("cluster", "old.csv", "--sensitive", "sex")):
-        parser_help = suppressed_exit(capsys, command[0], "--help")
+        parser_help = run(command[0], "--help")[1]
         for options in ((), ("--drop-missing",)):
-            status, _, error = run(capsys, *command, *options)
+            status, _, error = run(*command, *options)
             advised = set(re.findall(r"--[a-z-]+", error))
             assert status == (cells[0] != "" or not options)
             assert advised <= set(re.findall(r"--[a-z-]+", parser_help)) - set(options)
 
 
-def suppressed_exit(capsys, *arguments):
-    """What a command prints before it ends by SystemExit."""
-    with pytest.raises(SystemExit):
-        command_line.main(list(arguments))
-    return capsys.readouterr().out
-
-
-def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, capsys):
+def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, run):
     groups = pd.DataFrame({"born": np.arange(N) % 2 + 1990, "new": np.arange(N) % 3 == 0})
     model = FairLimit(K, max_deviation=0.1, random_state=0).fit(people[["age", "pay"]][:N], sensitive_features=groups)
     model.saved().save("people.json")
     people[:N].join(groups).to_csv("new.csv", index=False)
-    status, output, _ = run(capsys, "assign", "people.json", "new.csv", "-o", "labels.csv")
+    status, output, _ = run("assign", "people.json", "new.csv", "-o", "labels.csv")
     assert status == 0 and "note: " not in output and "limits      kept" in output
     labels = model.assign(people[["age", "pay"]][:N], sensitive_features=groups)
     assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
-def test_what_the_commands_cannot_do_is_explained(people, capsys):
+def test_what_the_commands_cannot_do_is_explained(people, run):
     options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max-deviation", "0.05")]
-    status, _, error = run(capsys, *options)
+    status, _, error = run(*options)
     assert status == 1 and "--save has no effect with --method k-means" in error
-    assert run(capsys, *SAVE)[0] == 0
-    status, _, error = run(capsys, "assign", "old.csv", "new.csv")
+    assert run(*SAVE)[0] == 0
+    status, _, error = run("assign", "old.csv", "new.csv")
     assert status == 1 and "old.csv is no clustering" in error
-    status, _, error = run(capsys, "assign", "none.json", "new.csv")
+    status, _, error = run("assign", "none.json", "new.csv")
     assert status == 1 and "none.json" in error and "Traceback" not in error
