@@ -6,15 +6,7 @@ import tempfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from clusterlets.commands.options import (
-    STANDARD_OUTPUT,
-    add_output_files,
-    command_parser,
-    files_below,
-    refuse_files,
-    stream_for_people,
-    writing,
-)
+from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE
 from clusterlets.provenance import crate, crate_validation, manifest, packing
@@ -30,17 +22,17 @@ def main(arguments: list[str]) -> int:
     manifest promises, and what the run came from: software, settings, raw data by address and checksum. Raw data themselves
     are left out, as their licences differ.
     """
-    parser = command_parser("archive", main.__doc__)
+    parser = cli.parser("archive", main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
-    add_output_files(parser, output="default: <name of the folder>.crate.zip, here; - is standard output")
+    cli.add_output_files(parser, output="default: <name of the folder>.crate.zip, here; - is standard output")
     parser.add_argument("--agent", metavar="NAME", default=user(), help="who ran the workflow; default: git's user.name")
     options = parser.parse_args(arguments)
     output = options.output or f"{options.results.resolve().name}.crate.zip"
     inputs = [
-        *files_below("a file of the results", options.results),
-        *files_below("a file of the workflow", *(PACKAGE.parent / name for name in packing.SOURCE)),
+        *cli.files_below("a file of the results", options.results),
+        *cli.files_below("a file of the workflow", *(PACKAGE.parent / name for name in packing.SOURCE)),
     ]
-    refuse_files({"-o": output}, inputs)
+    cli.refuse_files({"-o": output}, inputs)
     if not options.agent:
         raise ClusterletsError(
             "An archive names who ran the workflow, and git has no user.name here: add `--agent 'Their name'`, or run `make "
@@ -50,7 +42,7 @@ def main(arguments: list[str]) -> int:
     own = packing.own_files(run)
     tables = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
     made_from = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *tables]
-    refuse_files({"-o": output}, [("a file that the run was made from", path) for path in made_from])
+    cli.refuse_files({"-o": output}, [("a file that the run was made from", path) for path in made_from])
     missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing:
         raise ClusterletsError(
@@ -66,16 +58,16 @@ def main(arguments: list[str]) -> int:
         faults = crate_validation.faults(trial)
     if faults:
         raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
-    if output == STANDARD_OUTPUT:
+    if output == cli.STANDARD_OUTPUT:
         sys.stdout.buffer.write(content)
     else:
-        with writing(output):
+        with cli.writing(output):
             write_bytes(output, content)
     print(
         f"{output}: {counted(len(source) + len(own) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
         f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}.",
-        file=stream_for_people(output),
+        file=cli.stream_for_people(output),
     )
     for dataset, contents in packing.personal_contents(run).items():
-        print(f"Of your table {dataset} it holds {contents}. May these be public?", file=stream_for_people(output))
+        print(f"Of your table {dataset} it holds {contents}. May these be public?", file=cli.stream_for_people(output))
     return 0

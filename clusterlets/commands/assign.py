@@ -7,15 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands import own_table
-from clusterlets.commands.options import (
-    add_output_files,
-    command_parser,
-    nonempty,
-    refuse_files,
-    stream_for_people,
-    writing,
-)
+from clusterlets.commands import cli, own_table
 from clusterlets.datasets import user_table
 from clusterlets.errors import ClusterletsError
 from clusterlets.text import counted
@@ -38,8 +30,8 @@ def main(arguments: list[str]) -> int:
     """Run the command; returns the exit status."""
     options = _parser().parse_args(arguments)
     own_table.check_options(options)
-    refuse_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
-    refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may update it
+    cli.refuse_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
+    cli.refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may update it
     from clusterlets.estimators import SavedClustering  # scikit-learn is slow to import
 
     saved = SavedClustering.load(options.model)
@@ -56,7 +48,7 @@ def main(arguments: list[str]) -> int:
         warnings.simplefilter("always", UserWarning)
         labels, missed = saved.assign(X, pd.DataFrame(values), remember=True)
     notes += [str(warning.message) for warning in caught]
-    stream = stream_for_people(options.output)
+    stream = cli.stream_for_people(options.output)
     lines = [
         f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(sizes_before), 'cluster')} of {saved.method}"
     ]
@@ -71,7 +63,7 @@ def main(arguments: list[str]) -> int:
     if options.output:
         own_table.write_clusters(options, rows, ids, labels)
     if options.save:
-        with writing(options.save):
+        with cli.writing(options.save):
             saved.save(options.save)
         print(f"clustering with these rows: {options.save}", file=stream)
     return 0
@@ -86,15 +78,15 @@ def _listing(saved, before: np.ndarray, labels: np.ndarray) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = command_parser(
+    parser = cli.parser(
         "assign",
         "Assign new rows to the clusters of a saved clustering, so that old and new rows together keep its limits.",
         _EPILOG,
     )
-    parser.add_argument("model", type=nonempty, help="JSON file that `clusterlets cluster --save` wrote")
+    parser.add_argument("model", type=cli.nonempty, help="JSON file that `clusterlets cluster --save` wrote")
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8 with the new rows and a header line")
     own_table.add_reading_options(parser)
-    add_output_files(
+    cli.add_output_files(
         parser,
         output="CSV file for the clusters of the rows; - is standard output",
         save="JSON file for the clustering with these rows counted",

@@ -14,18 +14,8 @@ import numpy as np
 import pandas as pd
 
 from clusterlets import methods
-from clusterlets.commands import account, own_table
+from clusterlets.commands import account, cli, own_table
 from clusterlets.commands.account import Account
-from clusterlets.commands.options import (
-    add_output_files,
-    command_parser,
-    json_mapping,
-    nonempty,
-    refuse_files,
-    stream_for_people,
-    whole_number,
-    writing,
-)
 from clusterlets.commands.own_table import OwnTable
 from clusterlets.datasets.suspects import MAX_GROUPS
 from clusterlets.datasets.table import moments
@@ -85,7 +75,7 @@ def main(arguments: list[str]) -> int:
             warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
             fitted = _estimator(options).fit(own.X, sensitive_features=own.sensitive)
         summary = _account(options, own, fitted)
-    stream = stream_for_people(options.output)
+    stream = cli.stream_for_people(options.output)
     print(summary, file=stream)
     if options.output:
         members, clusters = fitted.memberships_.nonzero()
@@ -94,19 +84,19 @@ def main(arguments: list[str]) -> int:
         from clusterlets.estimators import SavedClustering
 
         scaling = dict(zip(("mean", "scale"), moments(own.table.X), strict=True)) if options.scaling == "standard" else {}
-        with writing(options.save):
+        with cli.writing(options.save):
             SavedClustering.of(fitted, feature_names=own.table.feature_names, **scaling).save(options.save)
         print(f"clustering: {options.save}", file=stream)
     if options.plot:
         from clusterlets.commands.picture import draw  # matplotlib is slow to import
         from clusterlets.report.drawing import saving
 
-        with writing(options.plot):
+        with cli.writing(options.plot):
             saving.write(draw(own.X, fitted.labels_, summary.report.composition), options.plot)
         print(f"picture: {options.plot}", file=stream)
     if options.report:
         command = shlex.join(["clusterlets", "cluster", *arguments])
-        with writing(options.report):
+        with cli.writing(options.report):
             write_bytes(options.report, _page(options, command, summary, own, fitted).encode())
         print(f"report: {options.report}", file=stream)
     return 0
@@ -150,7 +140,7 @@ def _page(options: argparse.Namespace, command: str, summary: Account, own: OwnT
 def _parser() -> argparse.ArgumentParser:
     matchers = methods.names("paper")
     others = [name for name in methods.names() if name not in matchers]
-    parser = command_parser(
+    parser = cli.parser(
         "cluster",
         "Cluster the rows of a table fairly: so that every cluster has about the table's share of each group, a value of the "
         "sensitive column.",
@@ -165,19 +155,21 @@ def _parser() -> argparse.ArgumentParser:
         "clusterlets)",
     )
     parser.add_argument(
-        "-k", type=whole_number(1), help="clusterlets of each group; other methods: clusters (default: 10, without --clusters)"
+        "-k",
+        type=cli.whole_number(1),
+        help="clusterlets of each group; other methods: clusters (default: 10, without --clusters)",
     )
     parser.add_argument(
         "--clusters",
-        type=whole_number(1),
+        type=cli.whole_number(1),
         metavar="N",
         help="clusters, with any method in place of -k; of clusterlets the -k and --hops whose result comes closest",
     )
     parser.add_argument("--matcher", help=f"{', '.join(matchers)}, see below (default: G-B)")
     parser.add_argument(
-        "--seed", type=whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
+        "--seed", type=cli.whole_number(0, 2**32 - 1), default=0, help="the same one gives the same clusters (default: 0)"
     )
-    add_output_files(
+    cli.add_output_files(
         parser,
         output="CSV file for the clusters of the rows; - is standard output",
         plot="picture (.png, .pdf, .svg) of composition and a projection",
@@ -187,7 +179,7 @@ def _parser() -> argparse.ArgumentParser:
     group = parser.add_argument_group("parameters of the methods", "docs/methods.md has the values that each may have")
     for name, owners in _parameters().items():
         description = methods.meaning(name, owners).replace("%", "%%")
-        group.add_argument(flag(name), type=nonempty, metavar="VALUE", help=description)
+        group.add_argument(flag(name), type=cli.nonempty, metavar="VALUE", help=description)
     group.add_argument(
         "--parameters", action="append", metavar="A=1,B=2", help="of any method, one of your own too; may be repeated"
     )
@@ -240,7 +232,7 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
         if text is not None and name in values:
             raise ClusterletsError(f"{flag(name)} and --parameters both set {name}; leave one out.")
         if text is not None:
-            values[name] = json_mapping(text) if text.startswith("{") else parse_value(text)
+            values[name] = cli.json_mapping(text) if text.startswith("{") else parse_value(text)
     return values
 
 
@@ -272,7 +264,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         ("the table itself", options.table),
         *([("the method's own file", options.method)] if options.method.endswith(".py") else []),
     ]
-    refuse_files(outputs, inputs)
+    cli.refuse_files(outputs, inputs)
     if options.save and (
         is_matcher or options.method_class.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
     ):

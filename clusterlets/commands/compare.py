@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import differences
-from clusterlets.commands.options import command_parser, decimal_number, whole_number
+from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError
 from clusterlets.provenance import manifest
 from clusterlets.text import counted, cut
@@ -70,17 +70,17 @@ class _Pair:
 
 def main(arguments: list[str]) -> int:
     """Compare a run's numbers with a reference's; if they differ, show changed verdicts, the likely cause, and the numbers."""
-    parser = command_parser("compare", main.__doc__, _EPILOG)
+    parser = cli.parser("compare", main.__doc__, _EPILOG)
     parser.add_argument("reference", metavar="REFERENCE", type=Path, help="folder, such as reference/paper")
     parser.add_argument("results", metavar="RESULTS", type=Path, help="results folder of a run")
     parser.add_argument(
         "--tolerance",
-        type=decimal_number(lambda value: 0 <= value < inf, "a number of 0 or more"),
+        type=cli.decimal_number(lambda value: 0 <= value < inf, "a number of 0 or more"),
         default=0.0,
         help="accept numbers that are no further apart, and ignore hashes (default: 0)",
     )
     parser.add_argument(
-        "--most", metavar="N", type=whole_number(0), default=20, help="differences to show of a kind (default: 20)"
+        "--most", metavar="N", type=cli.whole_number(0), default=20, help="differences to show of a kind (default: 20)"
     )
     options = parser.parse_args(arguments)
     try:

@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from clusterlets.commands.options import command_parser
+from clusterlets.commands import cli
 from clusterlets.datasets import CLASS, describe
 from clusterlets.datasets.fetch import ask_sources
 from clusterlets.errors import ClusterletsError, UnusableFileError
@@ -16,7 +16,7 @@ from clusterlets.storage import load_json
 
 def main(arguments: list[str]) -> int:
     """Print the datasets of a configuration, and an estimate of time, disk and memory for its grid."""
-    parser = command_parser("datasets", main.__doc__)
+    parser = cli.parser("datasets", main.__doc__)
     parser.add_argument("--config", metavar="FILE", help="values that replace those of config.yaml, as for snakemake")
     parser.add_argument(
         "--check",

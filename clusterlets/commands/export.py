@@ -8,16 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clusterlets.commands.options import (
-    STANDARD_OUTPUT,
-    add_output_files,
-    command_parser,
-    files_below,
-    nonempty,
-    refuse_files,
-    whole_number,
-    write_table,
-)
+from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError, UnusableFileError
 from clusterlets.grid.cells import as_text, parse_parameters
 from clusterlets.grid.configuration import CONFIGURATION, read_configuration
@@ -46,7 +37,7 @@ def main(arguments: list[str]) -> int:
         names = ", ".join(config["datasets"])
         raise ClusterletsError(f"There is no dataset {options.dataset!r} in the configuration; its datasets: {names}.")
     results = options.results or config["results"]
-    refuse_files({"-o": options.output}, _inputs(options, config, results))
+    cli.refuse_files({"-o": options.output}, _inputs(options, config, results))
     config_option = f" --configfile {shlex.quote(options.config)}" if options.config else ""
     run, intermediates = _run(options, config), IntermediateFiles(config, results, config_option)
     try:
@@ -55,21 +46,25 @@ def main(arguments: list[str]) -> int:
     except UnusableFileError as problem:  # only the workflow makes it, not this command
         raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
     rows, cluster_of_rows = clusters.members()
-    write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_of_rows}))
+    cli.write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_of_rows}))
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = command_parser("export", "Write the cluster of each row in one run of the grid.", _EPILOG)
+    parser = cli.parser("export", "Write the cluster of each row in one run of the grid.", _EPILOG)
     parser.add_argument("--dataset", required=True, help="name of the dataset, as in results/runs.csv")
     parser.add_argument("--method", required=True, help="as in results/runs.csv: G-B, k-means, 'FRAC (fair)' or frac-fair, ...")
-    parser.add_argument("-k", type=whole_number(1), required=True, help="clusterlets of each group; other methods: clusters")
+    parser.add_argument(
+        "-k", type=cli.whole_number(1), required=True, help="clusterlets of each group; other methods: clusters"
+    )
     parser.add_argument("--parameters", default="", help="as in results/runs.csv: hops=4; by default none")
-    parser.add_argument("--seed", type=whole_number(0), default=0, help="repetition (default: 0)")
-    parser.add_argument("--config", type=nonempty, metavar="FILE", help="values that replace config.yaml's, as for snakemake")
-    parser.add_argument("--results", type=nonempty, metavar="FOLDER", help="folder of the results (default: as configured)")
-    add_output_files(parser, output="CSV file to write (default: -, which is standard output)")
-    parser.set_defaults(output=STANDARD_OUTPUT)
+    parser.add_argument("--seed", type=cli.whole_number(0), default=0, help="repetition (default: 0)")
+    parser.add_argument(
+        "--config", type=cli.nonempty, metavar="FILE", help="values that replace config.yaml's, as for snakemake"
+    )
+    parser.add_argument("--results", type=cli.nonempty, metavar="FOLDER", help="folder of the results (default: as configured)")
+    cli.add_output_files(parser, output="CSV file to write (default: -, which is standard output)")
+    parser.set_defaults(output=cli.STANDARD_OUTPUT)
     return parser
 
 
@@ -80,7 +75,7 @@ def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Itera
         files = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
         yield from (("a file of a method of the configuration", path) for path in files)
     yield from (("a table of the configuration", table["path"]) for table in config["tables"].values() if "path" in table)
-    yield from files_below("a file of the results", results)
+    yield from cli.files_below("a file of the results", results)
 
 
 def _run(options: argparse.Namespace, config: Mapping) -> Run:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clusterlets.commands.options import STANDARD_OUTPUT, stream_for_people, utf8_name, write_table
+from clusterlets.commands import cli
 from clusterlets.datasets import user_table
 from clusterlets.datasets.suspects import MAX_GROUPS, not_a_feature, unlike_scales
 from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
@@ -39,7 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sensitive",
         action="append",
-        type=utf8_name,
+        type=cli.utf8_name,
         required=True,
         metavar="COLUMN",
         help="column whose values are the groups; of several, the combinations of values, but fair-limit and tune limit each "
@@ -47,7 +47,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--features",
-        type=utf8_name,
+        type=cli.utf8_name,
         metavar="A,B,...",
         help="columns to cluster by (default: all numeric ones but the sensitive, identifiers and postcodes)",
     )
@@ -62,10 +62,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that are also needed to read new rows, whose columns are known."""
-    parser.add_argument("--id", type=utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
+    parser.add_argument("--id", type=cli.utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
     parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
     parser.add_argument(
-        "--separator", type=utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
+        "--separator", type=cli.utf8_name, metavar="S", help="what separates the cells (default: a comma, a tab in .tsv)"
     )
 
 
@@ -149,9 +149,10 @@ def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
 
 def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarray | None, clusters: np.ndarray) -> None:
     """Write the clusters of rows of the file, which may repeat, where ``-o`` says, and print where that is."""
-    write_table(options.output, pd.DataFrame({"row": rows, **({} if ids is None else {options.id: ids}), "cluster": clusters}))
-    where = "standard output" if options.output == STANDARD_OUTPUT else options.output
-    print(f"\nclusters of the rows: {where}", file=stream_for_people(options.output))
+    columns = {"row": rows, **({} if ids is None else {options.id: ids}), "cluster": clusters}
+    cli.write_table(options.output, pd.DataFrame(columns))
+    where = "standard output" if options.output == cli.STANDARD_OUTPUT else options.output
+    print(f"\nclusters of the rows: {where}", file=cli.stream_for_people(options.output))
 
 
 def _header(options: argparse.Namespace) -> list[str]:

@@ -13,7 +13,7 @@ import pandas as pd
 
 from clusterlets.analysis import leaderboard
 from clusterlets.analysis.leaderboard import METHOD, POINTS
-from clusterlets.commands.options import command_parser, nonempty, whole_number
+from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import cells
@@ -80,17 +80,19 @@ def main(arguments: list[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = command_parser(
+    parser = cli.parser(
         "rank", "Run a method of your own as `make field` runs all others, and say where it stands among them.", _EPILOG
     )
-    parser.add_argument("method", metavar="FILE", type=nonempty, help="a Python file with one method (docs/extending.md)")
+    parser.add_argument("method", metavar="FILE", type=cli.nonempty, help="a Python file with one method (docs/extending.md)")
     parser.add_argument(
         "--tables",
         metavar="NAMES",
-        type=lambda text: nonempty(text).replace(" ", "").split(","),
+        type=lambda text: cli.nonempty(text).replace(" ", "").split(","),
         help="compare on these alone, separated by commas; a table's name stands for all its sensitive groups (default: all)",
     )
-    parser.add_argument("--cores", type=whole_number(1, 1024), default=os.cpu_count() or 1, metavar="N", help="default: all")
+    parser.add_argument(
+        "--cores", type=cli.whole_number(1, 1024), default=os.cpu_count() or 1, metavar="N", help="default: all"
+    )
     reference = _CHECKOUT / "reference" / "field"
     parser.add_argument(
         "--reference", type=Path, default=reference, metavar="FOLDER", help="a finished run (default: reference/field)"

@@ -18,18 +18,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 from urllib.parse import quote
 
 from clusterlets import methods
-from clusterlets.commands import cluster, own_table
-from clusterlets.commands.options import (
-    add_output_files,
-    command_parser,
-    decimal_number,
-    json_mapping,
-    refuse_files,
-    stream_for_people,
-    whole_number,
-    write_table,
-    writing,
-)
+from clusterlets.commands import cli, cluster, own_table
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK
 from clusterlets.grid.cells import as_text
@@ -63,9 +52,9 @@ def main(arguments: list[str]) -> int:
     options.output = options.output or f"{_stem(options)}-front.csv"
     options.plot = options.plot or f"{_stem(options)}-front.png"
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report}
-    refuse_files(outputs, [("the table itself", options.table)])
+    cli.refuse_files(outputs, [("the table itself", options.table)])
     own = own_table.read(options, least_groups=1)
-    say = functools.partial(print, file=stream_for_people(options.output), flush=True)
+    say = functools.partial(print, file=cli.stream_for_people(options.output), flush=True)
     say(f"{options.table.name}: {len(own.X):,} rows; {own.features}")
     for kind, messages in (("note", own.notes), ("warning", own.warnings)):
         for message in messages:
@@ -97,8 +86,8 @@ def main(arguments: list[str]) -> int:
             what = counted(finished, "fit") if finished else "no fit"
             print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to recommend.", file=sys.stderr)
             return interruptions.status
-        write_table(options.output, tuned)
-        with writing(options.plot):
+        cli.write_table(options.output, tuned)
+        with cli.writing(options.plot):
             tuned.plot(options.plot)
         words = command(options, tuned.candidate(best), best["seed"])
         say(f"\n{tuned.recommendation()}\n\nevery configuration: {options.output}\npicture: {options.plot}\n")
@@ -197,11 +186,11 @@ def _stem(options: argparse.Namespace) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = command_parser(
+    parser = cli.parser(
         "tune", "Find the clustering of least cost in which every cluster has nearly the table's share of each group.", _EPILOG
     )
     own_table.add_options(parser)
-    parser.add_argument("--clusters", type=whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
+    parser.add_argument("--clusters", type=cli.whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
     parser.add_argument(
         "--max-deviation",
         type=_largest_deviation,
@@ -211,7 +200,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--shares",
-        type=json_mapping,
+        type=cli.json_mapping,
         metavar="JSON",
         help="in place of --max-deviation: least and largest share of groups in every cluster, as '{\"f\": [0.3, 0.6]}'",
     )
@@ -223,20 +212,20 @@ def _parser() -> argparse.ArgumentParser:
         "their ratio in the table",
     )
     parser.add_argument(
-        "--min-cluster-size", type=whole_number(1), default=1, metavar="N", help="least rows of a cluster (default: 1)"
+        "--min-cluster-size", type=cli.whole_number(1), default=1, metavar="N", help="least rows of a cluster (default: 1)"
     )
     parser.add_argument(
         "--minutes",
-        type=decimal_number(lambda value: 0 < value < math.inf, "a number above 0"),
+        type=cli.decimal_number(lambda value: 0 < value < math.inf, "a number above 0"),
         default=5.0,
         metavar="M",
         help="time for all fits (default: 5)",
     )
     parser.add_argument(
-        "--seeds", type=whole_number(1, 1000), default=6, metavar="N", help="most fits of a configuration (default: 6)"
+        "--seeds", type=cli.whole_number(1, 1000), default=6, metavar="N", help="most fits of a configuration (default: 6)"
     )
-    parser.add_argument("--seed", type=whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
-    add_output_files(
+    parser.add_argument("--seed", type=cli.whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
+    cli.add_output_files(
         parser,
         output="CSV file, one row per configuration; - is standard output (default: TABLE-COLUMN-front.csv)",
         plot="picture (.png, .pdf, .svg) of price and deviation (default: TABLE-COLUMN-front.png)",
@@ -245,11 +234,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-_fraction = decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1")
+_fraction = cli.decimal_number(lambda value: 0 <= value <= 1, "a number from 0 to 1")
 
 
 def _largest_deviation(text: str) -> float | Mapping[str, float]:
-    return json_mapping(text) if text.startswith("{") else _fraction(text)
+    return cli.json_mapping(text) if text.startswith("{") else _fraction(text)
 
 
 def command(options: argparse.Namespace, candidate: "Candidate", seed: int) -> list[str]:

@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from clusterlets.commands.options import command_parser
+from clusterlets.commands import cli
 from clusterlets.provenance.manifest import NAME, Check, check
 from clusterlets.text import counted, first_of
 
@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
     It also checks your own tables and methods. It leaves out the part "Provenance" of the report, which says when and where
     the run took place. It lists files that the manifest does not contain, but they are not an error.
     """
-    parser = command_parser("verify", main.__doc__)
+    parser = cli.parser("verify", main.__doc__)
     parser.add_argument("--results", metavar="FOLDER", type=Path, default=Path("results"), help="default: results")
     results = parser.parse_args(arguments).results
     outcome = check(results)

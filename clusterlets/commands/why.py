@@ -14,7 +14,7 @@ from itertools import pairwise
 from os.path import normpath
 from pathlib import Path
 
-from clusterlets.commands.options import command_parser
+from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE, changed_parts
 from clusterlets.text import first_of
@@ -57,7 +57,7 @@ def main(arguments: list[str]) -> int:
     Options that choose what to run are passed to Snakemake. Give the options of the run: its --configfile, if any, and after
     `make reproduce EXCLUDE=nbfi` --config exclude=nbfi; otherwise the runs of excluded datasets appear as missing.
     """
-    parser = command_parser("why", main.__doc__, usage="clusterlets why [FILE ...] [options of Snakemake]")
+    parser = cli.parser("why", main.__doc__, usage="clusterlets why [FILE ...] [options of Snakemake]")
     parser.add_argument("files", metavar="FILE", nargs="*", help="results to be explained; none: everything")
     first_option = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
     files, options = arguments[:first_option], arguments[first_option:]

@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from clusterlets import FRAC, Coreset, FairFlow, FairLimit, FairLP, InvalidInput, MethodClustering, SavedClustering
-from clusterlets import __main__ as command_line
 
 RNG = np.random.default_rng(0)
 N, NEW, K = 300, 90, 3
@@ -199,20 +198,6 @@ def people(tmp_path, monkeypatch):
     frame[:N].to_csv("old.csv", index=False)
     frame[N:][["sex", "pay", "age"]].to_csv("new.csv", index=False)
     return frame
-
-
-@pytest.fixture
-def run(capsys):
-    """Run a command; returns its status, output and errors."""
-
-    def run_command(*arguments):
-        try:
-            status = command_line.main(list(arguments))
-        except SystemExit as end:  # argparse
-            status = end.code
-        return status, *capsys.readouterr()
-
-    return run_command
 
 
 SAVE = ("cluster", "old.csv", "--sensitive", "sex", "--scaling", "standard", "--method", "fair-limit", "-k", "3")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from clusterlets import __main__ as command_line
-from clusterlets.commands.options import STANDARD_OUTPUT, files_below, refuse_files
+from clusterlets.commands.cli import STANDARD_OUTPUT, files_below, refuse_files
 
 METHOD = """
 import numpy as np

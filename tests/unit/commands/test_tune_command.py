@@ -107,23 +107,13 @@ def foreground():
 def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, foreground, signum, is_ignored):
     """Also if the exception is lost, as Python ignores those in a destructor: then before the next fit."""
 
-    class Interrupting:
-        def __init__(self, stream):
-            pass
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *_):
-            pass
-
-        def __call__(self, done, total, description):
-            if done == 6:
-                with suppress(KeyboardInterrupt) if is_ignored else nullcontext():
-                    signal.raise_signal(signum)
+    def interrupt(self, done, total, description):
+        if done == 6:
+            with suppress(KeyboardInterrupt) if is_ignored else nullcontext():
+                signal.raise_signal(signum)
 
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
-    monkeypatch.setattr("clusterlets.commands.tune._Progress", Interrupting)
+    monkeypatch.setattr(tune_command._Progress, "__call__", interrupt)
     options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
@@ -136,7 +126,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, fo
     ("target", "signum", "message"),
     [
         ("clusterlets.tuning._by_configuration", signal.SIGINT, "only what was finished is compared"),
-        ("clusterlets.commands.tune.write_table", signal.SIGTERM, "the files above are complete"),
+        ("clusterlets.commands.cli.write_table", signal.SIGTERM, "the files above are complete"),
         ("clusterlets.tuning.front.draw", signal.SIGINT, "the files above are complete"),
     ],
 )

@@ -1,4 +1,4 @@
-"""What commands share: how they declare options, and how they write the files that these name."""
+"""The command line that commands share: their parsers and types of options, and the files and streams that they write."""
 
 import argparse
 import json
@@ -23,7 +23,7 @@ _MAX = 10**18  # largest whole number accepted, so that it fits into any array
 _ENDINGS = {"--report": (".html",), "--plot": (".png", ".pdf", ".svg")}
 
 
-def command_parser(name: str, description: str | None, epilog: str | None = None, **settings: Any) -> argparse.ArgumentParser:
+def parser(name: str, description: str | None, epilog: str | None = None, **settings: Any) -> argparse.ArgumentParser:
     """The parser of a command; the lines of an epilog stay as they are."""
     layout = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
     settings |= {"description": description, "epilog": epilog, "formatter_class": layout}
