@@ -243,14 +243,14 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
     options.k = options.k or options.clusters or 10
     is_matcher = options.method == "clusterlets"
     method = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
-    useless = ["--matcher"] if options.matcher and not is_matcher else []
+    unused = ["--matcher"] if options.matcher and not is_matcher else []
     accepted = methods.parameters_of(options.method_class)
-    useless += [flag(name) for name in options.values if accepted is not None and name not in accepted]
-    if useless:
+    unused += [flag(name) for name in options.values if accepted is not None and name not in accepted]
+    if unused:
         hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
-        verb, pronoun = ("has", "it") if len(useless) == 1 else ("have", "them")
+        verb, pronoun = ("has", "it") if len(unused) == 1 else ("have", "them")
         raise ClusterletsError(
-            f"{' and '.join(useless)} {verb} no effect with {method}{hint}; leave {pronoun} out, or take another method."
+            f"{' and '.join(unused)} {verb} no effect with {method}{hint}; leave {pronoun} out, or take another method."
         )
     if options.clusters is not None and is_matcher and "hops" in options.values:
         raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")

@@ -50,21 +50,21 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     if not (_CHECKOUT / "Snakefile").is_file():
         raise ClusterletsError("rank runs the workflow, which an installed package lacks: use it in a clone of the repository.")
-    settings, described, others = _read_reference(options.reference)
-    wanted = configuration(settings, options.method, options.tables)
-    config = check_configuration(wanted, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
+    settings, tables, others = _read_reference(options.reference)
+    request = configuration(settings, options.method, options.tables)
+    config = check_configuration(request, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
     ((name, grid),) = config["grids"].items()
     if not set(grid["names"]).isdisjoint(others["method"]):
         raise ClusterletsError(f"{options.reference} holds a method called {name} already; rename yours.")
     _refuse_more_effort(grid, settings["grids"])
 
     folder = Path(RESULTS) / "leaderboards" / name
-    write_json(folder / "config.json", wanted)
-    smallest = min(config["datasets"], key=lambda table: described[table]["rows"])
+    write_json(folder / "config.json", request)
+    smallest = min(config["datasets"], key=lambda table: tables[table]["rows"])
     _try_first_cell(config, smallest, folder, options.cores)
     _run_workflow(f"{RESULTS}/runs.csv", folder, options.cores)
     for table in config["datasets"]:
-        if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != described[table]["fingerprint"]:
+        if load_json(prepared_path("json", RESULTS, table))["fingerprint"] != tables[table]["fingerprint"]:
             raise ClusterletsError(f"{table} is not the table of {options.reference}, so prices cannot be compared.")
 
     runs, grids = read_runs(f"{RESULTS}/runs.csv"), config["grids"]
@@ -120,10 +120,10 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     names one that the finished run lacks.
     """
     tables = [settings["tables"][table] for table in settings["datasets"]]
-    known = list(dict.fromkeys(name for table in tables for name in (table["id"], table["name"])))
-    unknown = [name for name in names or [] if name not in known]
+    available = list(dict.fromkeys(name for table in tables for name in (table["id"], table["name"])))
+    unknown = [name for name in names or [] if name not in available]
     if unknown:
-        raise ClusterletsError(f"--tables: the leaderboard has no {', '.join(unknown)}; it has {', '.join(known)}.")
+        raise ClusterletsError(f"--tables: the leaderboard has no {', '.join(unknown)}; it has {', '.join(available)}.")
     selected = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
     # An id with a dot follows from the other settings, and an entry may not name it.
     entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in selected]

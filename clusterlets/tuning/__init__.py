@@ -21,7 +21,7 @@ with optional():  # tune returns a frame
 
     from clusterlets.analysis import leaderboard
     from clusterlets.tuning import recommendation, trials
-    from clusterlets.tuning.requirement import requirement
+    from clusterlets.tuning.requirement import Requirement
     from clusterlets.tuning.trials import REFERENCE, Candidate, Progress, Task
 
 __all__ = ["Tuned", "tune"]
@@ -43,7 +43,7 @@ class Tuned(pd.DataFrame):
     runs : DataFrame
         Every run, whatever its status, with its seed.
     task : Task
-        What was asked for.
+        The table, and what its clusters must keep.
     plan : sequence of Candidate
         The configurations, in the order in which they were to be tried.
     interrupted : bool
@@ -191,9 +191,9 @@ def tune(
     if not names - {REFERENCE}:
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
     bounds = {"max_deviation": max_deviation, "shares": shares, "min_ratio": min_ratio}
-    asked = requirement(sensitive_features, classes, groups, bounds)
-    _, levels = asked.limits()
-    task = Task(X, sensitive_features, levels, asked, n_clusters, min_cluster_size, least_plain_cost(X, n_clusters))
+    requirement = Requirement.of(sensitive_features, classes, groups, bounds)
+    _, levels = requirement.limits()
+    task = Task(X, sensitive_features, levels, requirement, n_clusters, min_cluster_size, least_plain_cost(X, n_clusters))
     plan, runs = trials.candidates(sorted(names), task), []
     seeds = range(random_state, random_state + n_seeds)
     try:

@@ -32,7 +32,7 @@ def draw(tuned: "Tuned") -> Figure:
         return empty_figure("Nothing to show: no fit has a result with a price.")
     styles = method_styles(sorted(set(tuned["method"])))
     figure, (axes,) = panels(1, per_row=1, height=5.2)
-    limit = tuned.task.asked.bounds.get("max_deviation")
+    limit = tuned.task.requirement.bounds.get("max_deviation")
     limit = None if limit is None or isinstance(limit, Mapping) else float(limit)
     set_root_axis(axes, 1.15 * max(priced["deviation_max"].max(), limit or 0, 0.01), _TICKS)
     highest = 1.08 * max(1.2, priced["price"].max())

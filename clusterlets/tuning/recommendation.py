@@ -20,7 +20,7 @@ def sentences(tuned: "Tuned") -> str:
     """What to take and how good it is, what other limits cost, and what was not tried; InvalidInput if there is nothing."""
     best, task = tuned.best(), tuned.task
     size = f" and at least {task.min_cluster_size} rows in each" if task.min_cluster_size > 1 else ""
-    asked = f"{counted(task.n_clusters, 'cluster')} {task.asked}{size}"
+    request = f"{counted(task.n_clusters, 'cluster')} {task.requirement}{size}"
     starts = number_of_starts(len(task.X))
     scores = (
         f"{best['price']:.3f} times the cost of the best plain k-means found ({starts} starts), "
@@ -29,7 +29,7 @@ def sentences(tuned: "Tuned") -> str:
     )
     name = f"{_name(best)}, seed {best['seed']}"
     if best["keeps"]:
-        lines = [f"Take {name}: the cheapest known of {asked}.", f"{scores[0].upper()}{scores[1:]}.", *_quality(best)]
+        lines = [f"Take {name}: the cheapest known of {request}.", f"{scores[0].upper()}{scores[1:]}.", *_quality(best)]
         plain = tuned.runs[(tuned.runs["method"] == REFERENCE) & tuned.runs["keeps"]]
         if len(plain):
             lines.append(
@@ -40,7 +40,7 @@ def sentences(tuned: "Tuned") -> str:
         if len(rest):
             lines.append(f"Next method: {_name(rest.iloc[0])}, {rest.iloc[0]['price']:.3f} times.")
     else:
-        lines = [f"No run gives {asked}.", f"The nearest is {name}: {scores}, {counted(int(best['n_clusters']), 'cluster')}."]
+        lines = [f"No run gives {request}.", f"The nearest is {name}: {scores}, {counted(int(best['n_clusters']), 'cluster')}."]
         infeasible = tuned[(tuned["method"] == LIMITED) & tuned["statuses"].str.contains("infeasible")]
         lines += [f"{_name(row)}: {row['note']}" for row in infeasible.to_dict("records")]
         lines.append("Allow a larger deviation, fewer clusters or more minutes.")
@@ -70,7 +70,7 @@ def _comparison(tuned: "Tuned") -> str:
         return name, f"{run['price']:.3f}", f"{run['deviation_max']:.3f}", _name(run)
 
     lines = []
-    for name, multiple in task.asked.compared().items():
+    for name, multiple in task.requirement.compared().items():
         within = runs[[task.keeps(run, multiple) for run in runs.to_dict("records")]]
         lines.append(line(name, within, ("none known", "", "")))
     plain = f"{REFERENCE}, the best of {number_of_starts(len(task.X))} starts"

@@ -41,6 +41,26 @@ class Requirement:
     columns: Mapping[Any, Sequence[Any]]
     totals: np.ndarray
 
+    @classmethod
+    def of(cls, sensitive_features, classes: np.ndarray, groups: np.ndarray, bounds: Mapping[str, Any]) -> "Requirement":
+        """The limits of ``bounds`` that are not None, else a deviation of 0.02.
+
+        ``classes`` (K,) or (K, S) and ``groups`` (n,) are the encoded sensitive features. InvalidInput for limits that
+        fair-limit does not take, and for two kinds of them.
+        """
+        given = {name: value for name, value in bounds.items() if value is not None} or {"max_deviation": 0.02}
+        largest = given.get("max_deviation", 0)
+        for value in largest.values() if isinstance(largest, Mapping) else [largest]:
+            if not isinstance(value, Real) or not 0 <= float(value) <= 1:
+                raise InvalidInput(f"max_deviation={value!r} is not a number from 0 to 1.")
+        faults = FairLimit().faults(2, **given)
+        if faults:
+            raise InvalidInput(f"{faults[0]}.")
+        columns = dict(zip(column_names(sensitive_features), np.atleast_2d(classes.T).tolist(), strict=True))
+        requirement = cls(given, columns, np.bincount(groups))
+        requirement.limits()  # raises for columns and groups that do not occur
+        return requirement
+
     def times(self, multiple: float) -> Mapping[str, Any]:
         """The bounds, with this multiple of the largest deviations, at most 1; bounds of other kinds have no multiples."""
         value = self.bounds.get("max_deviation")
@@ -121,28 +141,6 @@ class Requirement:
         if isinstance(value, Mapping):
             value = ", ".join(f"{number:g} ({column})" for column, number in value.items())
         return f"within {value if isinstance(value, str) else f'{float(value):g}'} of the table's shares"
-
-
-def requirement(sensitive_features, classes: np.ndarray, groups: np.ndarray, bounds: Mapping[str, Any]) -> Requirement:
-    """What is asked of every cluster; ``classes`` (K,) or (K, S) and ``groups`` (n,) are the encoded sensitive features.
-
-    Raises
-    ------
-    InvalidInput
-        For limits that fair-limit does not take, and for two kinds of them.
-    """
-    given = {name: value for name, value in bounds.items() if value is not None} or {"max_deviation": 0.02}
-    largest = given.get("max_deviation", 0)
-    for value in largest.values() if isinstance(largest, Mapping) else [largest]:
-        if not isinstance(value, Real) or not 0 <= float(value) <= 1:
-            raise InvalidInput(f"max_deviation={value!r} is not a number from 0 to 1.")
-    faults = FairLimit().faults(2, **given)
-    if faults:
-        raise InvalidInput(f"{faults[0]}.")
-    columns = dict(zip(column_names(sensitive_features), np.atleast_2d(classes.T).tolist(), strict=True))
-    asked = Requirement(given, columns, np.bincount(groups))
-    asked.limits()  # raises for columns and groups that do not occur
-    return asked
 
 
 def _scaled(number: float | str | Fraction, multiple: float) -> float:

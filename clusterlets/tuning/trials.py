@@ -51,7 +51,7 @@ class Task:
     sensitive_features : array-like (n,) or (n, S)
     levels : int array (K, S)
         Level of each group in each sensitive column.
-    asked : Requirement
+    requirement : Requirement
         Limits on the groups of every cluster.
     n_clusters : int
     min_cluster_size : int
@@ -62,7 +62,7 @@ class Task:
     X: np.ndarray
     sensitive_features: Any
     levels: np.ndarray
-    asked: Requirement
+    requirement: Requirement
     n_clusters: int
     min_cluster_size: int
     plain_cost: float
@@ -97,9 +97,9 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     other methods, cheap ones first: with the delta that implies the limits, or a few values of the parameters that trade
     fairness for cost.
     """
-    delta = task.asked.delta(one_row=task.n_clusters / len(task.X))  # of an average cluster
-    other_limits = [task.asked.times(multiple) for multiple in task.asked.compared().values() if multiple != 1]
-    limited = [Candidate(LIMITED, bounds) for bounds in (task.asked.bounds, *other_limits) if LIMITED in names]
+    delta = task.requirement.delta(one_row=task.n_clusters / len(task.X))  # of an average cluster
+    other_limits = [task.requirement.times(multiple) for multiple in task.requirement.compared().values() if multiple != 1]
+    limited = [Candidate(LIMITED, bounds) for bounds in (task.requirement.bounds, *other_limits) if LIMITED in names]
     others = []
     rows, features = task.X.shape
     seconds = {name: methods.get(name)().seconds(rows, features, task.n_clusters) for name in names}
@@ -167,7 +167,7 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
 def _is_close(task: Task, candidate: Candidate, run: Mapping, best: float) -> bool:
     if not methods.get(candidate.method).is_random:
         return False
-    if candidate.method == LIMITED and not task.asked.bounds.items() <= candidate.parameters.items():
+    if candidate.method == LIMITED and not task.requirement.bounds.items() <= candidate.parameters.items():
         return False
     if task.keeps(run):
         return run["price"] <= _CLOSE * best
@@ -215,7 +215,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
     counts = report.composition.counts.T
     return {name: report[name] for name in _SCORES} | {
         "deviation_max": float(largest_deviation(counts, task.levels)),
-        "least_multiple": task.asked.least_multiple(counts),
+        "least_multiple": task.requirement.least_multiple(counts),
         "assignment_gap": getattr(fitted, "assignment_gap_", math.nan),
     }
 

@@ -114,16 +114,16 @@ def mine(tmp_path, monkeypatch):
 
 
 def test_a_method_runs_by_the_settings_of_the_finished_run(mine):
-    wanted = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)
-    config = check_configuration(wanted, SCHEMA)
+    requested = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)
+    config = check_configuration(requested, SCHEMA)
     differing = {key for key in FIELD if config[key] != FIELD[key]}
     assert differing == {"results", "methods", "grids"}
     assert list(config["grids"]) == ["mine"] and config["grids"]["mine"]["parameters"] == {"share": [0.1, 0.2]}
 
 
 def test_a_tables_name_stands_for_all_its_groups_and_an_id_for_one(mine):
-    wanted = rank.configuration(SETTINGS, "mine.py", ["compas", "adult.sex"])
-    assert check_configuration(wanted, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
+    requested = rank.configuration(SETTINGS, "mine.py", ["compas", "adult.sex"])
+    assert check_configuration(requested, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
 
 
 @pytest.fixture

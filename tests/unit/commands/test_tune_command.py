@@ -33,7 +33,7 @@ def wine(tmp_path, monkeypatch):
     return frame
 
 
-CHOSEN = "alcohol,malic_acid,ash,proline,hue"
+FEATURES = "alcohol,malic_acid,ash,proline,hue"
 
 
 @pytest.mark.parametrize("sensitive", [["target"], ["target", "cellar"]])
@@ -41,7 +41,7 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
     wine["cellar"] = np.where(np.arange(len(wine)) % 3 > 0, "south", "north")
     wine.to_csv("wine.csv", index=False)
     columns = [word for name in sensitive for word in ("--sensitive", name)]
-    options = [*columns, "--features", CHOSEN, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
+    options = [*columns, "--features", FEATURES, "--scaling", "standard", "--clusters", "3", "--seeds", "2"]
     options += ["--max-deviation", ".05", "--minutes", "2"]
     status, output, _ = run("tune", "wine.csv", *options, "--report", "wine.html")
     assert status == 0 and Path("wine.html").read_text(encoding="utf-8").startswith("<!doctype html>")
@@ -56,7 +56,7 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
         for name in sensitive
     ]
     assert f"{max(off):.3f}" == deviation and max(off) <= 0.05 and labels.value_counts().min() == int(smallest)
-    X = pd.DataFrame(standardise(wine[CHOSEN.split(",")].to_numpy()))
+    X = pd.DataFrame(standardise(wine[FEATURES.split(",")].to_numpy()))
     cost = (X - X.groupby(labels).transform("mean")).pow(2).to_numpy().sum()
     (table,) = Path().glob("*-front.csv")
     first = pd.read_csv(table).iloc[0]
@@ -114,7 +114,7 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, fo
 
     handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
     monkeypatch.setattr(tune_command._Progress, "__call__", interrupt)
-    options = ["--features", CHOSEN, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
+    options = ["--features", FEATURES, "--scaling", "standard", "--seeds", "2", "-o", "front.csv", "--plot", "front.png"]
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
     assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == handlers
     assert status == 128 + signum and "interrupted" in error and "This command repeats the run" in output
@@ -144,7 +144,7 @@ def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, fo
     plan = trials.candidates
     monkeypatch.setattr(trials, "candidates", lambda names, task: plan(names, task)[:2])
     monkeypatch.setattr(target, interrupt_once)
-    options = ["--features", CHOSEN, "--seeds", "2", "-o", "front.csv", "--plot", "front.png", "--report", "page.html"]
+    options = ["--features", FEATURES, "--seeds", "2", "-o", "front.csv", "--plot", "front.png", "--report", "page.html"]
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
     assert (status, len(called)) == (128 + signum, 1) and message in error and "This command repeats the run" in output
     assert pd.read_csv("front.csv")["runs"].sum() >= 2 and Path("front.png").exists()
