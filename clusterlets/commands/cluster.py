@@ -271,9 +271,11 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         raise ClusterletsError(
             f"--save has no effect with {method}, which guarantees nothing for new rows; take fair-limit, for example."
         )
-    if options.plot or options.report:  # fail now, not after the fit
-        with optional("tune" if options.report else "plots"):
-            importlib.import_module("clusterlets.report.clustering_page" if options.report else "matplotlib")
+    with optional("tune" if options.report else "plots"):  # fail now, not after the fit
+        if options.plot or options.report:
+            importlib.import_module("matplotlib")
+        if options.report:
+            importlib.import_module("clusterlets.report.clustering_page")
 
 
 def _estimator(options: argparse.Namespace):

@@ -96,7 +96,7 @@ def explain(output: str) -> str:
     if not jobs:
         return "Nothing would run: everything is there and up to date."
     lines = []
-    for reason in sorted(jobs, key=_FOLLOWS.__eq__):
+    for reason in sorted(jobs, key=lambda reason: reason == _FOLLOWS):
         lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs[reason], _MAX_SHOWN))]
     return "\n".join(lines)
 

@@ -266,10 +266,11 @@ def test_the_examples_of_the_help_run(people, run, tmp_path):
     assert (tmp_path / "labels.csv").exists() and (tmp_path / "people.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_matplotlib_a_plot_is_refused_before_the_work_starts(people, run, monkeypatch):
+@pytest.mark.parametrize(("option", "file", "extra"), [("--plot", "p.png", "plots"), ("--report", "p.html", "tune")])
+def test_without_matplotlib_a_picture_is_refused_before_the_work_starts(people, run, monkeypatch, option, file, extra):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, output, error = run("cluster", "people.csv", "--sensitive", "sex", "--plot", "p.png")
-    assert (status, output) == (1, "") and "needs matplotlib" in error and "'.[plots]'" in error
+    status, output, error = run("cluster", "people.csv", "--sensitive", "sex", option, file)
+    assert (status, output) == (1, "") and "needs matplotlib" in error and f"'.[{extra}]'" in error
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
