@@ -39,6 +39,11 @@ def people(tmp_path, monkeypatch):
     return frame
 
 
+@pytest.fixture
+def cluster(run, people):
+    return lambda *options: run("cluster", "people.csv", "--sensitive", "sex", *options)
+
+
 @pytest.mark.parametrize(
     ("options", "estimator"),
     [
@@ -62,8 +67,8 @@ def test_the_file_holds_the_estimators_clusters(people, run, tmp_path, options, 
     assert written.to_numpy().tolist() == [[*pair] for pair in zip(members, clusters)]
 
 
-def test_the_output_agrees_with_the_fairness_report(people, run):
-    output = run("cluster", "people.csv", "--sensitive", "sex", "-k", "5")[1]
+def test_the_output_agrees_with_the_fairness_report(people, cluster):
+    output = cluster("-k", "5")[1]
     X = people[FEATURES].to_numpy()
     labels = ClusterletClustering(5, random_state=0).fit_predict(X, sensitive_features=people["sex"])
     report = fairness_report(X, labels, people["sex"])
@@ -123,9 +128,9 @@ def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_pa
     assert (rows > 1) == (options[1] == "unkept.py")
 
 
-def test_a_bound_on_the_balance_is_shown_instead_of_delta(people, run):
+def test_a_bound_on_the_balance_is_shown_instead_of_delta(people, cluster):
     options = ["-k", "3", "--method", "fair-flow", "--parameters", "balance=0.4", "-o", "l.csv"]
-    output = run("cluster", "people.csv", "--sensitive", "sex", *options)[1]
+    output = cluster(*options)[1]
     composition = pd.crosstab(pd.read_csv("l.csv")["cluster"], people["sex"]).to_numpy()
     assert (composition.min(axis=1) >= 0.4 * composition.max(axis=1)).all()
     assert "\nasked for   balance 0.4: kept   (" in output and "asked for   delta" not in output
@@ -144,16 +149,16 @@ class Unkept(Method):
 """
 
 
-def test_no_bound_is_shown_for_methods_without_one(people, run):
+def test_no_bound_is_shown_for_methods_without_one(cluster):
     for options in (["--matcher", "G-B"], ["--method", "k-means"]):
-        assert "asked for" not in run("cluster", "people.csv", "--sensitive", "sex", "-k", "4", *options)[1]
+        assert "asked for" not in cluster("-k", "4", *options)[1]
 
 
 @pytest.mark.parametrize("method", [["scaff-tree"], ["frac", "--tau", "0"]])
-def test_missing_clusters_are_noted_in_the_output_only(people, run, method):
+def test_missing_clusters_are_noted_in_the_output_only(people, cluster, method):
     people["age"] = people["income"] = np.arange(300) % 3
     people.to_csv("people.csv", index=False)
-    status, output, error = run("cluster", "people.csv", "--sensitive", "sex", "-k", "5", "--method", *method)
+    status, output, error = cluster("-k", "5", "--method", *method)
     assert status == 0 and error.replace(NOTE, "") == ""
     assert "note: 3 clusters in place of the 5 that were asked for\n" in output
 
@@ -171,16 +176,16 @@ class Compiling(Method):
 """
 
 
-def test_compiling_is_announced_once_for_all_kernels(people, run, tmp_path):
+def test_compiling_is_announced_once_for_all_kernels(cluster, tmp_path):
     (tmp_path / "compiling.py").write_text(COMPILING)
-    run("cluster", "people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")  # loads all other kernels
-    status, _, message = run("cluster", "people.csv", "--sensitive", "sex", "--method", "compiling.py", "-k", "2")
+    cluster("--method", "k-means", "-k", "2")  # loads all other kernels
+    status, _, message = cluster("--method", "compiling.py", "-k", "2")
     assert status == 0 and message == NOTE
-    assert run("cluster", "people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")[2] == ""
+    assert cluster("--method", "k-means", "-k", "2")[2] == ""
 
 
-def test_of_many_clusters_those_that_deviate_most_are_listed(people, run):
-    output = run("cluster", "people.csv", "--sensitive", "sex", "--matcher", "D", "-k", "40", "--hops", "1")[1]
+def test_of_many_clusters_those_that_deviate_most_are_listed(people, cluster):
+    output = cluster("--matcher", "D", "-k", "40", "--hops", "1")[1]
     deviations = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", output, re.MULTILINE)]
     (rest,) = re.findall(r"and (\d+) more, deviating less", output)
     (n_clusters,) = re.findall(r": (\d+) clusters$", output, re.MULTILINE)
@@ -237,12 +242,12 @@ def test_errors_are_readable_and_write_nothing(people, run, tmp_path, message):
 
 @pytest.mark.parametrize("names", [("a.png", "./b/../a.png"), ("link.png", "a.png")])
 @pytest.mark.parametrize("exists", [True, False])
-def test_clusters_and_picture_in_one_file_are_refused(people, run, tmp_path, names, exists):
+def test_clusters_and_picture_in_one_file_are_refused(cluster, tmp_path, names, exists):
     (tmp_path / "b").mkdir()
     (tmp_path / "link.png").symlink_to("a.png")
     if exists:
         (tmp_path / "a.png").write_text("before")
-    status, output, error = run("cluster", "people.csv", "--sensitive", "sex", "-o", names[0], "--plot", names[1])
+    status, output, error = cluster("-o", names[0], "--plot", names[1])
     assert (status, output) == (1, "") and "are one file, and one would replace the other" in error
     assert not exists or (tmp_path / "a.png").read_text() == "before"
 
@@ -253,8 +258,8 @@ def test_numbers_are_checked_before_anything_is_read(option, run):
     assert status == 2 and f"{option.split()[1][:60]!r} is no" in error
 
 
-def test_an_empty_option_is_refused(people, run):
-    status, _, error = run("cluster", "people.csv", "--sensitive", "sex", "-o", "")
+def test_an_empty_option_is_refused(cluster):
+    status, _, error = cluster("-o", "")
     assert status == 2 and "argument -o/--output: it is empty" in error
 
 
@@ -267,9 +272,9 @@ def test_the_examples_of_the_help_run(people, run, tmp_path):
 
 
 @pytest.mark.parametrize(("option", "file", "extra"), [("--plot", "p.png", "plots"), ("--report", "p.html", "tune")])
-def test_without_matplotlib_a_picture_is_refused_before_the_work_starts(people, run, monkeypatch, option, file, extra):
+def test_without_matplotlib_a_picture_is_refused_before_the_work_starts(cluster, monkeypatch, option, file, extra):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    status, output, error = run("cluster", "people.csv", "--sensitive", "sex", option, file)
+    status, output, error = cluster(option, file)
     assert (status, output) == (1, "") and "needs matplotlib" in error and f"'.[{extra}]'" in error
 
 
@@ -300,12 +305,12 @@ def test_groups_too_many_for_the_legend_are_counted(people, run, monkeypatch):
     assert not many.legends and "(19 groups, from left to right" in many.axes[0].get_title()
 
 
-def test_the_option_parameters_may_be_repeated_and_every_one_counts(people, run):
+def test_the_option_parameters_may_be_repeated_and_every_one_counts(cluster):
     options = ["--method", "fair-flow", "-k", "4", "--parameters", "delta=0.2", "--parameters", "n_init=2"]
-    assert "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in run("cluster", "people.csv", "--sensitive", "sex", *options)[1]
+    assert "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in cluster(*options)[1]
 
 
-def test_groups_that_differ_only_in_case_are_named(people, run):
+def test_groups_that_differ_only_in_case_are_named(people, cluster):
     people.assign(sex=np.where(np.arange(300) < 3, "Male", people["sex"])).to_csv("people.csv", index=False)
-    status, output, errors = run("cluster", "people.csv", "--sensitive", "sex", "--method", "k-means", "-k", "2")
+    status, output, errors = cluster("--method", "k-means", "-k", "2")
     assert status == 0 and "the groups 'Male' and 'male' differ only in case" in output + errors
