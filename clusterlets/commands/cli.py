@@ -1,4 +1,4 @@
-"""The command line that commands share: their parsers and types of options, and the files and streams that they write."""
+"""What all commands share: parsers, types of options, and the files and streams that they write."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ from clusterlets.storage import check_writable, write_text
 if TYPE_CHECKING:
     import pandas as pd  # slow to load
 
-#: The file of -o that means standard output; what is for people then goes to standard error.
+#: What -o calls standard output; messages then go to standard error.
 STANDARD_OUTPUT = "-"
 
 _MAX = 10**18  # largest whole number accepted, so that it fits into any array
@@ -85,8 +85,8 @@ def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:
 def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, str | Path]]) -> None:
     """Refuse files that cannot be written, that would replace another, or whose name has the wrong ending, before any work.
 
-    ``written`` are the files to write, by option; ``read`` are descriptions and paths of what the command reads. Links count as
-    the files to which they lead.
+    ``written`` maps options to files, or to None where an option is not given; ``read`` holds descriptions and paths of what
+    the command reads. Links count as the files to which they lead. Raises ClusterletsError.
     """
     files = {option: file for option, file in written.items() if file and file != STANDARD_OUTPUT}
     inputs = [(what, path) for what, path in read] if any(map(os.path.exists, files.values())) else []
@@ -141,5 +141,5 @@ def write_table(output: str, frame: "pd.DataFrame") -> None:
 
 
 def stream_for_people(output: str | None) -> TextIO:
-    """Where a command prints what is for people: not into a table that it writes to standard output."""
+    """Where a command prints messages: to standard error if its table goes to standard output."""
     return sys.stderr if output == STANDARD_OUTPUT else sys.stdout

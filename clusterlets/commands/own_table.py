@@ -25,9 +25,9 @@ class OwnTable:
 
     table: Table  # the features as they are in the file
     X: np.ndarray  # the features as they are clustered, (n, d)
-    sensitive: pd.DataFrame  # a row for each of X, as the next two
-    rows: np.ndarray  # their numbers in the file, from 0
-    ids: np.ndarray | None  # their texts in the column that --id names
+    sensitive: pd.DataFrame  # (n, S)
+    rows: np.ndarray  # (n,), numbers in the file, from 0
+    ids: np.ndarray | None  # (n,), the column that --id names, as text
     features: str
     notes: list[str]
     warnings: list[str]
@@ -121,7 +121,7 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Refuse a Parquet table, and a column of identifiers named as one that the file with the clusters has anyway."""
+    """Refuse a Parquet table, and an --id that names a column which the file with the clusters has anyway."""
     if options.table.suffix == user_table.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
     if options.id in _LABEL_COLUMNS:

@@ -187,7 +187,7 @@ def standings_with(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Stan
 
 
 def account(standings: Standings, method: str) -> Iterator[str]:
-    """Where a method stands: its reliability, price and place under each limit, and the methods from which it is told apart."""
+    """Reliability, price and place of a method under each limit, and how it compares with each of the others."""
     yield summary(standings)[0]
     rows = []
     for limit in standings.limits:
@@ -214,7 +214,7 @@ def account(standings: Standings, method: str) -> Iterator[str]:
 
 
 def _by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
-    """The other methods by how this one compares with them, each with the number that shows it, from the pairs of this one."""
+    """The other methods by how this one compares with them, each with the number that shows it."""
     cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
     more, less = "more reliable than (by)", "less reliable than (by)"
     alike = "not told apart from (its cost over theirs)"

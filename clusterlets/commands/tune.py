@@ -127,7 +127,7 @@ class _Interruptions:
         return 128 + self.received[0]
 
     def checked_before(self, progress: "Progress") -> "Progress":
-        """The progress, before which an interruption that Python lost, as it does in a destructor, is raised again."""
+        """The progress, which first raises again an interruption that Python lost, as it does in a destructor."""
 
         def report(done: int, total: int, description: str) -> None:
             if self.received:

@@ -1,4 +1,4 @@
-"""Trial fits on one table within a time: what is tried, in which order, and the result of each."""
+"""Trial fits on one table within a time limit: what is tried, in which order, and the result of each."""
 
 import math
 import signal
