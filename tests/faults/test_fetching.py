@@ -77,7 +77,7 @@ def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
 
 def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):
     toy.from_addresses(f"{site.address}/gone")
-    message = toy.refuses("answers 404", mirror=f"{site.address}/mirror")
+    message = toy.refuses("404", mirror=f"{site.address}/mirror")
     assert [line.split(": ")[0].strip() for line in message.splitlines()[1:4]] == [
         "- by hand",
         f"- mirror {site.address}/mirror",
@@ -88,7 +88,7 @@ def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):
 
 def test_the_password_of_a_mirror_is_not_shown(toy, site):
     mirror = site.address.replace("//", "//me:secret@")
-    assert "secret" not in toy.refuses("answers 404", f"mirror {site.address}", mirror=mirror)
+    assert "secret" not in toy.refuses("404", f"mirror {site.address}", mirror=mirror)
     site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5)
     toy.refuses("attempts: 3", mirror=mirror)
     site.replies.clear()
@@ -124,7 +124,7 @@ def test_the_password_of_a_mirror_is_sent(word, toy, site):
 
 def test_a_folder_with_an_at_sign_or_colon_is_named_in_full(toy, tmp_path):
     for name in ("a@b", "2021-01-01T10:00@home"):
-        toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name} is not a folder", mirror=str(tmp_path / name))
+        toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name}/toy/diabetes.csv is missing", mirror=str(tmp_path / name))
 
 
 def test_bytes_that_cannot_be_verified_are_the_last_choice(toy, site):
