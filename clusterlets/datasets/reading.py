@@ -50,13 +50,18 @@ def read_table(
         rows = _rows(file, path.name, separator, quote, skip, comment)
         if header is None:
             header = next(rows, ("", []))[1]
-        locations, cells = _collect_rows(rows, len(header))
+        locations, table = [], []
+        for location, cells in rows:
+            if len(cells) != len(header):
+                raise BadData(f"{location}: {len(cells)} cells where {len(header)} are expected.")
+            locations.append(location)
+            table.append(cells)
     columns = list(dict.fromkeys(header)) if columns is None else columns
     missing = [column for column in columns if column not in header]
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
     positions = [list(header).index(column) for column in columns]
-    texts = {column: [row[index] for row in cells] for column, index in zip(columns, positions, strict=True)}
+    texts = {column: [cells[index] for cells in table] for column, index in zip(columns, positions, strict=True)}
     return pd.DataFrame(texts, index=locations, dtype=object)
 
 
@@ -80,16 +85,6 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
             yield f"{name}, line {numbered[reader.line_num - 1][0]}", cells
     except csv.Error as error:
         raise BadData(f"{name}, line {numbered[reader.line_num - 1][0]}: {error}.") from None
-
-
-def _collect_rows(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
-    locations, table = [], []
-    for location, cells in rows:
-        if len(cells) != width:
-            raise BadData(f"{location}: {len(cells)} cells where {width} are expected.")
-        locations.append(location)
-        table.append(cells)
-    return locations, table
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
