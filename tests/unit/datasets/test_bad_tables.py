@@ -1,4 +1,4 @@
-"""User tables and raw files with every common defect: read correctly, or refused in plain words."""
+"""User tables with every common defect: read correctly, or refused in plain words."""
 
 import csv
 import datetime
@@ -19,7 +19,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clusterlets import datasets
 from clusterlets.datasets import numerals, user_table
 from clusterlets.datasets.suspects import not_a_feature
 from clusterlets.datasets.table import fingerprint
@@ -395,31 +394,6 @@ def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
     assert (description["rows"], description["features"], len(description["groups"])) == (10**6, 4, 30)
     assert after.ru_utime - before.ru_utime < 20  # seconds; 5 were measured
     assert after.ru_maxrss < 2_000_000  # kB; 350,000 were measured
-
-
-# ---- raw files of the benchmark's datasets; for other damage and forms see tests/faults -------------------------------
-
-
-BANK = '"age";"education";"default";"balance";"housing";"loan";"campaign";"pdays";"previous";"marital";"y"\n'
-BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (BANK.replace(";", ","), "bank-full.csv, line 1: ';' expected"),
-        (BANK, "no row is left"),
-        ("", "bank-full.csv has no column age"),
-        (BANK + BANK_ROW.replace("tertiary", "third"), "line 2: column education holds 'third', expected one of"),
-        (BANK + BANK_ROW.replace(";1;", ";1_0;", 1), "line 2: column balance holds '1_0'"),
-    ],
-)
-def test_a_bad_raw_file_is_refused_in_plain_words(content, message, tmp_path):
-    (tmp_path / "bank").mkdir()
-    (tmp_path / "bank" / "bank-full.csv").write_text(content)
-    with pytest.raises(ClusterletsError, match=message) as caught:
-        datasets.prepare("bank", tmp_path)
-    assert "Delete bank-full.csv" in str(caught.value)
 
 
 MESSY = "age,pay,zip,member,city\n" + "".join(
