@@ -342,13 +342,14 @@ class _Column:
     def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
         irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
-        kinds = [_kind(cells[index], values[index]) for index in irregular]
-        for index, kind in zip(irregular, kinds, strict=True):
+        self.kinds["number"] += len(cells) - len(irregular)
+        for index in irregular:
+            kind = _kind(cells[index], values[index])
+            self.kinds[kind] += 1
             if kind == "boolean":
                 values[index] = _BOOLEANS[cells[index].strip().lower()]
             elif self.first_unusable is None and not (kind == "missing" and self._may_miss):
                 self.first_unusable = row_numbers[index], cells[index]
-        self.kinds.update(kinds, number=len(cells) - len(irregular))
         self.parts.append(values)
 
     @property
