@@ -148,7 +148,7 @@ def read_rows(
     drop_missing: bool = False,
     advice: str = "",
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
-    """Read rows that need not make a table of their own; the parameters, and what is raised, are those of :func:`read`.
+    """Read rows that need not make a table of their own; parameters and errors as for :func:`read`.
 
     Returns
     -------

@@ -129,7 +129,7 @@ def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
 
 
 def _hash_of_manifest(manifest: Mapping) -> str:
-    """Hash of a manifest without its own hash, whatever its layout."""
+    """Hash of a manifest without its own hash; it does not depend on the layout."""
     rest = {key: value for key, value in manifest.items() if key != _OWN_HASH}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 

@@ -327,7 +327,7 @@ def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, 
     toy.recovers()
 
 
-# Stops, before the programs below, where a file whose name ends in the last argument is about to get its name.
+# Put before a program: it waits as soon as a file whose name ends in the last argument is about to get its name.
 STALLING = """
 import os, sys, time
 replace = os.replace

@@ -59,15 +59,6 @@ def test_one_of_two_files_put_by_hand_stays_and_the_other_comes(pair, site):
     assert site.requested_paths == ["/toy/adult.test"] and pair.fetch(site.address) == receipt
 
 
-def test_a_second_fetch_still_knows_the_source(toy, site):
-    toy.from_addresses(site.address + FILE)
-    site.serve(FILE, GOOD)
-    assert toy.recovers()["source"] == site.address + FILE
-    assert len(site.requested_paths) == 1
-    toy.target.write_bytes(b"other")
-    assert toy.fetch()["source"] == "by hand"
-
-
 def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
     toy.from_addresses(f"{site.address}/gone", f"{site.address}/page", f"{site.address}/good")
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
