@@ -204,13 +204,10 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
     """What the run made: files, and the folder of the cells, each of which has an entity as a part of it."""
-    files = {
-        name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
-        for name, path in results.items()
-    }
+    files = {}
+    for name, path in results.items():
+        files[name] = crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
     cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
-    if not cells:
-        return list(files.values())
     for cell in cells:
         cell["name"] = cell.id.removeprefix(_CELLS)
     description = f"{counted(len(cells), 'cell')} of the grid: a configuration of a method on a dataset, with a block of seeds"
@@ -221,21 +218,18 @@ def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
     jobs, machine = run.provenance["jobs"], run.provenance["machine"]
+    # The profile's pattern requires an offset in place of the letter Z.
+    began, ended = (jobs[time].replace("Z", "+00:00") for time in ("first_job_began", "last_job_ended"))
     properties = {
         "name": f"Run of the workflow on {_count_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
-        "startTime": _add_offset(jobs["first_job_began"]),
-        "endTime": _add_offset(jobs["last_job_ended"]),
+        "startTime": began,
+        "endTime": ended,
         "actionStatus": "http://schema.org/CompletedActionStatus",
         "agent": _add(crate, _fragment_id(run.agent), {"@type": "Person", "name": run.agent}),
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action
-
-
-def _add_offset(utc: str) -> str:
-    """The time with an offset in place of the letter Z, as the profile's pattern requires."""
-    return utc.replace("Z", "+00:00")
 
 
 def _count_datasets(run: Run) -> str:

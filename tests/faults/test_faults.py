@@ -4,7 +4,6 @@ After each, the final file is absent or right, the message names dataset, source
 """
 
 import gzip
-import io
 import json
 import os
 import socket
@@ -15,7 +14,7 @@ import zipfile
 import pytest
 from disks import disk, remount
 from processes import until
-from served import ADULT, GOOD
+from served import ADULT, GOOD, archive
 
 from clusterlets import storage
 from clusterlets.datasets import transfer
@@ -65,14 +64,6 @@ def child(toy):
     for process in started:
         process.kill()
         process.communicate()
-
-
-def archive(members, compression=zipfile.ZIP_DEFLATED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as zip_file:
-        for name, content in members.items():
-            zip_file.writestr(name, content)
-    return buffer.getvalue()
 
 
 # What a server answers.

@@ -2,6 +2,7 @@
 
 import csv
 import datetime
+import functools
 import hashlib
 import importlib.util
 import json
@@ -355,27 +356,24 @@ def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(write_p
         user_table.read(path, ["city"])
 
 
-def test_the_step_writes_groups_by_name(tmp_path):
+SETTINGS = json.dumps({"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"})
+
+
+def test_the_step_writes_groups_by_name_and_refuses_a_table_that_changed_since_the_plan(tmp_path):
     table, npz_path, json_path = tmp_path / "people.csv", tmp_path / "p.npz", tmp_path / "p.json"
     table.write_text(GOOD)
-    settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "standard"}
-    prepare_user_table("people", str(table), json.dumps(settings), str(npz_path), str(json_path))
+    planned = hash_of_file(table)
+    step = functools.partial(prepare_user_table, "people", str(table), SETTINGS, str(npz_path), str(json_path))
+    step()
     arrays, description = load_arrays(npz_path), load_json(json_path)
     assert arrays["group_names"].tolist() == ["Bonn", "Rom"] and np.allclose(arrays["X"].mean(axis=0), 0)
     assert description["groups"] == {"Bonn": 1, "Rom": 2} and description["sensitive"] == "city"
     assert (description["rows"], description["features"], description["source"]) == (3, 2, str(table))
     assert description["source_sha256"] == hashlib.sha256(table.read_bytes()).hexdigest()
-
-
-def test_a_table_that_changed_since_the_plan_is_refused(tmp_path):
-    table, outputs = tmp_path / "people.csv", [str(tmp_path / "p.npz"), str(tmp_path / "p.json")]
-    table.write_text(GOOD)
-    planned = hash_of_file(table)
-    settings = json.dumps({"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"})
-    prepare_user_table("people", str(table), settings, *outputs, planned)
+    step(planned)
     table.write_text(GOOD.replace("29", "28"))
     with pytest.raises(ClusterletsError, match="people.csv changed while the workflow ran. Run the same command again."):
-        prepare_user_table("people", str(table), settings, *outputs, planned)
+        step(planned)
 
 
 @pytest.mark.slow
@@ -384,11 +382,10 @@ def test_a_million_rows_are_read_in_seconds_and_little_memory(tmp_path):
     with open(table, "w") as file:
         file.write("a,b,c,d,city\n")
         file.writelines(f"{row},{row % 97}.5,{row % 7},{row % 2},town {row % 30}\n" for row in range(10**6))
-    settings = {"sensitive": ["city"], "features": "numeric", "separator": None, "scaling": "none"}
     command = [sys.executable, "-m", "clusterlets", "prepare-user-table", "--name", "people", "--table", str(table)]
     outputs = ["--npz-path", str(tmp_path / "p.npz"), "--json-path", str(tmp_path / "p.json")]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*command, "--settings", json.dumps(settings), *outputs], cwd=CHECKOUT, check=True)
+    subprocess.run([*command, "--settings", SETTINGS, *outputs], cwd=CHECKOUT, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     description = json.loads((tmp_path / "p.json").read_text())
     assert (description["rows"], description["features"], len(description["groups"])) == (10**6, 4, 30)
