@@ -149,7 +149,7 @@ def _answers(dataset: dict, by_hand: dict[str, bytes], mirror: str | None) -> It
 
 
 def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
-    """Each source's name, and where it has each file: a path or address, and the path within an archive ("" if it is none)."""
+    """Each source's name and, for each file, its path or address there and its path within an archive ("" if there is none)."""
     names = [file["name"] for file in dataset["files"]]
     if mirror and dataset["module"] != "bundled":
         folder = f"{mirror.rstrip('/')}/{dataset['name']}"
@@ -164,7 +164,7 @@ def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str,
 
 
 def _without_password(text: str) -> str:
-    """A text without the user and password of the address that it holds, or begins with if that has no two slashes."""
+    """The text without user and password, which follow ``//`` or, in a mirror that lacks it, ``scheme:`` at the start."""
     return re.sub(r"(\A(?!file:)[\w+.-]+:(?!//)|(?<!file:)//).*@", r"\1", text)
 
 

@@ -101,4 +101,6 @@ def _download(url: str) -> bytes:
         except (requests.RequestException, ValueError) as error:
             reason = getattr(error.args[0], "reason", error) if error.args else error  # urllib3's own, without its wrapping
             raise SourceFailed(f"{str(reason)[:300]} ({type(error).__name__}, attempts: {_ATTEMPTS})") from None
+        except OSError as error:
+            raise SourceFailed(f"cannot be stored in {folder} ({error.strerror or error})") from None
         return Path(path).read_bytes()

@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 import pytest
@@ -264,6 +265,14 @@ def test_a_full_disk_is_named(toy, site, address, small_disk):
     names = {path.name for path in toy.target.parent.iterdir()}
     assert names == {".lock", ".origin.json"}, "what was written still fills the disk"
     remount(small_disk, "size=4m")
+    toy.recovers()
+
+
+def test_a_full_disk_of_temporary_files_is_named(toy, site, address, tmp_path, monkeypatch):
+    site.serve(FILE, GOOD)
+    with disk(tmp_path / "temporary", "size=128k") as small, monkeypatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(small))
+        toy.refuses(f"cannot be stored in {small}/.* .No space left on device", address)
     toy.recovers()
 
 
