@@ -89,16 +89,15 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Columns (n, d) as finite doubles, correctly rounded; :class:`BadData` names the first cell that is not one."""
-    return np.column_stack([_numbers(frame, column) for column in columns])
-
-
-def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
-    cells = frame[column].to_numpy()
-    values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
-    if not np.isfinite(values).all():
-        first = int(np.argmin(np.isfinite(values)))
-        raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")
-    return values
+    read = []
+    for column in columns:
+        cells = frame[column].to_numpy()
+        values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
+        if not np.isfinite(values).all():
+            first = int(np.argmin(np.isfinite(values)))
+            raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")
+        read.append(values)
+    return np.column_stack(read)
 
 
 def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:
