@@ -57,7 +57,7 @@ def unpack(archive: bytes, path: str) -> bytes:
 
 def _require_small(n_bytes: int) -> None:
     if n_bytes > _MAX_BYTES:
-        raise SourceFailed(f"serves more than {_MAX_BYTES // 2**20} MB, so it is not the expected file")
+        raise SourceFailed(f"a file of more than {_MAX_BYTES // 2**20} MB cannot be the expected one")
 
 
 def _read(path: Path) -> bytes:

@@ -157,9 +157,10 @@ class Toy:
         return message
 
     def recovers(self, mirror=None):
-        """A rerun fetches the right files, a second one finds them, and nothing next to them could be mistaken for data."""
+        """A rerun fetches the right file, a second one finds it, and only the lock and the note of origin lie next to it."""
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]
         assert {name: (self.raw / "toy" / name).read_bytes() for name in self.contents} == self.contents
-        assert self.finished() == sorted(self.contents)
+        names = {path.name for path in (self.raw / "toy").iterdir()}
+        assert names == {*self.contents, ".lock", ".origin.json"}
         return receipt
