@@ -9,7 +9,7 @@ from pathlib import Path
 from clusterlets.commands import cli
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE
-from clusterlets.provenance import crate, crate_validation, manifest, packing
+from clusterlets.provenance import crate, manifest, packing
 from clusterlets.provenance.environment import user
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted
@@ -55,9 +55,9 @@ def main(arguments: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         trial = Path(folder) / "run.crate.zip"
         trial.write_bytes(content)
-        faults = crate_validation.faults(trial)
+        faults = crate.faults(trial)
     if faults:
-        raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate_validation.PROFILE}:", *faults]))
+        raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate.PROFILE}:", *faults]))
     if output == cli.STANDARD_OUTPUT:
         sys.stdout.buffer.write(content)
     else:
@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
             write_bytes(output, content)
     print(
         f"{output}: {counted(len(source) + len(own) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
-        f"{crate_validation.PROFILE}. Ready to deposit, as run by {options.agent}.",
+        f"{crate.PROFILE}. Ready to deposit, as run by {options.agent}.",
         file=cli.stream_for_people(output),
     )
     for dataset, contents in packing.personal_contents(run).items():

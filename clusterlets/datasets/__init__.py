@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
+import numpy as np
+
 from clusterlets.datasets.catalogue import describe, names
-from clusterlets.datasets.table import CLASS, BadData, Table, check, describe_differences, without_duplicates
-from clusterlets.datasets.table import with_sensitive as table_with_sensitive
+from clusterlets.datasets.table import CLASS, BadData, Table, check, describe_differences, table_of_groups, without_duplicates
 from clusterlets.errors import ClusterletsError, did_you_mean
 
 __all__ = ["CLASS", "Table", "check_sensitive", "describe", "names", "prepare", "sensitive_attributes", "with_sensitive"]
@@ -95,8 +96,13 @@ def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
         If the dataset does not declare an attribute, or all rows have the same group.
     """
     check_sensitive(name, attributes)
+    revealing = sensitive_attributes(name)
+    excluded = {feature for attribute in attributes for feature in revealing.get(attribute, ())}
+    columns = [column for column, feature in enumerate(table.feature_names) if feature not in excluded]
+    features = tuple(table.feature_names[column] for column in columns)
+    labels = {CLASS: np.array(table.group_names, dtype=object)[table.groups], **table.sensitive}
     try:
-        return table_with_sensitive(table, attributes, sensitive_attributes(name))
+        return table_of_groups(table.X[:, columns], features, [labels[attribute] for attribute in attributes])
     except BadData as problem:
         raise ClusterletsError(f"{name}: {problem} Choose another sensitive column for {name} in the configuration.") from None
 

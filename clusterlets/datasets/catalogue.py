@@ -23,8 +23,7 @@ def describe(name: str) -> dict:
     if name not in _catalogue():
         hint = did_you_mean(name, names())
         raise ClusterletsError(f"There is no dataset {name!r}{hint}. The datasets are: {', '.join(names())}.")
-    defaults = {"name": name, "module": name, "strict": True, "positives": None, "fingerprint": None, "sources": []}
-    defaults["duplicates"] = "keep"
+    defaults = {"name": name, "module": name, "strict": True, "positives": None, "fingerprint": None, "duplicates": "keep"}
     return defaults | copy.deepcopy(_catalogue()[name])
 
 

@@ -50,13 +50,18 @@ def read_table(
         rows = _rows(file, path.name, separator, quote, skip, comment)
         if header is None:
             header = next(rows, ("", []))[1]
-        locations, cells = _collect_rows(rows, len(header))
+        locations, table = [], []
+        for location, cells in rows:
+            if len(cells) != len(header):
+                raise BadData(f"{location}: {len(cells)} cells where {len(header)} are expected.")
+            locations.append(location)
+            table.append(cells)
     columns = list(dict.fromkeys(header)) if columns is None else columns
     missing = [column for column in columns if column not in header]
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
     positions = [list(header).index(column) for column in columns]
-    texts = {column: [row[index] for row in cells] for column, index in zip(columns, positions, strict=True)}
+    texts = {column: [cells[index] for cells in table] for column, index in zip(columns, positions, strict=True)}
     return pd.DataFrame(texts, index=locations, dtype=object)
 
 
@@ -82,28 +87,17 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
         raise BadData(f"{name}, line {numbered[reader.line_num - 1][0]}: {error}.") from None
 
 
-def _collect_rows(rows: Iterator, width: int) -> tuple[list[str], list[list[str]]]:
-    locations, table = [], []
-    for location, cells in rows:
-        if len(cells) != width:
-            raise BadData(f"{location}: {len(cells)} cells where {width} are expected.")
-        locations.append(location)
-        table.append(cells)
-    return locations, table
-
-
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Columns (n, d) as finite doubles, correctly rounded; :class:`BadData` names the first cell that is not one."""
-    return np.column_stack([_numbers(frame, column) for column in columns])
-
-
-def _numbers(frame: pd.DataFrame, column: str) -> np.ndarray:
-    cells = frame[column].to_numpy()
-    values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
-    if not np.isfinite(values).all():
-        first = int(np.argmin(np.isfinite(values)))
-        raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")
-    return values
+    read = []
+    for column in columns:
+        cells = frame[column].to_numpy()
+        values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
+        if not np.isfinite(values).all():
+            first = int(np.argmin(np.isfinite(values)))
+            raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")
+        read.append(values)
+    return np.column_stack(read)
 
 
 def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:

@@ -7,8 +7,6 @@ of ages, and a feature. All forms have the same file name; the first line tells 
 import re
 from pathlib import Path
 
-import pandas as pd
-
 from clusterlets.datasets.reading import codes, numbers, read_table, texts
 from clusterlets.datasets.table import Table
 
@@ -42,21 +40,19 @@ _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.
 
 def prepare(paths: dict[str, Path]) -> Table:
     """62 features of the rows without a missing value in the columns above; met is a boolean although some answered 3 to 8."""
-    frame = _read(paths["speeddating_openml40536_undiscretized_merged.csv"])
+    path = paths["speeddating_openml40536_undiscretized_merged.csv"]
+    attributes, lines = _arff_head(path)
+    columns = ("gender", *_FEATURES[1:], "race", "match")
+    if attributes:
+        frame = read_table(path, columns, attributes, quote="'", skip=lines, comment="%")
+    else:
+        frame = read_table(path, columns)
     frame = frame[~frame[list(_MUST_BE_KNOWN)].isin(("?", "")).any(axis=1)].copy()
     frame["is_male"] = codes(frame, "gender", ("female", "male"))
     frame[list(_BOOLEANS)] = numbers(frame, _BOOLEANS) != 0
     frame["race"] = frame["race"].replace("?", "")
     group = codes(frame, "match", _CLASS)
     return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
-
-
-def _read(path: Path) -> pd.DataFrame:
-    columns = ("gender", *_FEATURES[1:], "race", "match")
-    attributes, lines = _arff_head(path)
-    if not attributes:
-        return read_table(path, columns)
-    return read_table(path, columns, attributes, quote="'", skip=lines, comment="%")
 
 
 def _arff_head(path: Path) -> tuple[list[str], int]:

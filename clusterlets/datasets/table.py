@@ -78,18 +78,6 @@ def without_duplicates(table: Table) -> Table:
     )
 
 
-def with_sensitive(table: Table, attributes: Sequence[str], revealing: Mapping[str, Sequence[str]]) -> Table:
-    """The table's rows with sensitive attributes, or their combination, as its groups.
-
-    ``revealing`` names the features that reveal an attribute; they are left out with it. ``class`` is an attribute too.
-    """
-    labels = {CLASS: np.array(table.group_names, dtype=object)[table.groups], **table.sensitive}
-    excluded = {feature for attribute in attributes for feature in revealing.get(attribute, ())}
-    columns = [column for column, feature in enumerate(table.feature_names) if feature not in excluded]
-    features = tuple(table.feature_names[column] for column in columns)
-    return table_of_groups(table.X[:, columns], features, [labels[attribute] for attribute in attributes])
-
-
 def table_of_groups(
     X: np.ndarray, feature_names: tuple[str, ...], labels: Sequence[np.ndarray], least_groups: int = 2
 ) -> Table:

@@ -103,7 +103,40 @@ def read(
     """
     with _correctable(path):
         columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
-        return _table(columns, labels, prefix, features, reason_to_skip, least_groups, advice)
+        for name, texts in labels.items():
+            _check_sensitive(f"{path.name}, column {name!r}:", texts)
+        unused, skipped, has_row_names = [], {}, False
+        if features == NUMERIC:
+            has_row_names = any(column.name == _ROW_NAMES for column in columns)
+            columns = [column for column in columns if column.name != _ROW_NAMES]
+            unused = [column.name for column in columns if column.is_text]
+            columns = [column for column in columns if not column.is_text]
+            if reason_to_skip:
+                reasons = {column.name: reason_to_skip(column.name, np.concatenate(column.parts)) for column in columns}
+                skipped = {name: reason for name, reason in reasons.items() if reason}
+                columns = [column for column in columns if column.name not in skipped]
+        left_out = ", ".join(f"{name} ({reason})" for name, reason in skipped.items())
+        if not columns:
+            also = f" Left out: {left_out}; name those that are features with --features." if skipped else ""
+            raise BadData(f"{path.name} has no numeric or boolean column besides the sensitive one.{also}")
+        X = _all_values(columns, prefix, advice)
+        is_whole, has_group, remarks = _complete(columns, X, labels)
+        if not is_whole.any():
+            raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
+        try:
+            groups = [np.array(values, dtype=object)[is_whole] for values in labels.values()]
+            table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups, least_groups)
+            check(table)
+        except BadData as problem:
+            raise BadData(f"{path.name}: {problem}") from None
+        if not np.ptp(table.X, axis=0).any():
+            raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
+    if has_row_names:
+        remarks.append("left out: a column without a name, in which pandas saves row numbers")
+    if skipped:
+        remarks.append(f"left out (--features names columns to keep): {left_out}")
+    marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING})
+    return table, remarks + _remarks(table, unused, marks), np.flatnonzero(is_whole & has_group)
 
 
 def read_rows(
@@ -115,7 +148,7 @@ def read_rows(
     drop_missing: bool = False,
     advice: str = "",
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
-    """Read rows that need not make a table of their own; the parameters, and what is raised, are those of :func:`read`.
+    """Read rows that need not make a table of their own; parameters and errors as for :func:`read`.
 
     Returns
     -------
@@ -254,17 +287,13 @@ def _intact(name: str) -> Iterator[None]:
 
 
 def _batches(name: str, file) -> Iterator[Chunk]:
-    batches, first = file.iter_batches(_ROWS_AT_ONCE), 1
-    while True:
-        with _intact(name):
-            batch = next(batches, None)
-            cells: list[Sequence[str]] = [_as_texts(column) for column in batch.columns] if batch else []
-        if batch is None:
-            break
-        yield range(first, first + len(batch)), cells
-        first += len(batch)
-    if first - 1 != file.metadata.num_rows:
-        raise BadData(f"{name} is not an intact Parquet file (it holds {first - 1} of {file.metadata.num_rows} rows).")
+    n_rows = 0
+    with _intact(name):
+        for batch in file.iter_batches(_ROWS_AT_ONCE):
+            yield range(n_rows + 1, n_rows + len(batch) + 1), [_as_texts(column) for column in batch.columns]
+            n_rows += len(batch)
+    if n_rows != file.metadata.num_rows:
+        raise BadData(f"{name} is not an intact Parquet file (it holds {n_rows} of {file.metadata.num_rows} rows).")
 
 
 def _as_texts(column) -> list[str]:
@@ -313,13 +342,14 @@ class _Column:
     def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
         irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
-        kinds = [_kind(cells[index], values[index]) for index in irregular]
-        for index, kind in zip(irregular, kinds, strict=True):
+        self.kinds["number"] += len(cells) - len(irregular)
+        for index in irregular:
+            kind = _kind(cells[index], values[index])
+            self.kinds[kind] += 1
             if kind == "boolean":
                 values[index] = _BOOLEANS[cells[index].strip().lower()]
             elif self.first_unusable is None and not (kind == "missing" and self._may_miss):
                 self.first_unusable = row_numbers[index], cells[index]
-        self.kinds.update(kinds, number=len(cells) - len(irregular))
         self.parts.append(values)
 
     @property
@@ -391,55 +421,6 @@ def _remedy(cell: str) -> str | None:
 def _explain_cell(cell: str) -> str:
     remedy = _remedy(cell) if np.isnan(numerals.number(cell)) else None
     return remedy or f"which is not a finite number below {LARGEST:g}"
-
-
-def _table(
-    columns: list[_Column],
-    labels: dict[str, list[str]],
-    prefix: str,
-    features: str | Sequence[str],
-    reason_to_skip: Callable[[str, np.ndarray], str | None] | None,
-    least_groups: int,
-    advice: str,
-) -> tuple[Table, list[str], np.ndarray]:
-    file = prefix.rpartition(",")[0]
-    for name, texts in labels.items():
-        _check_sensitive(f"{file}, column {name!r}:", texts)
-    unused, skipped, has_row_names = [], {}, False
-    if features == NUMERIC:
-        has_row_names = any(column.name == _ROW_NAMES for column in columns)
-        columns = [column for column in columns if column.name != _ROW_NAMES]
-        unused = [column.name for column in columns if column.is_text]
-        columns = [column for column in columns if not column.is_text]
-        if reason_to_skip:
-            reasons = {column.name: reason_to_skip(column.name, np.concatenate(column.parts)) for column in columns}
-            skipped = {name: reason for name, reason in reasons.items() if reason}
-            columns = [column for column in columns if column.name not in skipped]
-    if not columns:
-        also = f" Left out: {_reasons(skipped)}; name those that are features with --features." if skipped else ""
-        raise BadData(f"{file} has no numeric or boolean column besides the sensitive one.{also}")
-    X = _all_values(columns, prefix, advice)
-    is_whole, has_group, remarks = _complete(columns, X, labels)
-    if not is_whole.any():
-        raise BadData(f"{file}: every row lacks a feature; name fewer columns with --features.")
-    try:
-        groups = [np.array(values, dtype=object)[is_whole] for values in labels.values()]
-        table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups, least_groups)
-        check(table)
-    except BadData as problem:
-        raise BadData(f"{file}: {problem}") from None
-    if not np.ptp(table.X, axis=0).any():
-        raise BadData(f"{file}: no feature varies, so all rows are the same point.")
-    if has_row_names:
-        remarks.append("left out: a column without a name, in which pandas saves row numbers")
-    if skipped:
-        remarks.append(f"left out (--features names columns to keep): {_reasons(skipped)}")
-    marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING})
-    return table, remarks + _remarks(table, unused, marks), np.flatnonzero(is_whole & has_group)
-
-
-def _reasons(skipped: dict[str, str]) -> str:
-    return ", ".join(f"{name} ({reason})" for name, reason in skipped.items())
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:

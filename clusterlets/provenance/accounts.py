@@ -85,8 +85,8 @@ def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] 
     """Read the accounts in folders of logs, for the jobs of the configured grid, whenever they ran.
 
     A log of another dataset, configuration or block of seeds is left out, and so is one without an account: its job was cut
-    off, or ran before there were accounts. Fits are those of the first folder, the grid's own. ``ignored_rules`` write the
-    accounts or run after them, so that their logs are from an earlier run.
+    off, or ran before there were accounts. Fits are read from the first folder only, which is the grid's own.
+    ``ignored_rules`` write the accounts or run after them, so that their logs are from an earlier run.
     """
     path_parts, ignored_rules = _path_parts(config), set(ignored_rules)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}

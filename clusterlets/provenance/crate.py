@@ -1,4 +1,4 @@
-"""The metadata of an archived run, as a Workflow Run RO-Crate.
+"""The metadata of an archived run, as a Workflow Run RO-Crate, and their validation.
 
 The profile: S. Leo et al., Recording provenance of workflow runs with RO-Crate, PLOS ONE 19(9), 2024; version 0.5.
 """
@@ -6,7 +6,9 @@ The profile: S. Leo et al., Recording provenance of workflow runs with RO-Crate,
 import hashlib
 import json
 import mimetypes
+import tempfile
 from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 #: The file that makes a folder an RO-Crate.
 NAME = "ro-crate-metadata.json"
+#: The profile to check against; it includes Process Run Crate 0.5, Workflow RO-Crate 1.0 and RO-Crate 1.1.
+PROFILE = "workflow-run-crate-0.5"
 
 _SNAKEFILE = "Snakefile"
 _CELLS = f"{RESULTS}runs/"
@@ -32,6 +36,7 @@ _PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
+_CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 # RO-Crate 1.1 has no term for a checksum; the terms of workflow runs have one.
 _TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
@@ -64,6 +69,38 @@ def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes]
     _add_run(crate, run, workflow, inputs, _add_results(crate, results))
     _describe_root(crate, run, citation)
     return crate.metadata.generate()
+
+
+def faults(archive: Path) -> list[str]:
+    """What the profile requires and a ZIP lacks; empty if it is valid.
+
+    Needs the libraries ``rocrate`` and ``roc-validator``, and no network.
+    """
+    from requests_cache import CachedRequest, CachedResponse, CachedSession
+    from rocrate_validator import services
+    from rocrate_validator.models import Severity, ValidationSettings
+
+    with tempfile.TemporaryDirectory() as folder:
+        cache = Path(folder) / "cache"
+        # The context of RO-Crate 1.1, which rocrate ships, as if the validator had downloaded it.
+        with CachedSession(str(cache), backend="sqlite", expire_after=-1) as session:
+            response = CachedResponse(
+                request=CachedRequest(method="GET", url=_CONTEXT),
+                url=_CONTEXT,
+                status_code=200,
+                headers={"Content-Type": "application/ld+json"},
+                content=resources.files("rocrate").joinpath("data/ro-crate.jsonld").read_bytes(),
+            )
+            session.cache.save_response(response)
+        settings = ValidationSettings(
+            rocrate_uri=str(archive),
+            profile_identifier=PROFILE,
+            requirement_severity=Severity.REQUIRED,
+            offline=True,
+            cache_path=cache,
+        )
+        result = services.validate(settings)
+    return [f"{issue.check.identifier}: {issue.message}" for issue in result.get_issues(Severity.REQUIRED)]
 
 
 def _file_properties(name: str, digest: str) -> dict[str, str]:
@@ -167,13 +204,10 @@ def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["E
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
     """What the run made: files, and the folder of the cells, each of which has an entity as a part of it."""
-    files = {
-        name: crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
-        for name, path in results.items()
-    }
+    files = {}
+    for name, path in results.items():
+        files[name] = crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
     cells = [files.pop(name) for name in results if name.startswith(_CELLS)]
-    if not cells:
-        return list(files.values())
     for cell in cells:
         cell["name"] = cell.id.removeprefix(_CELLS)
     description = f"{counted(len(cells), 'cell')} of the grid: a configuration of a method on a dataset, with a block of seeds"
@@ -184,21 +218,18 @@ def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
     jobs, machine = run.provenance["jobs"], run.provenance["machine"]
+    # The profile's pattern requires an offset in place of the letter Z.
+    began, ended = (jobs[time].replace("Z", "+00:00") for time in ("first_job_began", "last_job_ended"))
     properties = {
         "name": f"Run of the workflow on {_count_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
-        "startTime": _add_offset(jobs["first_job_began"]),
-        "endTime": _add_offset(jobs["last_job_ended"]),
+        "startTime": began,
+        "endTime": ended,
         "actionStatus": "http://schema.org/CompletedActionStatus",
         "agent": _add(crate, _fragment_id(run.agent), {"@type": "Person", "name": run.agent}),
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action
-
-
-def _add_offset(utc: str) -> str:
-    """The time with an offset in place of the letter Z, as the profile's pattern requires."""
-    return utc.replace("Z", "+00:00")
 
 
 def _count_datasets(run: Run) -> str:

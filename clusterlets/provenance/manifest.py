@@ -129,7 +129,7 @@ def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
 
 
 def _hash_of_manifest(manifest: Mapping) -> str:
-    """Hash of a manifest without its own hash, whatever its layout."""
+    """Hash of a manifest without its own hash; it does not depend on the layout."""
     rest = {key: value for key, value in manifest.items() if key != _OWN_HASH}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
@@ -162,15 +162,8 @@ def _find_fault(content: object) -> str:
 
 
 def _depth(value: object) -> int:
-    level, depth = [value], 0
-    while level:
-        level = [child for parent in level for child in _children(parent)]
-        depth += 1
-    return depth
-
-
-def _children(value: object) -> Iterable:
-    return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(_depth, children), default=0)
 
 
 def hashes(manifest: Mapping) -> dict[str, str]:
@@ -207,7 +200,10 @@ class Check:
 
 def check(results: Path) -> Check:
     """Compare a results folder with its own manifest, which omits intermediate files: they carry their own hashes."""
-    manifest = _read_trusted(results / NAME)
+    manifest = read(results / NAME)
+    if _OWN_HASH not in manifest or not hashes(manifest):
+        fault = "lists no file" if _OWN_HASH in manifest else "has no hash of its own"
+        raise ClusterletsError(f"{results / NAME} {fault}, so it proves nothing. Remove it and run the workflow again.")
     promised, digests = files(manifest), hashes(manifest)
     missing = [file for file in promised if not (results / file).is_file()]
     present = [file for file in digests if not file.endswith("/") and file not in missing]
@@ -215,7 +211,11 @@ def check(results: Path) -> Check:
     for folder, names in cells_by_folder(manifest["settings"]).items():
         changed += _changed_cells(results, folder, names, digests.get(folder))
     extra = sorted(set(_results_in(results, promised)) - set(promised))
-    own = {**_user_tables(manifest), **user_files(manifest)}
+    own = {}
+    for name, identity in manifest["datasets"].items():
+        if identity.get("source_sha256"):
+            own[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
+    own |= user_files(manifest)
     changed_own = [path for path, digest in own.items() if Path(path).is_file() and hash_of_file(path) != digest]
     return Check(len(promised), missing, changed, extra, changed_own)
 
@@ -232,21 +232,6 @@ def _changed_cells(results: Path, folder: str, names: list[str], digest: str | N
 def user_files(manifest: Mapping) -> dict[str, str]:
     """SHA-256 of each file that the user's own methods are made of, by its path from the working directory."""
     return manifest.get("user_files", {})
-
-
-def _user_tables(manifest: Mapping) -> dict[str, str]:
-    """SHA-256 of each of the user's own tables, by its path from the working directory."""
-    digests = {name: identity.get("source_sha256") for name, identity in manifest["datasets"].items()}
-    return {manifest["settings"]["tables"][name]["path"]: digest for name, digest in digests.items() if digest}
-
-
-def _read_trusted(path: Path) -> dict:
-    """A manifest that can be relied on: one without its own hash, or without files, proves nothing."""
-    manifest = read(path)
-    for fault, applies in (("has no hash of its own", _OWN_HASH not in manifest), ("lists no file", not hashes(manifest))):
-        if applies:
-            raise ClusterletsError(f"{path} {fault}, so it proves nothing. Remove it and run the workflow again.")
-    return manifest
 
 
 def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:

@@ -41,7 +41,7 @@ class Run:
 
 
 def read(results: Path, agent: str) -> Run:
-    """Read the run of a results folder; nothing there names the person who ran it.
+    """Read the run of a results folder. ``agent`` is the name of the person who ran it, which no file there holds.
 
     Raises
     ------
@@ -106,7 +106,7 @@ def own_files(run: Run) -> dict[str, bytes]:
     Raises
     ------
     ClusterletsError
-        If one is missing: nobody could run the archived workflow again.
+        If one is missing, as the archived workflow could not be run again.
     """
     contents = {path: text.encode() for path, text in run.provenance["configfiles"].items()}
     for path in manifest.user_files(run.manifest):
@@ -146,7 +146,7 @@ def pack(contents: Mapping[str, bytes | Path]) -> bytes:
 
 
 def personal_contents(run: Run) -> dict[str, str]:
-    """What the archive reveals of the rows of each of the user's own tables, in words, by the table's id.
+    """What the archive reveals about the rows of each of the user's own tables, as text, by the table's id.
 
     A deposit is public, and the archive leaves out the table itself, but not everything that follows from its rows.
     """

@@ -2,7 +2,9 @@
 
 import hashlib
 import importlib
+import io
 import threading
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -18,6 +20,15 @@ ADULT = {
     "adult.data": "".join(LINE.format(age, "<=50K") for age in range(17, 90)).encode(),
     "adult.test": ("|1x3 Cross validator\n" + "".join(LINE.format(age, ">50K.") for age in range(17, 60))).encode(),
 }
+
+
+def archive(members, compression=zipfile.ZIP_DEFLATED):
+    """A zip archive with the members, as bytes."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as zip_file:
+        for name, content in members.items():
+            zip_file.writestr(name, content)
+    return buffer.getvalue()
 
 
 class Site:

@@ -13,6 +13,8 @@ from clusterlets.steps.preparing import prepare_dataset
 
 HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
 ROWS = [f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(6)]
+BANK = '"age";"education";"default";"balance";"housing";"loan";"campaign";"pdays";"previous";"marital";"y"\n'
+BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
 
 
 @pytest.fixture
@@ -47,47 +49,40 @@ def steps(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "content, problem",
+    "name, content, problem",
     [
-        (HEADER + "".join(ROWS), "expected 768 rows, found 6"),
-        (HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
-        (HEADER + ROWS[0] + ROWS[1].replace("33.6", "nan"), "line 3: column BMI holds 'nan', which is not a finite number"),
-        (HEADER + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
-        (HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
-        (HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
-        (HEADER + ROWS[1] + ROWS[3], "no row has the group 0"),
-        (b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
-    ],
-)
-def test_damaged_pima_is_reported_by_its_line(content, problem, steps):
-    steps.put("pima", "diabetes.csv", content)
-    steps.fetch("pima")
-    message = steps.refuse("pima", problem)
-    assert "Delete diabetes.csv" in message and "CLUSTERLETS_MIRROR" in message and "EXCLUDE=pima" in message
-
-
-@pytest.mark.parametrize(
-    "name, file, content, problem",
-    [
-        ("bank", "bank-full.csv", '"age";"job"\n58;"none"\n', "bank-full.csv has no column education, default"),
+        ("pima", HEADER + "".join(ROWS), "expected 768 rows, found 6"),
+        ("pima", HEADER + "".join(ROWS)[:-20], r"diabetes.csv, line 7: \d cells where 9 are expected"),
         (
-            "speeddating",
-            "speeddating_openml40536_undiscretized_merged.csv",
-            "@relation x\n@attribute a real\n@data\n1\n",
-            "has no column gender, age",
+            "pima",
+            HEADER + ROWS[0] + ROWS[1].replace("33.6", "nan"),
+            "line 3: column BMI holds 'nan', which is not a finite",
         ),
-        ("nbfi", "Train_Dataset.csv", "ID,Default\n1,0\n", "has no column Own_House_Age"),
-        ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,x,4,1\n", "iris.csv cannot be read"),
-        ("iris", "iris.csv", "2,4,a,b\n1,2,3,4,0\n1,2,3,4,7\n", r"the codes 0..1 of the classes"),
-        ("iris", "iris.csv", "2,4,a,b\n1,2,3,0\n", "4 columns where 5 are expected"),
-        ("iris", "iris.csv", "3,4,a,b\n1,2,3,4,0\n1,2,nan,4,1\n", "row 2: column petal length"),
-        ("digits", "digits.csv.gz", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
+        ("pima", HEADER + ROWS[0] + ROWS[1].replace("148", "high"), "line 3: column Glucose holds 'high'"),
+        ("pima", HEADER + ROWS[0] + ROWS[1].replace(",1\n", ",2\n"), "line 3: column Outcome holds '2', expected one of 0, 1"),
+        ("pima", HEADER + ROWS[0] + "\n" + ROWS[1].replace("50", "50,50"), "line 4: 10 cells where 9"),
+        ("pima", HEADER + ROWS[1] + ROWS[3], "no row has the group 0"),
+        ("pima", b"\x1f\x8b\x08\x00\xff\xfe,\x00\x00", "line 1: 2 cells where 9 are expected"),
+        ("bank", '"age";"job"\n58;"none"\n', "bank-full.csv has no column education, default"),
+        ("bank", BANK.replace(";", ","), "bank-full.csv, line 1: ';' expected"),
+        ("bank", BANK, "no row is left"),
+        ("bank", BANK + BANK_ROW.replace("tertiary", "third"), "line 2: column education holds 'third', expected one of"),
+        ("bank", BANK + BANK_ROW.replace(";1;", ";1_0;", 1), "line 2: column balance holds '1_0'"),
+        ("speeddating", "@relation x\n@attribute a real\n@data\n1\n", "has no column gender, age"),
+        ("nbfi", "ID,Default\n1,0\n", "has no column Own_House_Age"),
+        ("iris", "2,4,a,b\n1,2,3,4,0\n1,2,x,4,1\n", "iris.csv cannot be read"),
+        ("iris", "2,4,a,b\n1,2,3,4,0\n1,2,3,4,7\n", r"the codes 0..1 of the classes"),
+        ("iris", "2,4,a,b\n1,2,3,0\n", "4 columns where 5 are expected"),
+        ("iris", "3,4,a,b\n1,2,3,4,0\n1,2,nan,4,1\n", "row 2: column petal length"),
+        ("digits", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
     ],
 )
-def test_files_of_a_different_kind_are_refused(name, file, content, problem, steps):
+def test_a_damaged_file_is_reported_by_its_line_with_the_remedy(name, content, problem, steps):
+    file = datasets.describe(name)["files"][0]["name"]
     steps.put(name, file, content)
     steps.fetch(name)
-    steps.refuse(name, problem)
+    message = steps.refuse(name, problem)
+    assert f"Delete {file}" in message and "CLUSTERLETS_MIRROR" in message and f"EXCLUDE={name}" in message
 
 
 def test_changed_values_of_the_right_shape_are_refused(steps):

@@ -4,21 +4,21 @@ After each, the final file is absent or right, the message names dataset, source
 """
 
 import gzip
-import io
 import json
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 import pytest
 from disks import disk, remount
 from processes import until
-from served import ADULT, GOOD
+from served import ADULT, GOOD, archive
 
 from clusterlets import storage
-from clusterlets.datasets import fetch as module
+from clusterlets.datasets import transfer
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 
@@ -67,20 +67,12 @@ def child(toy):
         process.communicate()
 
 
-def archive(members, compression=zipfile.ZIP_DEFLATED):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", compression) as zip_file:
-        for name, content in members.items():
-            zip_file.writestr(name, content)
-    return buffer.getvalue()
-
-
 # What a server answers.
 
 _ZIPPED = gzip.compress(GOOD)
 BAD_ANSWERS = {
-    "not found": ({"status": 404}, "answers 404 Not Found .attempts: 3"),
-    "busy": ({"status": 503}, "answers 503 Service Unavailable .attempts: 3"),
+    "not found": ({"status": 404}, "404 Client Error: Not Found .*attempts: 3"),
+    "busy": ({"status": 503}, "503 Server Error: Service Unavailable .*attempts: 3"),
     "a redirect in a circle": ({"status": 302, "headers": {"Location": FILE}}, "Exceeded 30 redirects"),
     "a web page": ({"body": b"\n <!DOCTYPE html><html>Please log in</html>"}, "diabetes.csv is a web page, not data"),
     "nothing": ({"body": b""}, "diabetes.csv is empty"),
@@ -121,7 +113,7 @@ GOOD_IN_THE_END = {
 
 @pytest.mark.parametrize("replies", GOOD_IN_THE_END.values(), ids=GOOD_IN_THE_END)
 def test_a_good_answer_in_the_end_is_enough(replies, toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", 0.5)
+    monkeypatch.setattr(transfer, "_TIMEOUT", 0.5)
     for reply in replies:
         site.serve(FILE, **reply)
     assert toy.recovers()["source"] == address
@@ -132,10 +124,10 @@ def test_a_good_answer_in_the_end_is_enough(replies, toy, site, address, monkeyp
 
 
 def test_a_silent_server_is_given_up(toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_TIMEOUT", 0.2)
+    monkeypatch.setattr(transfer, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         toy.from_addresses(f"http://127.0.0.1:{silent.getsockname()[1]}/")
-        toy.refuses("ReadTimeout: .*attempts: 3", "http://127.0.0.1")
+        toy.refuses("timed out.*ReadTimeout, attempts: 3", "http://127.0.0.1")
     toy.from_addresses(address)
     site.heal(FILE)
     toy.recovers()
@@ -143,7 +135,7 @@ def test_a_silent_server_is_given_up(toy, site, address, monkeypatch):
 
 @pytest.mark.parametrize("slow", ["body", "headers"])
 def test_a_server_that_sends_too_slowly_is_given_up(slow, toy, site, address, monkeypatch):
-    monkeypatch.setattr(module, "_MAX_SECONDS", 0.5)
+    monkeypatch.setattr(transfer, "_MAX_SECONDS", 0.5)
     toy.from_addresses(address, f"{site.address}/good")
     site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
     site.serve("/good", GOOD)
@@ -157,7 +149,7 @@ def test_a_dead_proxy_is_named(toy, site, address, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused.getsockname()[1]}")
     toy.from_addresses("http://data.example/toy.csv")
-    toy.refuses("ProxyError: .*proxy.*attempts: 3", "http://data.example/toy.csv")
+    toy.refuses("proxy.*ProxyError, attempts: 3", "http://data.example/toy.csv")
     monkeypatch.setenv("http_proxy", site.address)
     site.heal("http://data.example/toy.csv")
     toy.recovers()
@@ -177,10 +169,9 @@ def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(bytes_of_mirror, 
 @pytest.mark.parametrize("sized", [True, False])
 def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkeypatch):
     with monkeypatch.context() as small:
-        small.setattr(module, "_MAX_BYTES", HALF)
+        small.setattr(transfer, "_MAX_BYTES", HALF)
         site.serve(FILE, GOOD, sized=sized)
-        toy.refuses("serves more than .* MB, so it is not the expected file", address)
-        assert not list(toy.raw.glob("toy/.incoming.*"))
+        toy.refuses("a file of more than .* MB cannot be the expected one", address)
     toy.recovers()
 
 
@@ -200,7 +191,7 @@ def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, zipped, 
 
 @pytest.mark.parametrize("member", ["diabetes.csv", "inner.zip/diabetes.csv"])
 def test_a_zip_bomb_is_refused(member, toy, site, zipped, monkeypatch):
-    monkeypatch.setattr(module, "_MAX_BYTES", 2**20)
+    monkeypatch.setattr(transfer, "_MAX_BYTES", 2**20)
     toy.from_addresses(zipped, members={"diabetes.csv": member})
 
     def nested(content):
@@ -208,7 +199,7 @@ def test_a_zip_bomb_is_refused(member, toy, site, zipped, monkeypatch):
         return inner if member == "diabetes.csv" else archive({"inner.zip": inner})
 
     site.serve(ZIP, nested(bytes(50 * 2**20)))
-    toy.refuses("serves more than 1 MB", zipped)
+    toy.refuses("a file of more than 1 MB", zipped)
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and path.stat().st_size], "it fills the disk"
     site.heal(ZIP, nested(GOOD))
     toy.recovers()
@@ -224,10 +215,10 @@ def _damaged(mark, offset, byte):
 
 
 BAD_ARCHIVES = {
-    "truncated": (_STORED[:-30], "does not serve an intact zip archive .File is not a zip file"),
-    "without the member": (archive({"readme.txt": b"moved"}), "its archive holds no diabetes.csv"),
+    "truncated": (_STORED[:-30], "its archive cannot be used: File is not a zip file"),
+    "without the member": (archive({"readme.txt": b"moved"}), "its archive cannot be used: it holds no diabetes.csv"),
     "a web page": (b"<html>Please log in</html>", "is a web page, not data"),
-    "a changed byte": (_damaged(b"5000,", 0, b"?"), "does not serve an intact zip archive .*Bad CRC-32"),
+    "a changed byte": (_damaged(b"5000,", 0, b"?"), "its archive cannot be used: .*Bad CRC-32"),
     "no directory": (_damaged(b"PK\x01\x02", 0, b"?"), "Bad magic number for central directory"),
     "encrypted": (_damaged(b"PK\x01\x02", 8, b"\x01"), "encrypted"),
     "an unknown compression": (_damaged(b"PK\x01\x02", 10, b"\x63"), "compression method is not supported"),
@@ -270,16 +261,25 @@ def small_disk(toy):
 
 def test_a_full_disk_is_named(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
-    toy.refuses("No space left on device.*\n.*Free space on its disk")
-    assert not list(toy.raw.glob("toy/.incoming.*")), "what was written still fills the disk"
+    toy.refuses("No space left on device.*\n.*free space on its disk")
+    names = {path.name for path in toy.target.parent.iterdir()}
+    assert names == {".lock", ".origin.json"}, "what was written still fills the disk"
     remount(small_disk, "size=4m")
+    toy.recovers()
+
+
+def test_a_full_disk_of_temporary_files_is_named(toy, site, address, tmp_path, monkeypatch):
+    site.serve(FILE, GOOD)
+    with disk(tmp_path / "temporary", "size=128k") as small, monkeypatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(small))
+        toy.refuses(f"cannot be stored in {small}/.* .No space left on device", address)
     toy.recovers()
 
 
 def test_a_read_only_disk_is_named(toy, site, address, small_disk):
     site.heal(FILE)
     remount(small_disk, "ro")
-    toy.refuses("no file can be written to .*: Read-only file system.*\n.*Make it a folder that you may write to")
+    toy.refuses("no file can be written to .*: Read-only file system.*\n.*make it a folder that you may write to")
     remount(small_disk, "rw,size=4m")
     receipt = toy.recovers()
     remount(small_disk, "ro")
@@ -289,7 +289,7 @@ def test_a_read_only_disk_is_named(toy, site, address, small_disk):
 def test_a_file_where_the_raw_folder_should_be_is_named(toy, site, address):
     site.heal(FILE)
     toy.raw.write_text("not a folder")
-    toy.refuses("no file can be written to .*: Not a directory.*\n.*Make it a folder that you may write to")
+    toy.refuses("no file can be written to .*: Not a directory.*\n.*make it a folder that you may write to")
     toy.raw.unlink()
     toy.recovers()
 
@@ -321,52 +321,43 @@ def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, 
     assert site.stalled.wait(20)
     killed.kill()
     killed.wait()
-    assert toy.finished() == [] and list(toy.raw.glob("toy/.incoming.*"))
+    assert toy.finished() == []
     site.resume.set()
     site.heal(FILE)
     toy.recovers()
 
 
-PLACING = CHILD.replace(
-    'print("started"',
-    """
-import time
-from clusterlets.datasets import fetch as module
-replace, placed = module.os.replace, []
+# Put before a program: it waits as soon as a file whose name ends in the last argument is about to get its name.
+STALLING = """
+import os, sys, time
+replace = os.replace
 def stall(source, target):
-    placed.append(str(target))
-    if target.endswith("adult.test") and ".incoming" not in str(target):
+    if str(target).endswith(sys.argv[-1]):
         print("stalled", flush=True)
         time.sleep(60)
     replace(source, target)
-module.os.replace = lambda source, target: stall(source, str(target))
-print("started\"""",
-)
+os.replace = stall
+"""
+PREPARING = """
+from clusterlets.steps.preparing import prepare_dataset
+prepare_dataset("iris", sys.argv[1], sys.argv[2], "none", sys.argv[3], sys.argv[4])
+"""
+
+
+def kill_when_stalled(program, *arguments):
+    with subprocess.Popen([sys.executable, "-c", STALLING + program, *arguments], stdout=subprocess.PIPE, text=True) as process:
+        until(lambda: process.stdout.readline() == "stalled\n")
+        process.kill()
 
 
 def test_a_fetch_killed_between_two_files_can_be_repeated(pair, site):
     pair.from_addresses(site.address + ZIP, members={file: file for file in ADULT})
     site.heal(ZIP, archive(ADULT))
-    command = [sys.executable, "-c", PLACING, json.dumps(pair.catalogue), str(pair.raw)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as killed:
-        assert [killed.stdout.readline() for _ in range(2)] == ["started\n", "stalled\n"]
-        killed.kill()
+    kill_when_stalled(CHILD, json.dumps(pair.catalogue), pair.raw, "adult.test")
     assert pair.finished() == ["adult.data"] and pair.target.read_bytes() == ADULT["adult.data"]
+    (unnamed,) = pair.raw.glob("toy/.adult.test.*")  # such a file stays, but is never taken for data
+    unnamed.unlink()
     assert pair.recovers()["source"] == site.address + ZIP
-
-
-PREPARING = """
-import os, sys, time
-from clusterlets.steps.preparing import prepare_dataset
-replace = os.replace
-def stall(source, target):
-    if str(target).endswith(sys.argv[1]):
-        print("stalled", flush=True)
-        time.sleep(60)
-    replace(source, target)
-os.replace = stall
-prepare_dataset("iris", sys.argv[2], sys.argv[3], "none", sys.argv[4], sys.argv[5])
-"""
 
 
 @pytest.mark.parametrize("file, finished", [("data.npz", []), ("data.json", ["data.npz"])])
@@ -374,10 +365,7 @@ def test_a_preparation_that_was_killed_can_be_repeated(file, finished, tmp_path)
     receipt, prepared = tmp_path / "receipt.json", tmp_path / "prepared"
     outputs = [prepared / "data.npz", prepared / "data.json"]
     fetch_dataset("iris", tmp_path / "raw", receipt)
-    arguments = [file, tmp_path / "raw", receipt, *outputs]
-    with subprocess.Popen([sys.executable, "-c", PREPARING, *arguments], stdout=subprocess.PIPE, text=True) as killed:
-        assert killed.stdout.readline() == "stalled\n"
-        killed.kill()
+    kill_when_stalled(PREPARING, tmp_path / "raw", receipt, *outputs, file)
     assert sorted(path.name for path in prepared.iterdir() if not path.name.startswith(".")) == finished
     prepare_dataset("iris", tmp_path / "raw", receipt, "none", *outputs)
     assert storage.load_arrays(outputs[0])["X"].shape == (150, 4)

@@ -1,4 +1,4 @@
-"""Fetching where nothing goes wrong: which source serves, what the receipt says, what stays as it was."""
+"""Which source serves, what the receipt says, what stays as it was, and what ``clusterlets datasets --check`` prints."""
 
 import base64
 import hashlib
@@ -7,8 +7,9 @@ from urllib.parse import unquote
 import pytest
 from served import ADULT, GOOD
 
+from clusterlets.__main__ import main
 from clusterlets.datasets import catalogue
-from clusterlets.datasets.fetch import fetch
+from clusterlets.datasets.fetch import ask_sources, fetch
 from clusterlets.errors import ClusterletsError
 
 FILE = "/diabetes.csv"
@@ -58,15 +59,6 @@ def test_one_of_two_files_put_by_hand_stays_and_the_other_comes(pair, site):
     assert site.requested_paths == ["/toy/adult.test"] and pair.fetch(site.address) == receipt
 
 
-def test_a_second_fetch_still_knows_the_source(toy, site):
-    toy.from_addresses(site.address + FILE)
-    site.serve(FILE, GOOD)
-    assert toy.recovers()["source"] == site.address + FILE
-    assert len(site.requested_paths) == 1
-    toy.target.write_bytes(b"other")
-    assert toy.fetch()["source"] == "by hand"
-
-
 def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
     toy.from_addresses(f"{site.address}/gone", f"{site.address}/page", f"{site.address}/good")
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
@@ -77,7 +69,7 @@ def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
 
 def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):
     toy.from_addresses(f"{site.address}/gone")
-    message = toy.refuses("answers 404", mirror=f"{site.address}/mirror")
+    message = toy.refuses("404", mirror=f"{site.address}/mirror")
     assert [line.split(": ")[0].strip() for line in message.splitlines()[1:4]] == [
         "- by hand",
         f"- mirror {site.address}/mirror",
@@ -88,7 +80,7 @@ def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):
 
 def test_the_password_of_a_mirror_is_not_shown(toy, site):
     mirror = site.address.replace("//", "//me:secret@")
-    assert "secret" not in toy.refuses("answers 404", f"mirror {site.address}", mirror=mirror)
+    assert "secret" not in toy.refuses("404", f"mirror {site.address}", mirror=mirror)
     site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5)
     toy.refuses("attempts: 3", mirror=mirror)
     site.replies.clear()
@@ -124,7 +116,7 @@ def test_the_password_of_a_mirror_is_sent(word, toy, site):
 
 def test_a_folder_with_an_at_sign_or_colon_is_named_in_full(toy, tmp_path):
     for name in ("a@b", "2021-01-01T10:00@home"):
-        toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name} is not a folder", mirror=str(tmp_path / name))
+        toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name}/toy/diabetes.csv is missing", mirror=str(tmp_path / name))
 
 
 def test_bytes_that_cannot_be_verified_are_the_last_choice(toy, site):
@@ -155,3 +147,36 @@ def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
     with pytest.raises(ClusterletsError, match="There is no dataset 'pimo' .did you mean 'pima'"):
         fetch("pimo", tmp_path / "raw")
     assert not (tmp_path / "raw").exists()
+
+
+OTHER_ENDS = GOOD.replace(b"\n", b"\r\n")
+OTHER_TABLE = GOOD.replace(b"33.6", b"36.3", 1)
+
+
+def test_each_source_is_asked_and_judged(toy, site):
+    toy.from_addresses(*(f"{site.address}/{path}" for path in ("gone", "ends", "known", "table", "page")))
+    site.serve("/ends", OTHER_ENDS)
+    site.serve("/known", GOOD)
+    site.serve("/table", OTHER_TABLE)
+    site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
+    gone, ends, known, table, page = ask_sources("toy")
+    assert gone.source == f"{site.address}/gone"
+    assert not gone.is_right and gone.verdict.startswith("404 Client Error: Not Found ") and "attempts: 3" in gone.verdict
+    assert (ends.is_right, ends.verdict) == (True, "serves other bytes, but the known table")
+    assert (known.is_right, known.verdict) == (True, "serves the known bytes")
+    assert not table.is_right and table.verdict.startswith("serves bytes other than the known ones, and ")
+    assert (page.is_right, page.verdict) == (False, "page is a web page, not data")
+    assert site.requested_paths == [*["/gone"] * 3, "/ends", "/known", "/table", "/page"] and not toy.raw.exists()
+
+
+@pytest.mark.parametrize("served, status", [(GOOD, 0), (OTHER_TABLE, 1)])
+def test_the_command_fails_where_no_source_serves_a_dataset(served, status, toy, site, tmp_path, capsys):
+    toy.from_addresses(f"{site.address}/gone", f"{site.address}/data")
+    site.serve("/data", served)
+    settings = tmp_path / "settings.yaml"
+    settings.write_text("datasets: [toy]\n")
+    assert main(["datasets", "--check", "--config", str(settings)]) == status
+    name, gone, data, _, verdict = capsys.readouterr().out.splitlines()
+    assert name == "toy" and gone.startswith(f"  - {site.address}/gone: 404 Client Error: Not Found ")
+    assert data.startswith(f"  {'-' if status else '+'} {site.address}/data: serves ")
+    assert verdict == ("No source serves toy." if status else "Every dataset has a source that serves it.")

@@ -1,13 +1,12 @@
 """Every archive in which a dataset is published leads to the same table, through a fetch from a local web server."""
 
 import copy
-import io
 import re
-import zipfile
 from urllib.parse import urlsplit
 
 import pytest
 from real_tables import mirror
+from served import archive
 
 from clusterlets import datasets
 from clusterlets.datasets import catalogue
@@ -65,11 +64,3 @@ def zipped(source, files):
     inner = {path.split("/", 1)[1]: content for path, content in contents.items() if path.startswith("bank.zip/")}
     outer = {path: content for path, content in contents.items() if not path.startswith("bank.zip/")}
     return archive(outer | {"bank.zip": archive(inner)})
-
-
-def archive(members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as zip_file:
-        for name, content in members.items():
-            zip_file.writestr(name, content)
-    return buffer.getvalue()

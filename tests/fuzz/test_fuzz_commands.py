@@ -282,7 +282,7 @@ def archived(results, monkeypatch):
     )
     monkeypatch.setattr(archive, "find_spec", lambda name: True)
     monkeypatch.setattr(archive.crate, "describe_run", lambda *_: {})
-    monkeypatch.setattr(archive.crate_validation, "faults", lambda trial: [])
+    monkeypatch.setattr(archive.crate, "faults", lambda trial: [])
     monkeypatch.setattr(archive.packing, "source_files", lambda source: {"Snakefile": b""})
     yield [name for name in files_here() if name.startswith("results/")]
     shutil.rmtree("results/accounts")

@@ -201,9 +201,7 @@ def test_the_validator_finds_what_is_missing(folder, tmp_path):
     del graph["./"]["license"], graph["#run"]["instrument"], graph["Snakefile"]["programmingLanguage"]
     contents["ro-crate-metadata.json"] = json.dumps(metadata).encode()
     (tmp_path / "less.zip").write_bytes(packing.pack(contents))
-    code = (
-        "from pathlib import Path; from clusterlets.provenance.crate_validation import faults; print(*faults(Path('less.zip')))"
-    )
+    code = "from pathlib import Path; from clusterlets.provenance import crate; print(*crate.faults(Path('less.zip')))"
     process = with_libraries("-c", code, cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     assert all(name in process.stdout for name in ("license", "instrument", "programmingLanguage")), process.stdout

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from clusterlets import datasets
-from clusterlets.datasets.table import BadData, Table, table_of_groups, with_sensitive
+from clusterlets.datasets.table import BadData, Table, table_of_groups
 from clusterlets.errors import ClusterletsError
 from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
@@ -96,8 +96,9 @@ TOY = Table(
 )
 
 
-def test_rows_without_a_value_are_left_out():
-    regrouped = with_sensitive(TOY, ["b"], {"b": ("is_b",)})
+def test_rows_without_a_value_are_left_out(monkeypatch):
+    monkeypatch.setattr(datasets, "sensitive_attributes", lambda name: {"b": ("is_b",)})
+    regrouped = datasets.with_sensitive("toy", TOY, ["b"])
     assert regrouped.X.tolist() == [[0], [4], [6]] and regrouped.groups.tolist() == [0, 1, 0]
     assert regrouped.feature_names == ("a",) and regrouped.group_names == ("x", "y")
 

@@ -1,0 +1,106 @@
+"""Read a raw file from a folder, a web address or a zip archive, within limits of size and time."""
+
+import contextlib
+import importlib.util
+import io
+import multiprocessing
+import sys
+import tempfile
+import zipfile
+from multiprocessing.pool import ThreadPool
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlsplit
+
+_MAX_BYTES = 128 * 2**20  # bytes of a file, downloaded or unpacked; the largest real one has 23 MB
+_TIMEOUT = 60  # seconds to connect, and to wait for the next byte
+_MAX_SECONDS = 1200  # seconds for a whole file
+_ATTEMPTS = 3
+
+
+class SourceFailed(Exception):
+    """A source does not serve a file; the message says why."""
+
+
+def get(place: str) -> bytes:
+    """The file at a path, or at an http(s) or file address, if it can be data."""
+    scheme = place.partition(":")[0].lower()
+    if scheme in ("http", "https"):
+        content = _download(place)
+    else:
+        content = _read(Path(unquote(urlsplit(place).path) if scheme == "file" else place))
+    name, head = place.rpartition("/")[2], content[: 2**16].lstrip()[:9].lower()
+    if not head:
+        raise SourceFailed(f"{name} is empty")
+    if head.startswith((b"<!doctype", b"<html", b"<?xml")):
+        raise SourceFailed(f"{name} is a web page, not data")
+    return content
+
+
+def unpack(archive: bytes, path: str) -> bytes:
+    """A file of a zip archive; a path ``inner.zip/name`` leads through an archive within it, and an empty one nowhere.
+
+    Of several members with a name, the one nearest to the top counts, because publishers wrap folders around files.
+    """
+    for name in PurePosixPath(path).parts:
+        try:
+            with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+                members = [member for member in opened.infolist() if member.filename.rpartition("/")[2] == name]
+                if not members:
+                    raise SourceFailed(f"it holds no {name}")
+                outermost = min(members, key=lambda member: member.filename.count("/"))
+                _require_small(outermost.file_size)  # no more than this is read
+                archive = opened.read(outermost)
+        except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
+            raise SourceFailed(f"its archive cannot be used: {error}") from None
+    return archive
+
+
+def _require_small(n_bytes: int) -> None:
+    if n_bytes > _MAX_BYTES:
+        raise SourceFailed(f"a file of more than {_MAX_BYTES // 2**20} MB cannot be the expected one")
+
+
+def _read(path: Path) -> bytes:
+    if not path.is_file():  # opening a pipe would wait for a writer
+        raise SourceFailed(f"{path} is {'not a regular file' if path.exists() else 'missing'}")
+    _require_small(path.stat().st_size)
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SourceFailed(f"{path} cannot be read ({error.strerror or error})") from None
+
+
+class _SizeLimitedFile(io.BufferedWriter):
+    """A file that refuses to grow beyond the size of raw files."""
+
+    def write(self, chunk) -> int:
+        _require_small(self.tell() + len(chunk))
+        return super().write(chunk)
+
+
+def _download(url: str) -> bytes:
+    """The file at an address; pooch tries again after one second, then two."""
+    import pooch  # imported late: it costs 0.1 s with requests, and a folder needs neither
+    import requests
+
+    def attempt(url: str, path: str, _) -> None:
+        shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
+        login = tuple(part.encode() for part in requests.utils.get_auth_from_url(url))  # requests would send Latin-1
+        with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch closes none
+            hooks = {"response": lambda response, **_: responses.enter_context(response)}
+            options = {"timeout": _TIMEOUT, "auth": login if any(login) else None, "hooks": hooks}
+            pooch.HTTPDownloader(shows_progress, chunk_size=2**14, **options)(url, file, None)
+
+    pooch.get_logger().setLevel("WARNING")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, contextlib.closing(ThreadPool(1)) as thread:
+        files = pooch.create(folder, "", registry={"file": None}, urls={"file": url}, retry_if_failed=_ATTEMPTS - 1)
+        try:  # in a thread, because the timeout of a connection starts again with every byte
+            path = thread.apply_async(files.fetch, ["file"], {"downloader": attempt}).get(_MAX_SECONDS)
+        except multiprocessing.TimeoutError:
+            raise SourceFailed(f"takes longer than {_MAX_SECONDS} s") from None
+        except (requests.RequestException, ValueError) as error:
+            reason = getattr(error.args[0], "reason", error) if error.args else error  # urllib3's own, without its wrapping
+            raise SourceFailed(f"{str(reason)[:300]} ({type(error).__name__}, attempts: {_ATTEMPTS})") from None
+        except OSError as error:
+            raise SourceFailed(f"cannot be stored in {folder} ({error.strerror or error})") from None
+        return Path(path).read_bytes()
