@@ -6,8 +6,9 @@ import numpy as np
 
 from clusterlets.errors import InvalidInput as InvalidInput
 from clusterlets.estimators.clusterlet import ClusterletClustering as _ClusterletClustering
+from clusterlets.estimators.method import AssigningMethod as _AssigningMethod
 from clusterlets.estimators.method import MethodClustering as MethodClustering
-from clusterlets.estimators.method import NamedMethod as NamedMethod
+from clusterlets.estimators.method import NamedMethod as _NamedMethod
 from clusterlets.estimators.report import FairnessReport as FairnessReport
 from clusterlets.estimators.report import cluster_composition as cluster_composition
 from clusterlets.estimators.report import fairness_report as fairness_report
@@ -20,7 +21,7 @@ from clusterlets.methods.fair_limit import FairLimit as _FairLimit
 from clusterlets.methods.frac import FRAC as _FRAC
 from clusterlets.methods.scaff_tree import ScaffTree as _ScaffTree
 
-NAMED: dict[str, type[NamedMethod]]
+NAMED: dict[str, type[_NamedMethod]]
 
 class ClusterletClustering(_ClusterletClustering):
     """Fair clustering with clusterlets: k-means on each group, whose clusters a matcher then joins.
@@ -113,7 +114,7 @@ class ClusterletClustering(_ClusterletClustering):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class Antidote(NamedMethod):
+class Antidote(_NamedMethod):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
     Parameters
@@ -171,7 +172,7 @@ class Antidote(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class Coreset(NamedMethod):
+class Coreset(_AssigningMethod):
     """Fair k-means on a small weighted sample of each group, whose centres then get all instances.
 
     Parameters
@@ -241,7 +242,7 @@ class Coreset(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FRAC(_FRAC.Estimator, NamedMethod):
+class FRAC(_FRAC.Estimator, _AssigningMethod):
     """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
 
     Parameters
@@ -311,7 +312,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FRACOE(_FRAC.Estimator, NamedMethod):
+class FRACOE(_FRAC.Estimator, _AssigningMethod):
     """Plain k-means, and one fair assignment of FRAC at the end.
 
     Parameters
@@ -371,7 +372,7 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairFlow(NamedMethod):
+class FairFlow(_AssigningMethod):
     """k-means whose rounds assign every instance, as cheaply as possible, within bounds on the shares of the groups.
 
     Parameters
@@ -448,7 +449,7 @@ class FairFlow(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairKM(NamedMethod):
+class FairKM(_NamedMethod):
     """k-means with a penalty on how far the groups' shares of a cluster lie from those of the table.
 
     Parameters
@@ -507,7 +508,7 @@ class FairKM(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairLP(NamedMethod):
+class FairLP(_AssigningMethod):
     """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
 
     Parameters
@@ -571,7 +572,7 @@ class FairLP(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairLimit(_FairLimit.Estimator, NamedMethod):
+class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     """k-means in which every cluster strictly keeps a limit on how far its groups' shares are from the table's.
 
     Parameters
@@ -662,7 +663,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairLloyd(NamedMethod):
+class FairLloyd(_NamedMethod):
     """k-means that lowers the largest mean squared error of a group; it says nothing of the groups' shares.
 
     Parameters
@@ -720,7 +721,7 @@ class FairLloyd(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class Fairlets(NamedMethod):
+class Fairlets(_NamedMethod):
     """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
 
     Parameters
@@ -776,7 +777,7 @@ class Fairlets(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class ScaffTree(_ScaffTree.Estimator, NamedMethod):
+class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     """A tree whose leaves are the clusters: it learns the labels of plain k-means by splits that shun the groups.
 
     Parameters
@@ -837,7 +838,7 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class TreeFairlets(NamedMethod):
+class TreeFairlets(_NamedMethod):
     """Small sets of instances with at least a given balance, from a random tree of boxes, and k-means of their means.
 
     Parameters
@@ -895,7 +896,7 @@ class TreeFairlets(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class VFC(NamedMethod):
+class VFC(_NamedMethod):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
     Parameters

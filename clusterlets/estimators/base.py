@@ -1,11 +1,9 @@
 """What all estimators share: the checks of ``fit``, its warnings, and those of ``predict``."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest, check_same_index
@@ -132,16 +130,6 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     def _cluster(self, X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator) -> None:
         """Set the attributes of a fit."""
         raise NotImplementedError
-
-    def _warn_of_fewer_clusters(self) -> None:
-        """Say that there are fewer clusters than were asked for."""
-        if self.n_clusters is not None and self.n_clusters_ < self.n_clusters:
-            warnings.warn(
-                f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
-                "instances have too few distinct values, or the method makes no more of them.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
 
     def _validated(self, X) -> np.ndarray:
         check_is_fitted(self)

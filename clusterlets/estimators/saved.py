@@ -84,31 +84,14 @@ class SavedClustering:
         )
 
     def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, float]:
-        """Clusters (n,) of new rows, at the least squared distance to the centres, which stay.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame (n, d)
-            In the units of the table of the fit.
-        sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            As in ``fit``, with the same columns; new values are allowed.
-        remember : bool
-            Whether later calls count these rows as old ones.
+        """As :meth:`clusterlets.FairLimit.assign`, with X in the units of the table of the fit.
 
         Returns
         -------
         labels : int array (n,)
         missed : float
-            By how much the worst share misses its limit; 0 if old and new rows together keep all of them.
-
-        Warns
-        -----
-        UserWarning
-            For groups that the clustering does not know, such as those of misspelt values.
-
-        Notes
-        -----
-        O(n k d) time, and O(n k) for each step of the dual.
+            By how much the worst share misses its limit, of which no warning tells here; 0 if old and new rows together keep
+            all limits.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scaled(X)

@@ -7,7 +7,6 @@ figures, commands, estimators and docs/methods.md follow from the attributes of 
 Methods import compiled algorithms where they call them, because listing parameters must not load Numba.
 """
 
-import functools
 import importlib
 import importlib.util
 import os
@@ -348,9 +347,8 @@ def fit(
     """
     fitted = method()
     fitted.sensitive_columns = sensitive_columns
-    return fitted, clusterings(
-        method, fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters), len(X)
-    )
+    result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters)
+    return fitted, clusterings(method, result, len(X))
 
 
 def objective(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarray]) -> float:
@@ -471,12 +469,13 @@ def from_file(path: str | Path) -> type[Method]:
     except BaseException:
         del sys.modules[module.__name__]
         raise
+    guarded = _as_method_error(path, str(path))
     for name in _CALLED:
         function = getattr_static(method, name, None)
         if isinstance(function, staticmethod | classmethod):
-            setattr(method, name, type(function)(_guarded(function.__func__, path)))
+            setattr(method, name, type(function)(guarded(function.__func__)))
         elif function is not None:
-            setattr(method, name, _guarded(function, path))
+            setattr(method, name, guarded(function))
     return method
 
 
@@ -485,23 +484,12 @@ def is_from_file(method: type[Method]) -> bool:
     return method.__module__.startswith(_FROM_FILE)
 
 
-def _guarded(function: Callable, path: Path) -> Callable:
-    """A function of a user's file, with its errors as MethodError."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any, **parameters: Any) -> Any:
-        with _as_method_error(path, str(path)):
-            return function(*arguments, **parameters)
-
-    return call
-
-
 @contextmanager
 def _as_method_error(path: Path, what: str) -> Iterator[None]:
     """Run the code of a user's file: whatever it raises, ``sys.exit`` too, becomes an error that says where.
 
-    The working folder is restored. ``os._exit`` raises too, because it would end a command with status 0 and nothing done; only
-    in processes that the code forks does it still end them.
+    It also decorates functions of the file. The working folder is restored. ``os._exit`` raises too, because it would end a
+    command with status 0 and nothing done; only in processes that the code forks does it still end them.
     """
     folder, process = os.getcwd(), os.getpid()
 
@@ -599,9 +587,7 @@ _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "whole number of at least 0, or None": (_is_whole, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
     "mapping of texts to texts": (
-        lambda value: (
-            isinstance(value, Mapping) and _are_texts([*value]) and all(isinstance(key, str) for key in value.values())
-        ),
+        lambda value: isinstance(value, Mapping) and all(isinstance(text, str) for text in [*value, *value.values()]),
         ("settings",),
     ),
 }

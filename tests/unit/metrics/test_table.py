@@ -104,7 +104,6 @@ ENTRY = """    Score(
         function=lambda values: int({}),
         unit="rows",
         range=(1, np.inf),
-        better=None,
         meaning="a test",
     ),
 """
