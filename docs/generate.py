@@ -1,6 +1,6 @@
 """Renews everything in the checkout that follows from declarations in code: python docs/generate.py [--check]
 
-A generated file is rewritten as a whole. A generated section of a page stands between two comments,
+A generated file is rewritten as a whole. A generated section of a page is between two comments,
 ``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check nothing is written, and stale files make it fail.
 """
 
@@ -140,7 +140,7 @@ def findings_as_published() -> str:
 
 
 def verdict_by_table() -> str:
-    """How many of the paper's numbers come back, between a perfect copy of the paper and wrong ones, for the README."""
+    """How many of the paper's numbers are reproduced, beside those of a perfect copy and of wrong copies, for the README."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
     lines = []
     for name, rows_of_table in rows.groupby("table", sort=False):
@@ -182,7 +182,7 @@ def with_section(page: str, name: str, text: str) -> str:
     begin, end = f"<!-- generated: {name} -->\n", f"<!-- end: {name} -->"
     page, count = re.subn(f"(?s){re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}{text.rstrip()}\n{end}", page)
     if count != 1:
-        raise ValueError(f"the section {name} stands {count} times; it needs the lines {begin.strip()} and {end} once")
+        raise ValueError(f"the section {name} occurs {count} times; it needs the lines {begin.strip()} and {end} once")
     return page
 
 

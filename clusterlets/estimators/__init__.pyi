@@ -30,7 +30,7 @@ class ClusterletClustering(_ClusterletClustering):
     ----------
     n_clusterlets : int, default=10
         Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows.
-        How many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
+        The matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.
     n_clusters : int or None, default=None
         Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
         tried, and the result with the closest number of clusters is kept: of equally close ones the one with the
@@ -68,7 +68,7 @@ class ClusterletClustering(_ClusterletClustering):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -88,8 +88,8 @@ class ClusterletClustering(_ClusterletClustering):
     Notes
     -----
     Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
-    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
-    a number of clusters is not the paper's, whose matchers are never asked for one.
+    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The paper
+    does not search for a number of clusters.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Antidote(_NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -208,7 +208,7 @@ class Coreset(_AssigningMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -275,7 +275,7 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -339,7 +339,7 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -413,7 +413,7 @@ class FairFlow(_AssigningMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -476,7 +476,7 @@ class FairKM(_NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -539,7 +539,7 @@ class FairLP(_AssigningMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -614,7 +614,7 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -689,7 +689,7 @@ class FairLloyd(_NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -745,7 +745,7 @@ class Fairlets(_NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -801,7 +801,7 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -865,7 +865,7 @@ class TreeFairlets(_NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -925,7 +925,7 @@ class VFC(_NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list

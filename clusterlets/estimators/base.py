@@ -27,7 +27,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -58,7 +58,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
             Must be given. Strings, integers, booleans or categories. The groups are the values, in sorted order (categories
             in their own; values of types that have no common order, type by type); with several columns the combinations
-            that occur. Sparse ones are taken too.
+            that occur. Sparse columns are accepted too.
         sample_weight : None or array-like (n,)
             For scikit-learn's conventions. No method here weights instances, so anything but equal weights is refused.
 
@@ -79,7 +79,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         InvalidInput
             (A ``ValueError``.) For a parameter out of range; for sensitive features that are absent, incomplete, continuous, of
             another length, of another index (where X has one, too), or of one group, unless the method takes it
-            (:class:`FairLimit`); for more clusters than instances, and what else the method cannot handle.
+            (:class:`FairLimit`); for more clusters than instances, and for any other table that the method cannot handle.
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(

@@ -48,8 +48,8 @@ class ClusterletClustering(FairClusterer):
     Notes
     -----
     Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
-    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
-    a number of clusters is not the paper's, whose matchers are never asked for one.
+    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The paper
+    does not search for a number of clusters.
 
     Examples
     --------
@@ -188,8 +188,8 @@ set_parameters(
         "n_clusterlets": (
             10,
             "int",
-            "Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
-            "many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.",
+            "Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. The "
+            "matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.",
         ),
         "n_clusters": (
             None,

@@ -90,8 +90,7 @@ class SavedClustering:
         -------
         labels : int array (n,)
         missed : float
-            By how much the worst share misses its limit, of which no warning tells here; 0 if old and new rows together keep
-            all limits.
+            By how much the worst share misses its limit, in place of a warning; 0 if old and new rows together keep them all.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scaled(X)
@@ -124,7 +123,7 @@ class SavedClustering:
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
     def _in_order_of_fit(self, sensitive_features):
-        """A DataFrame's columns in the order of fit, by name, as those of X; without names, in fit or here, as they are."""
+        """The columns of a DataFrame in the order of the fit, by their names; unchanged where the fit or this call has none."""
         names = [str(name) for name in self.sensitive_names]
         if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
             return sensitive_features

@@ -91,7 +91,7 @@ Result = np.ndarray | Mapping[str, np.ndarray]
 
 
 class Method:
-    """A way to cluster instances; a subclass says what the rest of the project needs to know of it.
+    """A way to cluster instances; a subclass says what the rest of the project needs to know about it.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Method:
     role : {"rival", "paper", "baseline"}
         Whether it is one of the methods compared, one of the paper's own, or a control.
     parameters : mapping of str to Parameter
-        Those of :meth:`fit` besides the number of clusters and the seed, each with a default there. A list of values in place
+        The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values in place
         of a :class:`Parameter` is its grid, and any value is accepted, as for a parameter of ``fit`` that is not declared.
         Once the class is made, every parameter is in this mapping, with its default.
     settings : mapping of str to str
@@ -127,7 +127,7 @@ class Method:
     needs : tuple of str
         What it is handed besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
     is_random : bool
-        Whether its results depend on ``random_state``; of one that does not, one fit stands for all seeds.
+        Whether its results depend on ``random_state``. If not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
     sensitive_columns : mapping of str to sequence (K,)

@@ -234,7 +234,7 @@ def _listed(names) -> str:
 
 
 def _index_of(name, names, parameter: str, what: str) -> int:
-    """The index of a name; texts also find numbers, as commands know no others."""
+    """The index of a name; a text also matches a number, because commands pass only texts."""
     available = list(names)
     for index, value in enumerate(available):
         if value == name or str(value) == str(name):
