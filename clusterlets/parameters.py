@@ -114,7 +114,7 @@ class Parameter:
     also : sequence
         Values that are allowed besides those of the range or the choices: ``"auto"`` or None.
     trades_fairness : bool
-        Whether its values trade fairness for cost, so that ``tune`` tries those of the grid.
+        Whether its values trade fairness for cost, so that ``tune`` tries the grid.
     bound : Bound or None
         If it bounds the groups of every cluster: what it guarantees, and how to check it.
     default : object

@@ -59,8 +59,8 @@ class ClusterletClustering(_ClusterletClustering):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -131,8 +131,8 @@ class Antidote(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -199,8 +199,8 @@ class Coreset(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -266,8 +266,8 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -330,8 +330,8 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -404,8 +404,8 @@ class FairFlow(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -467,8 +467,8 @@ class FairKM(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -530,8 +530,8 @@ class FairLP(_AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -605,8 +605,8 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -680,8 +680,8 @@ class FairLloyd(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -736,8 +736,8 @@ class Fairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -778,7 +778,7 @@ class Fairlets(_NamedMethod):
     ) -> None: ...
 
 class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
-    """A tree whose leaves are the clusters: it learns the labels of plain k-means by splits that shun the groups.
+    """A tree whose leaves are the clusters: it learns the labels of k-means by splits that do not separate the groups.
 
     Parameters
     ----------
@@ -792,8 +792,8 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -810,16 +810,16 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
     tree_ : Nodes
-        The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
-        ``feature`` (-1 for a leaf, all three), ``threshold`` (NaN for a leaf; instances whose feature is at most this go
-        left), and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
+        The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right`` and
+        ``feature`` (each -1 for a leaf), ``threshold`` (NaN for a leaf; instances whose feature is at most this go left),
+        and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
 
     Notes
     -----
     Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity,
     Machine Learning 2023.
     See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
-    clustering is our interpretation. The estimator's ``predict`` goes by the nearest of ``cluster_centers_``, and not down
+    clustering is our interpretation. The estimator's ``predict`` takes the nearest of ``cluster_centers_`` and does not use
     the tree.
 
     Examples
@@ -856,8 +856,8 @@ class TreeFairlets(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -916,8 +916,8 @@ class VFC(_NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int

@@ -1,4 +1,4 @@
-"""What all estimators share: the checks of ``fit``, its warnings, and those of ``predict``."""
+"""What all estimators share: the checks of ``fit`` and of new rows, ``transform`` and ``score``."""
 
 from typing import Any
 
@@ -18,8 +18,8 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -71,7 +71,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         sklearn.exceptions.ConvergenceWarning
             Where there are fewer clusters than ``n_clusters``.
         UserWarning
-            Where a parameter was set that a :class:`ClusterletClustering` ignores: its matcher has no use for it, or the
+            Where a parameter was set that a :class:`ClusterletClustering` ignores: its matcher does not have it, or the
             search for ``n_clusters`` chooses it.
 
         Raises

@@ -153,8 +153,8 @@ class ClusterletClustering(FairClusterer):
     def predict(self, X):
         """Cluster of each instance, by the nearest clusterlet of any group.
 
-        This does not keep the clustering fair: the groups of new instances are not asked for, so nothing holds their
-        shares in place. It may also differ from ``labels_``, because the nearest clusterlet may be of another group.
+        This does not keep the clustering fair, because it does not use the groups of the instances. It may also differ from
+        ``labels_``, because the nearest clusterlet may be of another group.
 
         Parameters
         ----------

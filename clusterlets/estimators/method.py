@@ -165,7 +165,7 @@ class MethodClustering(MethodEstimator):
 
 
 class NamedMethod(MethodEstimator):
-    """Base of the estimators that stand for one method, whose parameters are their own; :func:`estimator_of` makes them."""
+    """Base of the estimators of a single method, which have its parameters; :func:`estimator_of` makes them."""
 
     _name: str
 
@@ -193,7 +193,7 @@ class AssigningMethod(NamedMethod):
     def assign(self, X, *, sensitive_features, remember=False):
         """Clusters of new rows: the cheapest such that old and new rows together keep what the method guarantees.
 
-        Shares are compared with those of the table of the fit. Costs are squared distances to ``cluster_centers_``, which stay.
+        Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which stay.
 
         Parameters
         ----------

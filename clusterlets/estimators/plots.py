@@ -106,8 +106,8 @@ def plot_tradeoff(
     reports : mapping of str to reports
         By the name that the point gets, what :func:`clusterlets.fairness_report` returned for each clustering.
     unfairness, cost : str
-        Scores of the reports, on the horizontal and the vertical axis. ``cohesion`` or a balance may stand in their place; more
-        of those is better.
+        Scores of the reports, on the horizontal and the vertical axis; also those of which more is better, such as
+        ``cohesion``.
     ax : matplotlib.axes.Axes or None
         Where to draw; None for a new figure of :mod:`matplotlib.pyplot`.
 
@@ -162,7 +162,7 @@ def draw_composition(axes: Axes, composition: Composition) -> None:
     sizes, groups = composition.counts.sum(axis=1), len(composition.group_counts)
     expected = composition.group_counts / composition.group_counts.sum()
     shares = np.vstack([expected, composition.counts / sizes[:, None]])
-    positions = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # the table's own bar stands apart
+    positions = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # a gap below the bar of the whole table
     starts = np.cumsum(shares, axis=1) - shares
     for group in range(groups):
         axes.barh(

@@ -160,7 +160,7 @@ def fairness_report(
     -------
     FairnessReport
         A dict of scores, with the tables ``clusters`` and ``features`` (of the features in each cluster), which need pandas,
-        and with ``shares``, those of the groups in the table. ``docs/results-format.md`` has names, units and meanings of the
+        and with the ``shares`` of the groups in the table. ``docs/results-format.md`` has names, units and meanings of the
         scores; ``centroid_silhouette``, which needs more than the clustering, is left out. A ``price_of_fairness`` below 1: the
         clustering is a better optimum than plain k-means found in all its starts. ``cohesion_error`` is 0 where the cohesion is
         exact. ``silhouette_of_groups``: mean silhouette of each group that was drawn, by its value or the tuple of its values.

@@ -117,7 +117,7 @@ class SavedClustering:
         return labels, missed
 
     def _as_in_fit(self, values: tuple) -> tuple:
-        """A group's values as in the fit; texts may stand for its numbers and booleans, as text files hold nothing else."""
+        """A group's values as in the fit, also from a file, where numbers and booleans are text."""
         columns = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
         pairs = zip(values, columns, strict=True)
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)

@@ -81,8 +81,8 @@ COMPILED = ("numpy", "numba", "llvmlite")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls.
 _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
-# What every fit or match is handed besides its parameters.
-_HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
+# Arguments of every fit or match, besides its parameters.
+_FIXED_ARGUMENTS = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
 # How the names of the modules of users' files begin.
 _FROM_FILE = f"{__name__}._own_"
 _END_PROCESS = os._exit
@@ -125,14 +125,14 @@ class Method:
         Functions of the package that the first fit of its estimator compiles side by side, as
         :func:`clusterlets.algorithms.compiled.compile_together` takes them. No result depends on them.
     needs : tuple of str
-        What it is handed besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
+        What it gets besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
     is_random : bool
         Whether its results depend on ``random_state``. If not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
     sensitive_columns : mapping of str to sequence (K,)
         Set by the caller of ``fit``: the value of each group in each sensitive column, as groups are combinations of these.
-        Empty where there is a single column whose values nobody names.
+        Empty for a single column without names of its values.
 
     Notes
     -----
@@ -194,7 +194,7 @@ class Method:
         Parameters
         ----------
         X : float array (n, d)
-            Read-only, as all arrays that a method is handed.
+            Read-only, as all arrays that a method gets.
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         n_clusters : int
@@ -283,7 +283,7 @@ class Method:
 class Matcher(Method):
     """A method of Clusterlets: it joins clusterlets, and never sees the instances.
 
-    One that needs ``partitions`` too is handed a Pareto front of sampled partitions in place of a random state.
+    One that needs ``partitions`` too gets a Pareto front of sampled partitions in place of a random state.
     """
 
     role = "paper"
@@ -337,7 +337,7 @@ def fit(
 ) -> tuple[Method, dict[str, np.ndarray]]:
     """Fit a method to read-only copies of a table, so that it cannot change what its clusters are scored by.
 
-    ``sensitive_columns`` are those of :class:`Method`.
+    ``sensitive_columns`` is the attribute of :class:`Method`.
 
     Returns
     -------
@@ -522,7 +522,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def check(method: type[Method], where: str) -> None:
-    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` says whose they are."""
+    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` is its source."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
@@ -554,7 +554,7 @@ def check_parameters(method: type[Method], parameters: Iterable[str], where: str
     """Refuse parameters that the method does not take."""
     accepted = parameters_of(method)
     for name in parameters:
-        if name in _HANDED:
+        if name in _FIXED_ARGUMENTS:
             raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method is handed something of this name.")
         if accepted is not None and name not in accepted:
             has = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"

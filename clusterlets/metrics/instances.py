@@ -1,6 +1,6 @@
 """Scores computed from instances and their labels, not from counts or pieces: costs and silhouettes.
 
-Each instance has one label: where clusters overlap, that of the nearest centre among the clusters that hold it.
+Each instance has one label: where clusters overlap, the cluster with the nearest centre among those that hold it.
 Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
 
 Fits compute these scores, because they have the kernels and the labels loaded. Their entries are here and not in the table,
