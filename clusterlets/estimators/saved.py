@@ -60,11 +60,12 @@ class SavedClustering:
     def of(cls, estimator, *, feature_names: Sequence[str] | None = None, mean=None, scale=None) -> "SavedClustering":
         """The clustering of a fitted estimator; InvalidInput for a method that guarantees nothing for new rows."""
         method = estimator._method()
-        if method.assignment_rows is methods.Method.assignment_rows or method.name not in methods.names():
-            able = [name for name in methods.names() if methods.get(name).assignment_rows is not methods.Method.assignment_rows]
+        package = map(methods.get, methods.names())
+        able = [other for other in package if other.assignment_rows is not methods.Method.assignment_rows]
+        if method not in able:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
-                f"{', '.join(able)}."
+                f"{', '.join(other.name for other in able)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]

@@ -165,8 +165,8 @@ class Method:
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        defaults = {name: argument.default for name, argument in cls._arguments().items()}
-        defaults = {name: default for name, default in defaults.items() if default is not Argument.empty}
+        arguments = cls._arguments().items()
+        defaults = {name: argument.default for name, argument in arguments if argument.default is not Argument.empty}
         own = vars(cls).get("parameters", {})
         # What is inherited, and not taken by this class's fit, is left out.
         declared = {name: value for name, value in cls.parameters.items() if name in own or name in defaults}
@@ -430,11 +430,9 @@ def get(name: str) -> type[Method]:
 
 def names(role: str = "") -> list[str]:
     """The sorted names of the methods that come with the package, or of those among them with this role."""
-    modules = (file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem != "__init__")
-    available: dict[str, type[Method]] = {}
-    for module in modules:
-        available |= _methods_of(importlib.import_module(f"{__name__}.{module}"))
-    return sorted(name for name, method in available.items() if role in ("", method.role))
+    files = [file.stem for file in Path(__file__).parent.glob("*.py") if file.stem != "__init__"]
+    methods = [method for file in files for method in _methods_of(importlib.import_module(f"{__name__}.{file}")).values()]
+    return sorted(method.name for method in methods if role in ("", method.role))
 
 
 def from_file(path: str | Path) -> type[Method]:

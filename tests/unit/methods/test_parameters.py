@@ -113,10 +113,8 @@ def test_each_kind_says_what_it_allows():
     assert Integer(1, 10_000).allowed == "a whole number from 1 to 10,000"
     assert Choice(("a", "b")).fault("x", "c") == "x: 'c'; it must be a or b"
     assert Parameter().fault("x", object()) == ""
-    assert (Integer(1, 2, also=["auto", None]).annotation, Choice(("a",)).annotation) == (
-        'int | Literal["auto"] | None',
-        'Literal["a"]',
-    )
+    assert Integer(1, 2, also=["auto", None]).annotation == 'int | Literal["auto"] | None'
+    assert Choice(("a",)).annotation == 'Literal["a"]'
 
 
 def test_missed_rows_agree_with_counts_by_hand():
