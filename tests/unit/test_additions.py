@@ -80,7 +80,7 @@ REGISTRY_TESTS = [
     *("tests/unit/test_generated.py", "tests/unit/grid/test_field_configurations.py", "tests/unit/metrics/test_table.py"),
     *(
         "tests/unit/grid/test_grid.py::test_streams_stay_what_they_are",
-        "tests/unit/report/test_declarations.py",
+        *("tests/unit/report/test_declarations.py", "tests/unit/steps/test_score_columns.py"),
         "tests/unit/test_library.py::test_every_public_name_is_the_object_of_that_name",
     ),
 ]
@@ -181,5 +181,5 @@ def test_the_methods_estimator_and_the_command_accept_it(checkout):
 
 
 def test_the_registry_tests_pass_with_them(checkout):
-    keywords = "striped or Striped or every or registry or generated or streams or describes_itself or better_clustering"
+    keywords = "striped or Striped or every or registry or generated or streams or itself or better_clustering or stored_scores"
     run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *REGISTRY_TESTS, "-k", keywords)
