@@ -76,13 +76,16 @@ SCORES = {
     "instances": ("SCORES = (\n", "rows_of_instances", "Instances", "len(values.X)"),
 }
 REGISTRY_TESTS = [
-    *("tests/unit/methods/test_methods.py", "tests/unit/methods/test_parameters.py", "tests/unit/test_estimators.py"),
-    *("tests/unit/test_generated.py", "tests/unit/grid/test_field_configurations.py", "tests/unit/metrics/test_table.py"),
-    *(
-        "tests/unit/grid/test_grid.py::test_streams_stay_what_they_are",
-        *("tests/unit/report/test_declarations.py", "tests/unit/steps/test_score_columns.py"),
-        "tests/unit/test_library.py::test_every_public_name_is_the_object_of_that_name",
-    ),
+    "tests/unit/methods/test_methods.py",
+    "tests/unit/methods/test_parameters.py",
+    "tests/unit/metrics/test_table.py",
+    "tests/unit/report/test_declarations.py",
+    "tests/unit/steps/test_score_columns.py",
+    "tests/unit/test_estimators.py",
+    "tests/unit/test_generated.py",
+    "tests/unit/grid/test_field_configurations.py",
+    "tests/unit/grid/test_grid.py::test_streams_stay_what_they_are",
+    "tests/unit/test_library.py::test_every_public_name_is_the_object_of_that_name",
 ]
 
 
