@@ -47,8 +47,8 @@ def estimators_stub() -> str:
     others = [value for value in map(vars(estimators).get, estimators.__all__) if value not in bases]
     imports = [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in others]
     for base in itertools.chain(*bases.values()):
-        name, _, _ = base.__qualname__.partition(".")  # of a class Estimator, the method that it is in
-        imports.append(f"from {base.__module__} import {name} as _{name}")
+        outer = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
+        imports.append(f"from {base.__module__} import {outer} as _{outer}")
     classes = [stub_of(estimator, [f"_{base.__qualname__}" for base in its_bases]) for estimator, its_bases in bases.items()]
     text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
     standard = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
