@@ -26,7 +26,7 @@ class NoClusteringError(InvalidInput):
     status : str
         Its value in the column ``status`` of the results: ``not_converged`` or ``infeasible``.
     labels : int array (n,) or None
-        If a search did not converge: the labels that came nearest to what was asked for.
+        If a search did not converge: the labels that came nearest to the limits.
     """
 
     def __init__(self, status: str, message: str, labels: Any = None):

@@ -51,28 +51,10 @@ def _excess_of_shares(delta: float, composition: np.ndarray, group_counts: np.nd
     return float(np.maximum(above, expected * (1 - delta) - composition).max())
 
 
-def _excess_over_fractions(tau: Any, composition: np.ndarray, group_counts: np.ndarray) -> float:
-    return float((np.asarray(tau, dtype=float) * group_counts - composition).max())
-
-
 def _fraction(tau: Any, n_clusters: int) -> Any:
     if isinstance(tau, str):
         return Fraction("1" if tau == "balanced" else tau.removesuffix("x")) / n_clusters
     return tau
-
-
-def _excess_over_ratio(balance: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
-    return float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max())
-
-
-#: A limit on every cluster, column by column, which the method itself checks to the last instance before it returns labels.
-STRICT = Bound("in every cluster, strictly", lambda value, composition, group_counts: 0.0)
-#: A group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster.
-SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
-#: Every cluster has at least this fraction of each group; "balanced" stands for 1 / n_clusters, "0.95x" for .95 times that.
-PARTS = Bound("at least tau of the rows of each group in every cluster", _excess_over_fractions, _fraction)
-#: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
-RATIO = Bound("in every cluster at least this many rows of its rarer group for each row of the other", _excess_over_ratio)
 
 
 def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
@@ -81,16 +63,28 @@ def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np
     return float((off - limit * sizes).max())
 
 
+#: A limit on every cluster, column by column, which the method itself checks to the last instance before it returns labels.
+STRICT = Bound("in every cluster, strictly", lambda *_: 0.0)
+#: A group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster.
+SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
+#: Every cluster has at least this fraction of each group; "balanced" stands for 1 / n_clusters, "0.95x" for .95 times that.
+PARTS = Bound(
+    "at least tau of the rows of each group in every cluster",
+    lambda tau, composition, group_counts: float((np.asarray(tau, dtype=float) * group_counts - composition).max()),
+    _fraction,
+)
+#: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
+RATIO = Bound(
+    "in every cluster at least this many rows of its rarer group for each row of the other",
+    lambda balance, composition, _: float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max()),
+)
 #: The share of a group in every cluster differs from that in the table by at most this.
 DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
-
-
-def _excess_of_size(minimum: int, composition: np.ndarray, group_counts: np.ndarray) -> float:
-    return float(minimum - composition.sum(axis=1).min())
-
-
 #: Every cluster has at least this many rows.
-SIZE = Bound("at least this many rows in every cluster", _excess_of_size)
+SIZE = Bound(
+    "at least this many rows in every cluster",
+    lambda minimum, composition, _: float(minimum - composition.sum(axis=1).min()),
+)
 
 
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------
@@ -120,7 +114,7 @@ class Parameter:
     also : sequence
         Values that are allowed besides those of the range or the choices: ``"auto"`` or None.
     trades_fairness : bool
-        Whether its values trade fairness for cost, so that ``tune`` tries those of the grid.
+        Whether its values trade fairness for cost, so that ``tune`` tries the grid.
     bound : Bound or None
         If it bounds the groups of every cluster: what it guarantees, and how to check it.
     default : object

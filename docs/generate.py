@@ -1,20 +1,22 @@
 """Renews everything in the checkout that follows from declarations in code: python docs/generate.py [--check]
 
-A generated file is rewritten as a whole. A generated section of a page stands between two comments,
+A generated file is rewritten as a whole. A generated section of a page is between two comments,
 ``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check nothing is written, and stale files make it fail.
 """
 
 import inspect
+import itertools
 import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from clusterlets import estimators, methods, tuning
 from clusterlets.estimators import plots
 from clusterlets.grid.runs_frame import read_lines
-from clusterlets.grid.runs_table import TABLE, Column
+from clusterlets.grid.runs_table import TABLE
 from clusterlets.metrics.score import Score
 from clusterlets.paper import as_published, controls
 from clusterlets.report.page import TITLES
@@ -32,26 +34,23 @@ OFFERED = {
 
 def package_stub() -> str:
     """clusterlets/__init__.pyi: every name that the package offers, and the module that it comes from."""
-    lines = [f"from {module} import {name} as {name}" for module, names in OFFERED.items() for name in in_order(names)]
+    offered = [(module, name) for module, names in OFFERED.items() for name in sorted(names, key=order_of)]
+    lines = [f"from {module} import {name} as {name}" for module, name in offered]
     return "\n".join([*lines, "", "__version__: str", ""])
 
 
 def estimators_stub() -> str:
     """clusterlets/estimators/__init__.pyi: the estimators that are generated from methods, with signatures and docstrings."""
-    named = {estimator.__name__: name for name, estimator in estimators.NAMED.items()}
-    generated = [*named, "ClusterletClustering"]
-    others = [getattr(estimators, name) for name in estimators.__all__ if name not in generated]
-    classes = [stub_of("ClusterletClustering", ["_ClusterletClustering"])]
-    imports = ["from clusterlets.estimators.clusterlet import ClusterletClustering as _ClusterletClustering"]
-    imports += [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in others]
-    imports += ["from clusterlets.estimators.method import NamedMethod as NamedMethod"]
-    for name in sorted(named):
-        method = methods.get(named[name])
-        owner = next((base for base in method.__mro__ if "Estimator" in vars(base)), None)
-        if owner is not None:
-            imports.append(f"from {owner.__module__} import {owner.__name__} as _{owner.__name__}")
-        classes.append(stub_of(name, [*([f"_{owner.__name__}.Estimator"] if owner else []), "NamedMethod"]))
-    text = "\n\n".join(["NAMED: dict[str, type[NamedMethod]]", *classes, ""])
+    named = sorted(estimators.NAMED.values(), key=lambda estimator: estimator.__name__)
+    bases: dict[type, tuple[type, ...]] = {estimators.ClusterletClustering: (estimators.ClusterletClustering,)}
+    bases |= {estimator: estimator.__bases__ for estimator in named}
+    others = [value for value in map(vars(estimators).get, estimators.__all__) if value not in bases]
+    imports = [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in others]
+    for base in itertools.chain(*bases.values()):
+        outer = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
+        imports.append(f"from {base.__module__} import {outer} as _{outer}")
+    classes = [stub_of(estimator, [f"_{base.__qualname__}" for base in its_bases]) for estimator, its_bases in bases.items()]
+    text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
     standard = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
     used = {module: [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)] for module, names in standard.items()}
     needed = [f"from {module} import {', '.join(names)}" for module, names in used.items() if names]
@@ -59,9 +58,8 @@ def estimators_stub() -> str:
     return "\n".join([*needed, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
 
 
-def stub_of(name: str, bases: list[str]) -> str:
+def stub_of(estimator: Any, bases: list[str]) -> str:
     """The class of an estimator: its docstring and the signature of ``__init__``."""
-    estimator = getattr(estimators, name)
     arguments = ["self"]
     for parameter in inspect.signature(estimator).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in arguments:
@@ -70,24 +68,19 @@ def stub_of(name: str, bases: list[str]) -> str:
         arguments.append(f"{parameter.name}: {estimator._annotations[parameter.name]} = {default}")
     signature = "\n".join(["    def __init__(", *(f"        {argument}," for argument in arguments), "    ) -> None: ..."])
     docstring = textwrap.indent(f'"""{estimator.__doc__.rstrip()}\n"""', "    ", lambda line: bool(line.strip()))
-    return f"class {name}({', '.join(bases)}):\n{docstring}\n\n{signature}"
-
-
-def in_order(names: Iterable[str]) -> list[str]:
-    """Names as linters sort imports: constants, classes, functions."""
-    return sorted(names, key=order_of)
+    return f"class {estimator.__name__}({', '.join(bases)}):\n{docstring}\n\n{signature}"
 
 
 def order_of(name: str) -> tuple[int, str]:
+    """Where linters sort a name among the imports of a module: constants, classes, functions."""
     return (0 if name.isupper() else 1 if name.lstrip("_")[0].isupper() else 2), name.lower()
 
 
 def estimators_of_api() -> str:
     """The list of estimators in docs/api.md."""
     names = ["ClusterletClustering", "MethodClustering", *(estimator.__name__ for estimator in estimators.NAMED.values())]
-    return "\n".join(
-        ["```{eval-rst}", ".. autosummary::", "   :toctree: api", "", *(f"   ~clusterlets.{name}" for name in names), "```"]
-    )
+    listed = [f"   ~clusterlets.{name}" for name in names]
+    return "\n".join(["```{eval-rst}", ".. autosummary::", "   :toctree: api", "", *listed, "```"])
 
 
 def table_of_methods() -> str:
@@ -128,42 +121,33 @@ def table(header: list[str], rows: list[list]) -> str:
 
 def columns_of_runs() -> str:
     """The columns of ``results/runs.csv``, as a table in Markdown."""
-    return "\n".join(["| column | unit, values | meaning |", "|---|---|---|", *map(_row, TABLE)])
+    meanings = [column.explanation if isinstance(column, Score) else column.meaning for column in TABLE]
+    rows = [[column.name, column.values, meaning] for column, meaning in zip(TABLE, meanings, strict=True)]
+    return table(["column", "unit, values", "meaning"], rows)
 
 
-def _row(column: Column | Score) -> str:
-    if isinstance(column, Score):
-        return f"| {column.name} | {column.values} | {_escaped(column.explanation)} |"
-    return f"| {column.name} | {column.values} | {_escaped(column.meaning)} |"
-
-
-def _escaped(text: str) -> str:
-    return text.replace("|", "\\|")
-
-
-_PUBLISHED = "reference/published/as_published.csv"
+PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
 def headline_as_published() -> str:
     """What the published code explains, for the README."""
-    return f"- {as_published.headline(read_lines(CHECKOUT / _PUBLISHED))}"
+    return f"- {as_published.headline(read_lines(PUBLISHED))}"
 
 
 def findings_as_published() -> str:
     """What only the published code reproduces, from the committed results, for docs/reproduction.md."""
-    return as_published.body(read_lines(CHECKOUT / _PUBLISHED))
+    return as_published.body(read_lines(PUBLISHED))
 
 
 def verdict_by_table() -> str:
-    """How many of the paper's numbers come back, between a perfect copy of the paper and wrong ones, for the README."""
+    """How many of the paper's numbers are reproduced, beside those of a perfect copy and of wrong copies, for the README."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
-    lines = ["| table | numbers | of the paper | of a perfect copy | of wrong copies |", "|---|---|---|---|---|"]
-    for table, rows_of_table in rows.groupby("table", sort=False):
+    lines = []
+    for name, rows_of_table in rows.groupby("table", sort=False):
         paper, perfect = (rows_of_table[rows_of_table["source"] == source] for source in (controls.PAPER, controls.PERFECT))
         wrong = rows_of_table[rows_of_table["source"].isin(controls.WRONG)]
-        parts = [_percentages(copies) for copies in (paper, perfect, wrong)]
-        lines.append(f"| {TITLES[table]} | {paper['cells'].iloc[0]:.0f} | {' | '.join(parts)} |")
-    return "\n".join(lines)
+        lines.append([TITLES[name], f"{paper['cells'].iloc[0]:.0f}", *map(_percentages, (paper, perfect, wrong))])
+    return table(["table", "numbers", "of the paper", "of a perfect copy", "of wrong copies"], lines)
 
 
 def _percentages(copies) -> str:
@@ -198,7 +182,7 @@ def with_section(page: str, name: str, text: str) -> str:
     begin, end = f"<!-- generated: {name} -->\n", f"<!-- end: {name} -->"
     page, count = re.subn(f"(?s){re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}{text.rstrip()}\n{end}", page)
     if count != 1:
-        raise ValueError(f"the section {name} stands {count} times; it needs the lines {begin.strip()} and {end} once")
+        raise ValueError(f"the section {name} occurs {count} times; it needs the lines {begin.strip()} and {end} once")
     return page
 
 

@@ -17,8 +17,7 @@ def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
     height = float(np.clip(1.2 + 0.2 * len(composition.counts), 4.8, 11))
     figure = Figure(figsize=(12.5, height), layout="constrained")
     bars, points = figure.subplots(1, 2, width_ratios=(1, 1.15))
-    expected = composition.group_counts / composition.group_counts.sum()
-    draw_composition(bars, composition.counts, composition.clusters, expected)
+    draw_composition(bars, composition)
     draw_projection(points, X, labels)
     if len(composition.names) <= LISTED:
         names = [cut(name, _MAX_LETTERS) for name in composition.names]  # passed on, as matplotlib skips labels such as "_name"

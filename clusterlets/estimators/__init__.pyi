@@ -6,8 +6,9 @@ import numpy as np
 
 from clusterlets.errors import InvalidInput as InvalidInput
 from clusterlets.estimators.clusterlet import ClusterletClustering as _ClusterletClustering
+from clusterlets.estimators.method import AssigningMethod as _AssigningMethod
 from clusterlets.estimators.method import MethodClustering as MethodClustering
-from clusterlets.estimators.method import NamedMethod as NamedMethod
+from clusterlets.estimators.method import NamedMethod as _NamedMethod
 from clusterlets.estimators.report import FairnessReport as FairnessReport
 from clusterlets.estimators.report import cluster_composition as cluster_composition
 from clusterlets.estimators.report import fairness_report as fairness_report
@@ -20,7 +21,7 @@ from clusterlets.methods.fair_limit import FairLimit as _FairLimit
 from clusterlets.methods.frac import FRAC as _FRAC
 from clusterlets.methods.scaff_tree import ScaffTree as _ScaffTree
 
-NAMED: dict[str, type[NamedMethod]]
+NAMED: dict[str, type[_NamedMethod]]
 
 class ClusterletClustering(_ClusterletClustering):
     """Fair clustering with clusterlets: k-means on each group, whose clusters a matcher then joins.
@@ -29,7 +30,7 @@ class ClusterletClustering(_ClusterletClustering):
     ----------
     n_clusterlets : int, default=10
         Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows.
-        How many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.
+        The matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.
     n_clusters : int or None, default=None
         Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are
         tried, and the result with the closest number of clusters is kept: of equally close ones the one with the
@@ -58,8 +59,8 @@ class ClusterletClustering(_ClusterletClustering):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -67,7 +68,7 @@ class ClusterletClustering(_ClusterletClustering):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -87,8 +88,8 @@ class ClusterletClustering(_ClusterletClustering):
     Notes
     -----
     Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
-    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
-    a number of clusters is not the paper's, whose matchers are never asked for one.
+    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The paper
+    does not search for a number of clusters.
 
     Examples
     --------
@@ -113,7 +114,7 @@ class ClusterletClustering(_ClusterletClustering):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class Antidote(NamedMethod):
+class Antidote(_NamedMethod):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
     Parameters
@@ -130,8 +131,8 @@ class Antidote(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -139,7 +140,7 @@ class Antidote(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -171,7 +172,7 @@ class Antidote(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class Coreset(NamedMethod):
+class Coreset(_AssigningMethod):
     """Fair k-means on a small weighted sample of each group, whose centres then get all instances.
 
     Parameters
@@ -198,8 +199,8 @@ class Coreset(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -207,7 +208,7 @@ class Coreset(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -241,7 +242,7 @@ class Coreset(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FRAC(_FRAC.Estimator, NamedMethod):
+class FRAC(_FRAC.Estimator, _AssigningMethod):
     """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
 
     Parameters
@@ -265,8 +266,8 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -274,7 +275,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -311,7 +312,7 @@ class FRAC(_FRAC.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FRACOE(_FRAC.Estimator, NamedMethod):
+class FRACOE(_FRAC.Estimator, _AssigningMethod):
     """Plain k-means, and one fair assignment of FRAC at the end.
 
     Parameters
@@ -329,8 +330,8 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -338,7 +339,7 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -371,7 +372,7 @@ class FRACOE(_FRAC.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairFlow(NamedMethod):
+class FairFlow(_AssigningMethod):
     """k-means whose rounds assign every instance, as cheaply as possible, within bounds on the shares of the groups.
 
     Parameters
@@ -403,8 +404,8 @@ class FairFlow(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -412,7 +413,7 @@ class FairFlow(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -448,7 +449,7 @@ class FairFlow(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairKM(NamedMethod):
+class FairKM(_NamedMethod):
     """k-means with a penalty on how far the groups' shares of a cluster lie from those of the table.
 
     Parameters
@@ -466,8 +467,8 @@ class FairKM(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -475,7 +476,7 @@ class FairKM(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -507,7 +508,7 @@ class FairKM(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairLP(NamedMethod):
+class FairLP(_AssigningMethod):
     """The centres of plain k-means, and the cheapest assignment to them within bounds on the shares of the groups.
 
     Parameters
@@ -529,8 +530,8 @@ class FairLP(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -538,7 +539,7 @@ class FairLP(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -571,7 +572,7 @@ class FairLP(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairLimit(_FairLimit.Estimator, NamedMethod):
+class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     """k-means in which every cluster strictly keeps a limit on how far its groups' shares are from the table's.
 
     Parameters
@@ -604,8 +605,8 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -613,7 +614,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -662,7 +663,7 @@ class FairLimit(_FairLimit.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class FairLloyd(NamedMethod):
+class FairLloyd(_NamedMethod):
     """k-means that lowers the largest mean squared error of a group; it says nothing of the groups' shares.
 
     Parameters
@@ -679,8 +680,8 @@ class FairLloyd(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -688,7 +689,7 @@ class FairLloyd(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -720,7 +721,7 @@ class FairLloyd(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class Fairlets(NamedMethod):
+class Fairlets(_NamedMethod):
     """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
 
     Parameters
@@ -735,8 +736,8 @@ class Fairlets(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -744,7 +745,7 @@ class Fairlets(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -776,8 +777,8 @@ class Fairlets(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class ScaffTree(_ScaffTree.Estimator, NamedMethod):
-    """A tree whose leaves are the clusters: it learns the labels of plain k-means by splits that shun the groups.
+class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
+    """A tree whose leaves are the clusters: it learns the labels of k-means by splits that do not separate the groups.
 
     Parameters
     ----------
@@ -791,8 +792,8 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -800,7 +801,7 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -809,16 +810,16 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
     tree_ : Nodes
-        The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
-        ``feature`` (-1 for a leaf, all three), ``threshold`` (NaN for a leaf; instances whose feature is at most this go
-        left), and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
+        The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right`` and
+        ``feature`` (each -1 for a leaf), ``threshold`` (NaN for a leaf; instances whose feature is at most this go left),
+        and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
 
     Notes
     -----
     Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity,
     Machine Learning 2023.
     See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
-    clustering is our interpretation. The estimator's ``predict`` goes by the nearest of ``cluster_centers_``, and not down
+    clustering is our interpretation. The estimator's ``predict`` takes the nearest of ``cluster_centers_`` and does not use
     the tree.
 
     Examples
@@ -837,7 +838,7 @@ class ScaffTree(_ScaffTree.Estimator, NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class TreeFairlets(NamedMethod):
+class TreeFairlets(_NamedMethod):
     """Small sets of instances with at least a given balance, from a random tree of boxes, and k-means of their means.
 
     Parameters
@@ -855,8 +856,8 @@ class TreeFairlets(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -864,7 +865,7 @@ class TreeFairlets(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -895,7 +896,7 @@ class TreeFairlets(NamedMethod):
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None: ...
 
-class VFC(NamedMethod):
+class VFC(_NamedMethod):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
     Parameters
@@ -915,8 +916,8 @@ class VFC(NamedMethod):
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -924,7 +925,7 @@ class VFC(NamedMethod):
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list

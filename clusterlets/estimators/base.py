@@ -1,11 +1,9 @@
-"""What all estimators share: the checks of ``fit``, its warnings, and those of ``predict``."""
+"""What all estimators share: the checks of ``fit`` and of new rows, ``transform`` and ``score``."""
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from clusterlets.algorithms.checks import check_largest, check_same_index
@@ -20,8 +18,8 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     Attributes
     ----------
     labels_ : int array (n,)
-        Cluster of each instance; of an instance in several clusters the one whose centre is nearest (of equals the
-        first), so that a cluster may have no label.
+        Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
+        near ones), so that a cluster may have no label.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
@@ -29,7 +27,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     cluster_centers_ : float array (n_clusters_, d)
         Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
     inertia_ : float
-        Sum of squared distances of the instances to the centre of their cluster, that of ``labels_``.
+        Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
         Value, or combination of values, of each group in the order of the group codes.
     sensitive_names_ : list
@@ -60,7 +58,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
             Must be given. Strings, integers, booleans or categories. The groups are the values, in sorted order (categories
             in their own; values of types that have no common order, type by type); with several columns the combinations
-            that occur. Sparse ones are taken too.
+            that occur. Sparse columns are accepted too.
         sample_weight : None or array-like (n,)
             For scikit-learn's conventions. No method here weights instances, so anything but equal weights is refused.
 
@@ -73,7 +71,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         sklearn.exceptions.ConvergenceWarning
             Where there are fewer clusters than ``n_clusters``.
         UserWarning
-            Where a parameter was set that a :class:`ClusterletClustering` ignores: its matcher has no use for it, or the
+            Where a parameter was set that a :class:`ClusterletClustering` ignores: its matcher does not have it, or the
             search for ``n_clusters`` chooses it.
 
         Raises
@@ -81,7 +79,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         InvalidInput
             (A ``ValueError``.) For a parameter out of range; for sensitive features that are absent, incomplete, continuous, of
             another length, of another index (where X has one, too), or of one group, unless the method takes it
-            (:class:`FairLimit`); for more clusters than instances, and what else the method cannot handle.
+            (:class:`FairLimit`); for more clusters than instances, and for any other table that the method cannot handle.
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
@@ -132,16 +130,6 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     def _cluster(self, X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator) -> None:
         """Set the attributes of a fit."""
         raise NotImplementedError
-
-    def _warn_of_fewer_clusters(self) -> None:
-        """Say that there are fewer clusters than were asked for."""
-        if self.n_clusters is not None and self.n_clusters_ < self.n_clusters:
-            warnings.warn(
-                f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
-                "instances have too few distinct values, or the method makes no more of them.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
 
     def _validated(self, X) -> np.ndarray:
         check_is_fitted(self)

@@ -11,11 +11,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets import methods
 from clusterlets.algorithms.extraction import extract_clusterlets
-from clusterlets.algorithms.instance_labels import cluster_centres
+from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
 from clusterlets.algorithms.kmeans import nearest_centres
 from clusterlets.estimators.base import FairClusterer
 from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
-from clusterlets.estimators.memberships import nearest_own_cluster
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
@@ -48,8 +47,8 @@ class ClusterletClustering(FairClusterer):
     Notes
     -----
     Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
-    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The search for
-    a number of clusters is not the paper's, whose matchers are never asked for one.
+    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The paper
+    does not search for a number of clusters.
 
     Examples
     --------
@@ -88,8 +87,8 @@ class ClusterletClustering(FairClusterer):
         self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **parameters)
         self.n_clusters_ = len(self.matching_)
         self.cluster_centers_ = cluster_centres(self.matching_, self.clusterlets_.sizes, self.clusterlets_.centroids)
-        self.memberships_ = self._memberships(self.clusterlets_.labels)
-        self.labels_ = nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
+        self.memberships_ = csr_array(self.matching_.T)[self.clusterlets_.labels]
+        self.labels_ = labels_of_pieces(X, self.clusterlets_.labels, self.matching_, self.cluster_centers_)
         if self.n_clusters not in (None, self.n_clusters_):
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters: of all configurations that were tried, this is the "
@@ -146,15 +145,11 @@ class ClusterletClustering(FairClusterer):
     def _settings(self, names: Collection[str]) -> str:
         return " and ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
-    def _memberships(self, clusterlet: np.ndarray) -> csr_array:
-        """Clusters of instances (n,) that belong to the given clusterlets."""
-        return csr_array(self.matching_.T)[clusterlet]
-
     def predict(self, X):
         """Cluster of each instance, by the nearest clusterlet of any group.
 
-        This does not keep the clustering fair: the groups of new instances are not asked for, so nothing holds their
-        shares in place. It may also differ from ``labels_``, because the nearest clusterlet may be of another group.
+        This does not keep the clustering fair, because it does not use the groups of the instances. It may also differ from
+        ``labels_``, because the nearest clusterlet may be of another group.
 
         Parameters
         ----------
@@ -166,7 +161,8 @@ class ClusterletClustering(FairClusterer):
             As ``labels_``: where the clusterlet is in several clusters, the one whose centre is nearest.
         """
         X = self._validated(X)
-        return nearest_own_cluster(X, self._memberships(nearest_centres(X, self.clusterlets_.centroids)), self.cluster_centers_)
+        nearest = nearest_centres(X, self.clusterlets_.centroids)
+        return labels_of_pieces(X, nearest, self.matching_, self.cluster_centers_)
 
 
 def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
@@ -188,8 +184,8 @@ set_parameters(
         "n_clusterlets": (
             10,
             "int",
-            "Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. How "
-            "many clusters come out is the matcher's choice: ``n_clusters_``. Ignored where ``n_clusters`` is given.",
+            "Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. The "
+            "matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.",
         ),
         "n_clusters": (
             None,

@@ -69,8 +69,13 @@ class MethodEstimator(FairClusterer):
         if vars(fitted).get("note_"):
             warnings.warn(vars(fitted)["note_"], ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None
-        if not issubclass(method, methods.Matcher):  # a matcher is asked for clusterlets, not clusters
-            self._warn_of_fewer_clusters()
+        if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # that has n_clusters clusterlets
+            warnings.warn(
+                f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
+                "instances have too few distinct values, or the method makes no more of them.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
     def _check_table(self, method: type[methods.Method], X: np.ndarray, groups: np.ndarray) -> None:
         """Refuse a table that the method cannot handle."""
@@ -160,7 +165,7 @@ class MethodClustering(MethodEstimator):
 
 
 class NamedMethod(MethodEstimator):
-    """Base of the estimators that stand for one method, whose parameters are their own; :func:`estimator_of` makes them."""
+    """Base of the estimators of a single method, which have its parameters; :func:`estimator_of` makes them."""
 
     _name: str
 
@@ -171,13 +176,10 @@ class NamedMethod(MethodEstimator):
         return {name: getattr(self, name) for name in self._method().parameters}
 
 
-class AssigningMethod:
-    """Base of the estimators whose method says what its guarantee means for new rows."""
+class AssigningMethod(NamedMethod):
+    """Base of those whose method says what its guarantee means for new rows."""
 
     _saved: SavedClustering | None
-
-    def _validated(self, X) -> np.ndarray:
-        raise NotImplementedError
 
     def saved(self) -> SavedClustering:
         """The clustering with all rows that :meth:`assign` remembers: what new rows need, without the table.
@@ -191,7 +193,7 @@ class AssigningMethod:
     def assign(self, X, *, sensitive_features, remember=False):
         """Clusters of new rows: the cheapest such that old and new rows together keep what the method guarantees.
 
-        Shares are compared with those of the table of the fit. Costs are squared distances to ``cluster_centers_``, which stay.
+        Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which stay.
 
         Parameters
         ----------
@@ -252,7 +254,8 @@ Examples
 def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]:
     """The estimator of a method, named after the method's class.
 
-    If the method's class has a class ``Estimator``, that becomes a base and adds attributes and functions.
+    If the method's class has a class ``Estimator``, that becomes a base and adds attributes and functions. TypeError if a
+    parameter has the name of another attribute of the estimator, or if ``fit`` takes parameters that it does not name.
     """
     _, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
     base = getattr(method, "Estimator", None)
@@ -263,20 +266,18 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
         module=module,
         name=method.__name__,
     )
-    assigning = (AssigningMethod,) if method.assignment_rows is not methods.Method.assignment_rows else ()
-    bases = (*((base,) if base else ()), NamedMethod, *assigning)
+    has_limits = method.assignment_rows is not methods.Method.assignment_rows
+    bases = (*((base,) if base else ()), AssigningMethod if has_limits else NamedMethod)
+    taken = [name for name in method.parameters if any(hasattr(base, name) for base in bases)]
+    if taken:
+        raise TypeError(f"{method.name}: its estimator has an attribute {taken[0]!r} already; rename the parameter.")
+    if method.takes_any_parameter():  # such a fit has its own defaults, and the estimator would pass others
+        raise TypeError(f"{method.name}: fit must name all of its parameters, because its estimator does.")
     estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
-    set_parameters(
-        estimator,
-        {
-            "n_clusters": (8, "int", "Number of clusters, at most n."),
-            **{name: documented(parameter) for name, parameter in method.parameters.items()},
-            **({"output": _output_of(method)} if method.outputs else {}),
-            "random_state": RANDOM_STATE,
-        },
-    )
+    parameters: dict[str, Documented] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
+    parameters |= {name: documented(parameter) for name, parameter in method.parameters.items()}
+    if method.outputs:
+        kind = methods.Choice(method.outputs).annotation
+        parameters["output"] = method.outputs[0], kind, "Which of its clusterings to keep."
+    set_parameters(estimator, parameters | {"random_state": RANDOM_STATE})
     return estimator
-
-
-def _output_of(method: type[methods.Method]) -> Documented:
-    return method.outputs[0], methods.Choice(method.outputs).annotation, "Which of its clusterings to keep."

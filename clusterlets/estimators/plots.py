@@ -1,6 +1,6 @@
 """Pictures of clusterings, on given or new axes: composition, projection, and what fairness costs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import ceil
 from typing import Any
 
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array
 from clusterlets.algorithms.checks import check_same_index
 from clusterlets.estimators.inputs import InvalidInput
 from clusterlets.estimators.memberships import as_memberships, cluster_means, nearest_own_cluster
-from clusterlets.estimators.report import composition_of
+from clusterlets.estimators.report import Composition, composition_of
 from clusterlets.extras import optional
 from clusterlets.metrics.table import SCORES
 
@@ -55,7 +55,7 @@ def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
     """
     composition = composition_of(clustering, sensitive_features)
     ax = _axes(ax)
-    draw_composition(ax, composition.counts, composition.clusters, composition.group_counts / composition.group_counts.sum())
+    draw_composition(ax, composition)
     if len(composition.names) <= LISTED:
         legend = ax.legend(
             ax.containers[-len(composition.names) :], composition.names, loc="upper left", bbox_to_anchor=(1, 1), frameon=False
@@ -106,8 +106,8 @@ def plot_tradeoff(
     reports : mapping of str to reports
         By the name that the point gets, what :func:`clusterlets.fairness_report` returned for each clustering.
     unfairness, cost : str
-        Scores of the reports, on the horizontal and the vertical axis. ``cohesion`` or a balance may stand in their place; more
-        of those is better.
+        Scores of the reports, on the horizontal and the vertical axis; also those of which more is better, such as
+        ``cohesion``.
     ax : matplotlib.axes.Axes or None
         Where to draw; None for a new figure of :mod:`matplotlib.pyplot`.
 
@@ -157,30 +157,20 @@ def _axes(ax: Axes | None) -> Axes:
     return pyplot.subplots(layout="constrained")[1]
 
 
-def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | np.ndarray, expected: np.ndarray) -> None:
-    """One stacked bar per cluster, below a bar for the whole table, whose shares run down as lines.
-
-    Parameters
-    ----------
-    axes : matplotlib.axes.Axes
-    composition : int array (C, K)
-        Instances of each group in each cluster.
-    clusters : sequence of C
-        What the clusters are called.
-    expected : float array (K,)
-        Share of each group in the table.
-    """
-    sizes = composition.sum(axis=1)
-    shares = np.vstack([expected, composition / sizes[:, None]])
-    positions = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # the table's own bar stands apart
+def draw_composition(axes: Axes, composition: Composition) -> None:
+    """One stacked bar per cluster, below a bar for the whole table, whose shares run down as lines."""
+    sizes, groups = composition.counts.sum(axis=1), len(composition.group_counts)
+    expected = composition.group_counts / composition.group_counts.sum()
+    shares = np.vstack([expected, composition.counts / sizes[:, None]])
+    positions = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # a gap below the bar of the whole table
     starts = np.cumsum(shares, axis=1) - shares
-    for group in range(composition.shape[1]):
+    for group in range(groups):
         axes.barh(
             positions,
             shares[:, group],
             left=starts[:, group],
             height=0.86,
-            color=_SHARES(0.1 + 0.85 * group / max(1, composition.shape[1] - 1)),
+            color=_SHARES(0.1 + 0.85 * group / max(1, groups - 1)),
             edgecolor="white",
             linewidth=0.4,
         )
@@ -188,9 +178,8 @@ def draw_composition(axes: Axes, composition: np.ndarray, clusters: Sequence | n
         axes.axvline(edge, color="black", linewidth=1, path_effects=[withStroke(linewidth=2, foreground="white")])
     step = ceil(len(sizes) / _NAMED)
     named = range(0, len(sizes), step)
-    names = [f"{clusters[row]}  (n = {sizes[row]:,})" for row in named]
+    names = [f"{composition.clusters[row]}  (n = {sizes[row]:,})" for row in named]
     axes.set_yticks([positions[0], *(positions[1:][::step])], ["whole table", *names], fontsize=8)
-    groups = composition.shape[1]
     key = "" if groups <= LISTED else f"\n({groups} groups, from left to right in the order of their names)"
     axes.set(title=f"Composition of each cluster{key}", ylabel="cluster")
     axes.set(xlim=(0, 1), ylim=(positions[-1] + 0.6, positions[0] - 0.6))

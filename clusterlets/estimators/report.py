@@ -20,7 +20,7 @@ from clusterlets.estimators.memberships import as_memberships
 from clusterlets.estimators.profiles import Profiles
 from clusterlets.extras import optional
 from clusterlets.metrics import instances
-from clusterlets.metrics.composition import DEVIATIONS, deviation_per_cluster
+from clusterlets.metrics.composition import DEVIATIONS
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import Pieces
 from clusterlets.metrics.prices import PlainCost
@@ -160,7 +160,7 @@ def fairness_report(
     -------
     FairnessReport
         A dict of scores, with the tables ``clusters`` and ``features`` (of the features in each cluster), which need pandas,
-        and with ``shares``, those of the groups in the table. ``docs/results-format.md`` has names, units and meanings of the
+        and with the ``shares`` of the groups in the table. ``docs/results-format.md`` has names, units and meanings of the
         scores; ``centroid_silhouette``, which needs more than the clustering, is left out. A ``price_of_fairness`` below 1: the
         clustering is a better optimum than plain k-means found in all its starts. ``cohesion_error`` is 0 where the cohesion is
         exact. ``silhouette_of_groups``: mean silhouette of each group that was drawn, by its value or the tuple of its values.
@@ -220,9 +220,8 @@ def fairness_report(
     silhouettes = {groups_of_codes[code]: mean for code, mean in instances.silhouette_of_groups(labelled).items()}
     scores |= evaluate(SCORES, labelled) | {"silhouette_of_groups": silhouettes}
     scores |= evaluate(SCORES, _plain_cost(X, scores, reference_cost))
-    composition = _composition(memberships, cluster_names, groups, groups_of_codes)
-    deviations = deviation_per_cluster(composition.counts, composition.group_counts, deviation)
-    return FairnessReport(scores, composition, deviations, Profiles.of(X, memberships, names))
+    composition = Composition(pieces.composition, cluster_names, pieces.group_counts, groups_of_codes)
+    return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, names))
 
 
 def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
@@ -285,13 +284,9 @@ def composition_of(clustering, sensitive_features) -> Composition:
     check_same_index(clustering=clustering, sensitive_features=sensitive_features)
     memberships, cluster_names = as_memberships(clustering)
     groups, classes = encode(sensitive_features, memberships.shape[0])
-    return _composition(memberships, cluster_names, groups, _values(classes))
-
-
-def _composition(memberships: csr_array, clusters: np.ndarray, groups: np.ndarray, values: list) -> Composition:
     indicator = csr_array((np.ones(len(groups), dtype=np.int64), (np.arange(len(groups)), groups)))
     counts = (memberships.T.astype(np.int64) @ indicator).toarray()
-    return Composition(counts, clusters, np.bincount(groups), values)
+    return Composition(counts, cluster_names, np.bincount(groups), _values(classes))
 
 
 def _values(classes: np.ndarray) -> list:

@@ -60,11 +60,12 @@ class SavedClustering:
     def of(cls, estimator, *, feature_names: Sequence[str] | None = None, mean=None, scale=None) -> "SavedClustering":
         """The clustering of a fitted estimator; InvalidInput for a method that guarantees nothing for new rows."""
         method = estimator._method()
-        if method.assignment_rows is methods.Method.assignment_rows or method.name not in methods.names():
-            able = [name for name in methods.names() if methods.get(name).assignment_rows is not methods.Method.assignment_rows]
+        package = map(methods.get, methods.names())
+        able = [other for other in package if other.assignment_rows is not methods.Method.assignment_rows]
+        if method not in able:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
-                f"{', '.join(able)}."
+                f"{', '.join(other.name for other in able)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -84,31 +85,13 @@ class SavedClustering:
         )
 
     def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, float]:
-        """Clusters (n,) of new rows, at the least squared distance to the centres, which stay.
-
-        Parameters
-        ----------
-        X : array-like or DataFrame (n, d)
-            In the units of the table of the fit.
-        sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            As in ``fit``, with the same columns; new values are allowed.
-        remember : bool
-            Whether later calls count these rows as old ones.
+        """As :meth:`clusterlets.FairLimit.assign`, with X in the units of the table of the fit.
 
         Returns
         -------
         labels : int array (n,)
         missed : float
-            By how much the worst share misses its limit; 0 if old and new rows together keep all of them.
-
-        Warns
-        -----
-        UserWarning
-            For groups that the clustering does not know, such as those of misspelt values.
-
-        Notes
-        -----
-        O(n k d) time, and O(n k) for each step of the dual.
+            By how much the worst share misses its limit, in place of a warning; 0 if old and new rows together keep them all.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scaled(X)
@@ -135,13 +118,13 @@ class SavedClustering:
         return labels, missed
 
     def _as_in_fit(self, values: tuple) -> tuple:
-        """A group's values as in the fit; texts may stand for its numbers and booleans, as text files hold nothing else."""
+        """A group's values as in the fit, also from a file, where numbers and booleans are text."""
         columns = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
         pairs = zip(values, columns, strict=True)
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
     def _in_order_of_fit(self, sensitive_features):
-        """A DataFrame's columns in the order of fit, by name, as those of X; without names, in fit or here, as they are."""
+        """The columns of a DataFrame in the order of the fit, by their names; unchanged where the fit or this call has none."""
         names = [str(name) for name in self.sensitive_names]
         if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
             return sensitive_features

@@ -7,7 +7,6 @@ figures, commands, estimators and docs/methods.md follow from the attributes of 
 Methods import compiled algorithms where they call them, because listing parameters must not load Numba.
 """
 
-import functools
 import importlib
 import importlib.util
 import os
@@ -82,8 +81,8 @@ COMPILED = ("numpy", "numba", "llvmlite")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls.
 _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
-# What every fit or match is handed besides its parameters.
-_HANDED = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
+# Arguments of every fit or match, besides its parameters.
+_FIXED_ARGUMENTS = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
 # How the names of the modules of users' files begin.
 _FROM_FILE = f"{__name__}._own_"
 _END_PROCESS = os._exit
@@ -92,7 +91,7 @@ Result = np.ndarray | Mapping[str, np.ndarray]
 
 
 class Method:
-    """A way to cluster instances; a subclass says what the rest of the project needs to know of it.
+    """A way to cluster instances; a subclass says what the rest of the project needs to know about it.
 
     Attributes
     ----------
@@ -105,7 +104,7 @@ class Method:
     role : {"rival", "paper", "baseline"}
         Whether it is one of the methods compared, one of the paper's own, or a control.
     parameters : mapping of str to Parameter
-        Those of :meth:`fit` besides the number of clusters and the seed, each with a default there. A list of values in place
+        The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values in place
         of a :class:`Parameter` is its grid, and any value is accepted, as for a parameter of ``fit`` that is not declared.
         Once the class is made, every parameter is in this mapping, with its default.
     settings : mapping of str to str
@@ -126,14 +125,14 @@ class Method:
         Functions of the package that the first fit of its estimator compiles side by side, as
         :func:`clusterlets.algorithms.compiled.compile_together` takes them. No result depends on them.
     needs : tuple of str
-        What it is handed besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
+        What it gets besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
     is_random : bool
-        Whether its results depend on ``random_state``; of one that does not, one fit stands for all seeds.
+        Whether its results depend on ``random_state``. If not, one fit stands for all seeds.
     stream : int or None
         Number of its random stream; by default one made from the name.
     sensitive_columns : mapping of str to sequence (K,)
         Set by the caller of ``fit``: the value of each group in each sensitive column, as groups are combinations of these.
-        Empty where there is a single column whose values nobody names.
+        Empty for a single column without names of its values.
 
     Notes
     -----
@@ -166,8 +165,8 @@ class Method:
 
     def __init_subclass__(cls, **kwargs: Any):
         super().__init_subclass__(**kwargs)
-        defaults = {name: argument.default for name, argument in cls._arguments().items()}
-        defaults = {name: default for name, default in defaults.items() if default is not Argument.empty}
+        arguments = cls._arguments().items()
+        defaults = {name: argument.default for name, argument in arguments if argument.default is not Argument.empty}
         own = vars(cls).get("parameters", {})
         # What is inherited, and not taken by this class's fit, is left out.
         declared = {name: value for name, value in cls.parameters.items() if name in own or name in defaults}
@@ -195,7 +194,7 @@ class Method:
         Parameters
         ----------
         X : float array (n, d)
-            Read-only, as all arrays that a method is handed.
+            Read-only, as all arrays that a method gets.
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         n_clusters : int
@@ -284,7 +283,7 @@ class Method:
 class Matcher(Method):
     """A method of Clusterlets: it joins clusterlets, and never sees the instances.
 
-    One that needs ``partitions`` too is handed a Pareto front of sampled partitions in place of a random state.
+    One that needs ``partitions`` too gets a Pareto front of sampled partitions in place of a random state.
     """
 
     role = "paper"
@@ -338,7 +337,7 @@ def fit(
 ) -> tuple[Method, dict[str, np.ndarray]]:
     """Fit a method to read-only copies of a table, so that it cannot change what its clusters are scored by.
 
-    ``sensitive_columns`` are those of :class:`Method`.
+    ``sensitive_columns`` is the attribute of :class:`Method`.
 
     Returns
     -------
@@ -348,9 +347,8 @@ def fit(
     """
     fitted = method()
     fitted.sensitive_columns = sensitive_columns
-    return fitted, clusterings(
-        method, fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters), len(X)
-    )
+    result = fitted.fit(_read_only(X), _read_only(groups), n_clusters, random_state, **parameters)
+    return fitted, clusterings(method, result, len(X))
 
 
 def objective(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarray]) -> float:
@@ -432,11 +430,9 @@ def get(name: str) -> type[Method]:
 
 def names(role: str = "") -> list[str]:
     """The sorted names of the methods that come with the package, or of those among them with this role."""
-    modules = (file.stem for file in sorted(Path(__file__).parent.glob("*.py")) if file.stem != "__init__")
-    available: dict[str, type[Method]] = {}
-    for module in modules:
-        available |= _methods_of(importlib.import_module(f"{__name__}.{module}"))
-    return sorted(name for name, method in available.items() if role in ("", method.role))
+    files = [file.stem for file in Path(__file__).parent.glob("*.py") if file.stem != "__init__"]
+    methods = [method for file in files for method in _methods_of(importlib.import_module(f"{__name__}.{file}")).values()]
+    return sorted(method.name for method in methods if role in ("", method.role))
 
 
 def from_file(path: str | Path) -> type[Method]:
@@ -471,12 +467,13 @@ def from_file(path: str | Path) -> type[Method]:
     except BaseException:
         del sys.modules[module.__name__]
         raise
+    guarded = _as_method_error(path, str(path))
     for name in _CALLED:
         function = getattr_static(method, name, None)
         if isinstance(function, staticmethod | classmethod):
-            setattr(method, name, type(function)(_guarded(function.__func__, path)))
+            setattr(method, name, type(function)(guarded(function.__func__)))
         elif function is not None:
-            setattr(method, name, _guarded(function, path))
+            setattr(method, name, guarded(function))
     return method
 
 
@@ -485,23 +482,12 @@ def is_from_file(method: type[Method]) -> bool:
     return method.__module__.startswith(_FROM_FILE)
 
 
-def _guarded(function: Callable, path: Path) -> Callable:
-    """A function of a user's file, with its errors as MethodError."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any, **parameters: Any) -> Any:
-        with _as_method_error(path, str(path)):
-            return function(*arguments, **parameters)
-
-    return call
-
-
 @contextmanager
 def _as_method_error(path: Path, what: str) -> Iterator[None]:
     """Run the code of a user's file: whatever it raises, ``sys.exit`` too, becomes an error that says where.
 
-    The working folder is restored. ``os._exit`` raises too, because it would end a command with status 0 and nothing done; only
-    in processes that the code forks does it still end them.
+    It also decorates functions of the file. The working folder is restored. ``os._exit`` raises too, because it would end a
+    command with status 0 and nothing done; only in processes that the code forks does it still end them.
     """
     folder, process = os.getcwd(), os.getpid()
 
@@ -534,7 +520,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def check(method: type[Method], where: str) -> None:
-    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` says whose they are."""
+    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` is its source."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
@@ -566,7 +552,7 @@ def check_parameters(method: type[Method], parameters: Iterable[str], where: str
     """Refuse parameters that the method does not take."""
     accepted = parameters_of(method)
     for name in parameters:
-        if name in _HANDED:
+        if name in _FIXED_ARGUMENTS:
             raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method is handed something of this name.")
         if accepted is not None and name not in accepted:
             has = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
@@ -599,9 +585,7 @@ _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "whole number of at least 0, or None": (_is_whole, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
     "mapping of texts to texts": (
-        lambda value: (
-            isinstance(value, Mapping) and _are_texts([*value]) and all(isinstance(key, str) for key in value.values())
-        ),
+        lambda value: isinstance(value, Mapping) and all(isinstance(text, str) for text in [*value, *value.values()]),
         ("settings",),
     ),
 }

@@ -30,16 +30,7 @@ class Coreset(Method):
     assignment_rows = staticmethod(rows_within_shares)
 
     def fit(
-        self,
-        X,
-        groups,
-        n_clusters,
-        random_state,
-        delta=0.0,
-        size="auto",
-        n_init=1,
-        min_cluster_size=1,
-        max_deviation=None,
+        self, X, groups, n_clusters, random_state, delta=0.0, size="auto", n_init=1, min_cluster_size=1, max_deviation=None
     ):
         from clusterlets.algorithms.coreset import coreset_clustering
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
+from clusterlets.algorithms.limits import exact
 from clusterlets.errors import ClusterletsError
 from clusterlets.methods import COMPILED, STRICT, Integer, Method, Parameter, Real
 
@@ -13,11 +13,11 @@ _DEFAULT = 0.02  # largest deviation, if no bound is given
 
 
 def _exact(value):
-    """A number, or a text such as "1/50", as a Fraction; None if it is neither. A float means its shortest decimal."""
+    """A number, or a text such as "1/50", as a Fraction; None if it is neither."""
     if isinstance(value, bool) or (isinstance(value, str) and "_" in value):  # 0.0_2 is Python's spelling, not a user's
         return None
     try:
-        return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+        return exact(value)
     except (TypeError, ValueError, ZeroDivisionError, OverflowError):
         return None
 
@@ -234,7 +234,7 @@ def _listed(names) -> str:
 
 
 def _index_of(name, names, parameter: str, what: str) -> int:
-    """The index of a name; texts also find numbers, as commands know no others."""
+    """The index of a name; a text also matches a number, because commands pass only texts."""
     available = list(names)
     for index, value in enumerate(available):
         if value == name or str(value) == str(name):

@@ -1,4 +1,4 @@
-"""A tree that learns the labels of plain k-means by splits that shun the groups; its leaves are the clusters."""
+"""A tree that learns the labels of plain k-means by splits that do not separate the groups; its leaves are the clusters."""
 
 from typing import Any
 
@@ -7,10 +7,10 @@ from clusterlets.methods import COMPILED, Method, Real
 
 
 class ScaffTree(Method):
-    """A tree whose leaves are the clusters: it learns the labels of plain k-means by splits that shun the groups.
+    """A tree whose leaves are the clusters: it learns the labels of k-means by splits that do not separate the groups.
 
     See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
-    clustering is our interpretation. The estimator's ``predict`` goes by the nearest of ``cluster_centers_``, and not down
+    clustering is our interpretation. The estimator's ``predict`` takes the nearest of ``cluster_centers_`` and does not use
     the tree.
     """
 
@@ -50,9 +50,9 @@ class ScaffTree(Method):
         Attributes
         ----------
         tree_ : Nodes
-            The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right``,
-            ``feature`` (-1 for a leaf, all three), ``threshold`` (NaN for a leaf; instances whose feature is at most this go
-            left), and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
+            The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right`` and
+            ``feature`` (each -1 for a leaf), ``threshold`` (NaN for a leaf; instances whose feature is at most this go left),
+            and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
         """
 
         tree_: Any
@@ -64,7 +64,7 @@ class ScaffTree(Method):
             Parameters
             ----------
             feature_names : sequence of d str, optional
-                By default those of the DataFrame that was fitted, else ``feature_0`` and so on.
+                By default the columns of the fitted DataFrame, else ``feature_0`` and so on.
             decimals : int
                 Decimals of the thresholds, at least 0.
 

@@ -1,6 +1,6 @@
 """Scores computed from instances and their labels, not from counts or pieces: costs and silhouettes.
 
-Each instance has one label: where clusters overlap, that of the nearest centre among the clusters that hold it.
+Each instance has one label: where clusters overlap, the cluster with the nearest centre among those that hold it.
 Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
 
 Fits compute these scores, because they have the kernels and the labels loaded. Their entries are here and not in the table,
@@ -149,7 +149,6 @@ SCORES = (
         "silhouette",
         computed_from=Instances,
         function=silhouette,
-        unit="ratio",
         range=(-1, 1),
         better="higher",
         meaning="mean silhouette over instances, exact up to 2,000 rows (in reports: 10,000) and from a sample above that",
@@ -160,9 +159,7 @@ SCORES = (
         "silhouette_error",
         computed_from=Instances,
         function=silhouette_error,
-        unit="ratio",
         range=(0, np.inf),
-        better=None,
         meaning="standard error of the silhouette due to sampling; 0 if it is exact",
         undefined=_NO_SILHOUETTES,
     ),
@@ -170,7 +167,6 @@ SCORES = (
         "silhouette_least_group",
         computed_from=Instances,
         function=silhouette_least_group,
-        unit="ratio",
         range=(-1, 1),
         better="higher",
         meaning="least mean silhouette of a group, among the groups in the sample; the least of several estimates, so it has "

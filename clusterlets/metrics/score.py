@@ -17,14 +17,14 @@ class Score:
         What it is computed from: ``Pieces``, ``JoinedClusterlets``, ``Instances`` or ``PlainCost``.
     function : callable
         From a value of that type to the score; NaN where it has no meaning.
-    unit : str
-        ``ratio`` for a number without one.
     range : tuple of float
         Smallest and largest possible value, either of which may be infinite.
-    better : {"higher", "lower", None}
-        None where neither is better.
     meaning : str
         What it measures, in plain text.
+    unit : str
+        ``ratio`` for a number without one.
+    better : {"higher", "lower", None}
+        None where neither is better.
     undefined : str
         When it is NaN, an empty cell in the result files; empty if never.
     source : str
@@ -34,10 +34,10 @@ class Score:
     name: str
     computed_from: type
     function: Callable[[Any], float]
-    unit: str
     range: tuple[float, float]
-    better: Literal["higher", "lower"] | None
     meaning: str
+    unit: str = "ratio"
+    better: Literal["higher", "lower"] | None = None
     undefined: str = ""
     source: str = ""
 

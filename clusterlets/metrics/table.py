@@ -29,7 +29,6 @@ OF_PAPER = (
         function=lambda pieces: len(pieces.membership),
         unit="count",
         range=(1, inf),
-        better=None,
         meaning='number of clusters in the result: "Size" in the paper. One cluster is perfectly fair and says nothing',
     ),
     Score(
@@ -48,7 +47,6 @@ OF_PAPER = (
         function=lambda pieces: float(pieces.deviations.std()),
         unit=_SHARES,
         range=(0, 1),
-        better=None,
         meaning="population standard deviation of the clusters' deviations",
     ),
     Score(
@@ -64,7 +62,6 @@ OF_PAPER = (
         "balance",
         computed_from=Pieces,
         function=lambda pieces: balance(pieces.composition),
-        unit="ratio",
         range=(0, 1),
         better="higher",
         meaning="least ratio of two groups' counts in any cluster",
@@ -73,7 +70,6 @@ OF_PAPER = (
         "balance_ratio",
         computed_from=Pieces,
         function=lambda pieces: balance(pieces.composition) / balance(pieces.group_counts[None, :]),
-        unit="ratio",
         range=(0, inf),
         better="higher",
         meaning="balance divided by that of the dataset",
@@ -82,7 +78,6 @@ OF_PAPER = (
         "cohesion",
         computed_from=Pieces,
         function=lambda pieces: pieces.cohesion_with_error[0],
-        unit="ratio",
         range=(0, 1),
         better="higher",
         meaning="1 - (mean over clusters of the mean pairwise distance, zero diagonal included) / (largest distance in the "
@@ -103,7 +98,6 @@ OF_PAPER = (
         function=lambda pieces: int(pieces.composition.sum(axis=1).min()),
         unit="instances",
         range=(1, inf),
-        better=None,
         meaning="size of the smallest cluster",
     ),
     Score(
@@ -112,14 +106,12 @@ OF_PAPER = (
         function=lambda pieces: int(pieces.composition.sum(axis=1).max()),
         unit="instances",
         range=(1, inf),
-        better=None,
         meaning="size of the largest cluster",
     ),
     Score(
         "centroid_silhouette",
         computed_from=JoinedClusterlets,
         function=centroid_silhouette,
-        unit="ratio",
         range=(-1, 1),
         better="higher",
         meaning="silhouette over the centroids of clusterlets",
@@ -142,7 +134,6 @@ OF_PAPER = (
         "price_of_fairness",
         computed_from=PlainCost,
         function=lambda costs: price_of_fairness(costs.cost, costs.n_clusters, costs.reference),
-        unit="ratio",
         range=(0, inf),
         better="lower",
         meaning="kmeans_cost divided by the least cost of plain k-means with as many clusters, over 50 starts with fixed seeds "
@@ -168,7 +159,6 @@ FURTHER = (
         "delta_min",
         computed_from=Pieces,
         function=lambda pieces: delta_min(pieces.composition, pieces.group_counts),
-        unit="ratio",
         range=(0, 1),
         better="lower",
         meaning="least delta for which r (1 - delta) <= p <= r / (1 - delta) holds for every cluster and group, where p is the "
@@ -215,9 +205,7 @@ FURTHER = (
         "cohesion_error",
         computed_from=Pieces,
         function=lambda pieces: pieces.cohesion_with_error[1],
-        unit="ratio",
         range=(0, inf),
-        better=None,
         meaning="standard error of the cohesion if it is estimated, on tables of more than 100,000 rows",
         undefined="if the cohesion is exact (0 in fairness_report)",
     ),

@@ -54,7 +54,7 @@ def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=4, ks=(2, 5, 10)) -> pd.Da
         _row(dataset, method, matcher, k, hops, omega, seed)
         for dataset, (method, matcher, hops, omega), k, seed in product(datasets, _methods(), ks, range(seeds))
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=list(COLUMNS))  # a score that was added has no values
 
 
 def _methods():

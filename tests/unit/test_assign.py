@@ -218,7 +218,7 @@ def test_the_commands_save_and_assign(people, run):
 
 
 def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(people, run):
-    """The row numbers are those of the file; an empty cell is an error that names its line, and the way out."""
+    """The row numbers are those of the file; an empty cell is an error that names its line, and what to do."""
     assert run(*SAVE, "--id", "person_id")[0] == 0
     labels = pd.read_csv("old_labels.csv")
     assert list(labels) == ["row", "person_id", "cluster"] and (labels["person_id"] == people["person_id"][:N]).all()

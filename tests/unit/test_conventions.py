@@ -6,14 +6,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from sklearn.pipeline import make_pipeline
 
-from clusterlets import (
-    FRAC,
-    ClusterletClustering,
-    FairLimit,
-    InvalidInput,
-    fairness_report,
-    tune,
-)
+from clusterlets import FRAC, ClusterletClustering, FairLimit, InvalidInput, fairness_report, tune
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.normal(size=(120, 3)), columns=["age", "pay", "hours"])

@@ -41,6 +41,7 @@ from clusterlets.estimators import (
 )
 from clusterlets.estimators.inputs import plain
 from clusterlets.estimators.memberships import nearest_own_cluster
+from clusterlets.estimators.method import estimator_of
 
 
 class ChecksHaveNoGroups:
@@ -185,6 +186,24 @@ def test_every_rival_has_a_public_estimator():
         assert estimator.__module__ == "clusterlets.estimators" and estimator.__name__ == methods.get(name).__name__
 
 
+def test_a_parameter_that_an_estimator_could_not_hand_on_as_it_is_gives_no_estimator():
+    class Clashing(methods.Method):
+        name, parameters = "clashing", {"output": methods.Integer(0, 1)}
+
+        def fit(self, X, groups, n_clusters, random_state, output=0):
+            pass
+
+    class Open(methods.Method):
+        name, parameters = "open", {"width": methods.Integer(0, 1, also=[None])}
+
+        def fit(self, X, groups, n_clusters, random_state, **parameters):
+            return parameters.get("width", 1)
+
+    for method, message in ((Clashing, "clashing: its estimator has an attribute 'output' already"), (Open, "open: fit must")):
+        with pytest.raises(TypeError, match=message):
+            estimator_of(method, __name__)
+
+
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_an_estimator_has_the_parameters_of_its_method_and_documents_them(estimator):
     parameters = signature(estimator).parameters
@@ -264,6 +283,7 @@ def test_only_fewer_clusters_than_requested_give_a_warning(rival):
         warnings.simplefilter("always")
         fitted = rival(3, random_state=0).fit(X, sensitive_features=groups)
     messages = [str(warning.message) for warning in caught if warning.category is ConvergenceWarning]
+    assert {warning.filename for warning in caught} <= {__file__}
     assert [text.split(":")[0] for text in messages] == [
         f"{rival.__name__} found {count} clusters in place of n_clusters=3" for count in [fitted.n_clusters_] if count < 3
     ]

@@ -23,5 +23,5 @@ def test_nothing_generated_is_out_of_date(generate, capsys):
 def test_a_section_is_replaced_and_nothing_else(generate):
     page = "before\n<!-- generated: rows -->\nold\n<!-- end: rows -->\nafter\n"
     assert generate.with_section(page, "rows", "new\n") == page.replace("old", "new")
-    with pytest.raises(ValueError, match="stands 0 times"):
+    with pytest.raises(ValueError, match="occurs 0 times"):
         generate.with_section(page, "columns", "new")

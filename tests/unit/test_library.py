@@ -8,6 +8,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from modules import loaded_by
 
 import clusterlets
 from clusterlets import FRAC, ClusterletClustering, estimators, extras, fairness_report
@@ -18,13 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Distributions whose name differs from that of the module.
 MODULES = {"pyyaml": "yaml", "scikit-posthocs": "scikit_posthocs", "scikit-learn": "sklearn"}
-
-
-def loaded_by(statements):
-    process = subprocess.run(
-        [sys.executable, "-c", f"{statements}\nimport sys\nprint(*sys.modules)"], capture_output=True, text=True, check=True
-    )
-    return set(process.stdout.split())
 
 
 def test_importing_the_package_loads_neither_numpy_nor_scikit_learn():

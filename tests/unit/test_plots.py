@@ -40,10 +40,8 @@ def test_bars_are_the_shares_below_those_of_the_table(form):
 
 def test_the_bars_agree_with_the_composition_for_several_columns_and_clusters_that_overlap():
     rng = np.random.default_rng(0)
-    memberships, groups = (
-        rng.random((60, 4)) < 0.4,
-        np.column_stack([rng.choice(["$x$", "_y"], 60), rng.choice(["u", "v"], 60)]),
-    )
+    memberships = rng.random((60, 4)) < 0.4
+    groups = np.column_stack([rng.choice(["$x$", "_y"], 60), rng.choice(["u", "v"], 60)])
     memberships[~memberships.any(axis=1), 0] = True
     counts = cluster_composition(memberships, groups)
     axes = plot_composition(memberships, groups)

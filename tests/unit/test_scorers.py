@@ -56,10 +56,8 @@ def test_on_the_fitted_rows_the_fitted_clusters_are_scored(scorer, name, estimat
 def test_other_rows_are_clustered_by_themselves_and_overlap_has_no_price():
     fitted, rows = FRAC(4, random_state=0).fit(X[:50], sensitive_features=SEX[:50]), slice(50, 90)
     refitted = clone(fitted).fit(X[rows], sensitive_features=SEX[rows])
-    assert (
-        deviation_scorer(fitted, X[rows], sensitive_features=SEX[rows])
-        == -(fairness_report(X[rows], refitted.labels_, SEX[rows])["deviation_mean"])
-    )
+    expected = -fairness_report(X[rows], refitted.labels_, SEX[rows])["deviation_mean"]
+    assert deviation_scorer(fitted, X[rows], sensitive_features=SEX[rows]) == expected
     overlapping = ClusterletClustering(9, matcher="D", hops=1, random_state=0).fit(X, sensitive_features=SEX)
     assert overlapping.memberships_.sum() > len(X) and np.isnan(price_scorer(overlapping, X, sensitive_features=SEX))
     score = deviation_scorer(overlapping, X, sensitive_features=SEX)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_array
 
-from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput
+from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, MethodClustering
 from clusterlets.estimators.groups import encode
 
 RNG = np.random.default_rng(0)
@@ -114,7 +114,7 @@ def test_groups_are_the_values_in_a_fixed_order(rows, values):
     ids=str,
 )
 def test_bad_sensitive_features_are_refused_in_plain_words(column, message):
-    for estimator in (ClusterletClustering(2), FRAC(2)):
+    for estimator in (ClusterletClustering(2), FRAC(2), MethodClustering("fair-flow", 2)):
         with pytest.raises(InvalidInput) as refused:
             estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=column)
         assert message in str(refused.value) and isinstance(refused.value, ValueError)

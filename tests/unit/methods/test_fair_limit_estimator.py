@@ -8,7 +8,7 @@ import pytest
 from fair_tables import sse
 from sklearn.base import clone
 
-from clusterlets import FRAC, ClusterletClustering, FairLimit, InvalidInput, MethodClustering, fairness_report
+from clusterlets import FairLimit, InvalidInput, fairness_report
 from clusterlets import __main__ as command_line
 from clusterlets.errors import NoClusteringError
 
@@ -42,12 +42,6 @@ def test_with_one_group_too_large_a_minimum_size_or_a_share_below_one_is_infeasi
         with pytest.raises(NoClusteringError) as error:
             FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ALL_ALIKE)
         assert error.value.status == "infeasible"
-
-
-def test_other_methods_need_two_groups():
-    for estimator in (FRAC(2), ClusterletClustering(2), MethodClustering("fair-flow", 2)):
-        with pytest.raises(InvalidInput, match="only one group; fairness needs two or more"):
-            estimator.fit(table(0), sensitive_features=ALL_ALIKE)
 
 
 @pytest.mark.parametrize("limit", [0, 0.1, 1])

@@ -1,4 +1,4 @@
-"""fair-lp, fair-flow and coreset keep their bounds on shares; fair-lp also against the figures of the paper on VFC."""
+"""Methods with the parameter delta keep their bounds on shares; fair-lp also against the figures of the paper on VFC."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,8 @@ from real_tables import adult_of_vfc
 from clusterlets import methods
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 
-with_bounds_on_shares = pytest.mark.parametrize("name", ["fair-lp", "fair-flow", "coreset"])
+BOUNDED = [name for name in methods.names() if "delta" in methods.get(name).parameters]
+with_bounds_on_shares = pytest.mark.parametrize("name", BOUNDED)
 
 
 def fit(name, *arguments, **parameters):

@@ -55,12 +55,8 @@ def test_fit_clusters_every_instance_and_is_reproducible_whatever_the_memory_lay
     for output, clustering in first.items():
         assert np.array_equal(clustering, second[output])
         if isinstance(method, Matcher):
-            assert (
-                clustering.dtype == bool
-                and clustering.shape[0] == len(X)
-                and clustering.any(axis=1).all()
-                and clustering.any(axis=0).all()
-            )
+            assert clustering.dtype == bool and clustering.shape[0] == len(X)
+            assert clustering.any(axis=1).all() and clustering.any(axis=0).all()
         else:
             assert clustering.shape == (len(X),) and set(clustering) <= set(range(4))
 

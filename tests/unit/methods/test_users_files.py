@@ -144,23 +144,24 @@ def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the
     assert os.listdir() == ["mine.py"]
 
 
-@pytest.mark.parametrize(
-    "attribute",
-    [
-        *(
-            "outputs = 'ab'",
-            "outputs = 3",
-            "outputs = ('a', 'a')",
-            "libraries = None",
-            "libraries = 'numpy'",
-            "most_rows = 'x'",
-        ),
-        *("faults = None", "label = 3", "citation = None", "settings = 5", "stream = 'a'", "is_random = 'no'"),
-    ],
-)
-def test_attributes_of_the_wrong_type_are_refused(written, attribute):
-    with pytest.raises(ClusterletsError, match=f"mine.py: {attribute.split()[0]}"):
-        methods.from_file(written(attribute=attribute))
+WRONG_VALUES = {
+    "outputs": ("'ab'", "3", "('a', 'a')"),
+    "libraries": ("None", "'numpy'"),
+    "settings": ("5", "{1: 'a'}", "{'a': 1}"),
+    "most_rows": ("'x'",),
+    "least_groups": ("0",),
+    "stream": ("'a'",),
+    "is_random": ("'no'",),
+    "label": ("3",),
+    "citation": ("None",),
+    "faults": ("None",),
+}
+
+
+@pytest.mark.parametrize(("attribute", "value"), [(name, value) for name, values in WRONG_VALUES.items() for value in values])
+def test_attributes_of_the_wrong_type_are_refused(written, attribute, value):
+    with pytest.raises(ClusterletsError, match=f"mine.py: {attribute}"):
+        methods.from_file(written(attribute=f"{attribute} = {value}"))
 
 
 COUNTER = """

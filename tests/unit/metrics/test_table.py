@@ -1,15 +1,9 @@
-"""Every entry of the score table keeps its declarations, and adding a score takes one entry."""
-
-import json
-import shutil
-import subprocess
-import sys
+"""Every entry of the score table keeps its declarations."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from modules import PACKAGE
 
 from clusterlets.algorithms.geometry import diameter, distance_sums, moments_by_label, row_sums
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces
@@ -92,63 +86,3 @@ def test_the_better_clustering_scores_better_in_the_declared_direction(n_places,
         if entry.better:
             gain = perfect[entry.name] - poor[entry.name]
             assert (gain if entry.better == "higher" else -gain) > 0, entry.name
-
-
-ENTRIES = {
-    "metrics/table.py": ("FURTHER = (\n", "Pieces", "values.counts.sum()"),
-    "metrics/instances.py": ("SCORES = (\n", "Instances", "len(values.X)"),
-}
-ENTRY = """    Score(
-        "number_of_rows",
-        computed_from={},
-        function=lambda values: int({}),
-        unit="rows",
-        range=(1, np.inf),
-        better=None,
-        meaning="a test",
-    ),
-"""
-SCRIPT = """
-import csv, importlib.util, json, sys
-import numpy as np
-from clusterlets import fairness_report
-from clusterlets.grid.artifacts import Prepared, SeedBlock
-from clusterlets.grid.pieces import save_pieces
-from clusterlets.grid.samples import Sample
-from clusterlets.grid.runs_table import write_runs
-from clusterlets.grid.scoring import cluster_outcomes, score_all
-from clusterlets.methods import get
-from clusterlets.report import verdict
-
-X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
-save_pieces(Prepared(X, groups, ["a", "b"]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
-outcomes = cluster_outcomes(get("k-means"), 3, [0], SeedBlock.load("pieces.npz"), {"a": 6, "b": 6})
-write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "absolute"))
-spec = importlib.util.spec_from_file_location("generate", sys.argv[1])
-generate = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(generate)
-with open("runs.csv", newline="") as file:
-    (run,) = csv.DictReader(file)
-report = fairness_report(X, labels, groups)["number_of_rows"]
-explained, docs = verdict.FURTHER_GLOSSARY["number_of_rows"], generate.columns_of_runs()
-print(json.dumps([float(run["number_of_rows"]), report, explained, docs]))
-"""
-
-
-@pytest.mark.parametrize("module", ENTRIES)
-def test_adding_a_score_takes_one_entry(tmp_path, monkeypatch, module):
-    copy = tmp_path / "clusterlets"
-    shutil.copytree(PACKAGE, copy)  # with the compiled kernels
-    marker, kind, expression = ENTRIES[module]
-    source = (copy / module).read_text(encoding="utf-8")
-    assert source.count(marker) == 1
-    source = source.replace(marker, marker + ENTRY.format(kind, expression)).replace(
-        "from math import", "import numpy as np\nfrom math import"
-    )
-    (copy / module).write_text(source, encoding="utf-8")
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    command = [sys.executable, "-P", "-c", SCRIPT, str(PACKAGE.parent / "docs/generate.py")]
-    run, report, explained, docs = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    assert run == report == 12 and explained.startswith("a test")
-    assert "| number_of_rows | rows, 1.. | a test |" in docs

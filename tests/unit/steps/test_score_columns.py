@@ -73,15 +73,17 @@ def test_stored_scores_of_labels_and_memberships_equal_the_reports(iris):
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
     clusterings = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
     save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
-    scores = {key: arrays["of_instances"] for key, arrays in SeedBlock.load("pieces.npz").values.items()}
+    blocks = SeedBlock.load("pieces.npz").values
+    scores = {key: dict(zip(INSTANCE_SCORES, arrays["of_instances"].tolist())) for key, arrays in blocks.items()}
+    silhouettes = [name for name in INSTANCE_SCORES if name.startswith("silhouette")]
     for key, clustering in clusterings.items():
         report = fairness_report(iris.X, clustering, iris.groups)
-        expected = [report[name] for name in INSTANCE_SCORES]
+        expected = {name: report[name] for name in INSTANCE_SCORES}
         if key == "fuzzy/0":
-            expected[3:] = [np.nan] * 3
+            expected |= dict.fromkeys(silhouettes, np.nan)
         assert scores[key] == pytest.approx(expected, rel=1e-12, nan_ok=True)
     assert scores["crisp/1"] == pytest.approx(scores["crisp/0"], rel=1e-12)
-    assert np.isnan(scores["one/0"][3:]).all() and not np.isnan(scores["one/0"][:3]).any()
+    assert [name for name, value in scores["one/0"].items() if np.isnan(value)] == silhouettes
 
 
 def test_the_sample_depends_on_the_dataset_only():

@@ -1,0 +1,188 @@
+"""A method and a figure take one file, and a score one entry: a copy of the checkout with these, and what follows from them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parents[2]
+STRIPED = '''
+import numpy as np
+
+from clusterlets.methods import PARTS, Choice, Integer, Method, Real
+
+
+class Striped(Method):
+    """Stripes of the rows, in the order of their first feature."""
+
+    name = "striped"
+    citation = "Nobody, A method for this test alone"
+    guarantee = "nothing"
+    cost = "no time at all"
+    parameters = {
+        "width": Integer(1, 9, grid=[1, 2], trades_fairness=True, meaning="Rows of a stripe."),
+        "order": Choice(("up", "down"), meaning="Which rows come first."),
+        "slack": Real(0, 1, also=[None], bound=PARTS, meaning="Part of each group that every cluster must hold at least."),
+    }
+
+    def fit(self, X, groups, n_clusters, random_state, width=1, order="up", slack=None):
+        from clusterlets.algorithms.kmeans import kmeans_labels
+
+        self.order_ = np.argsort(X[:, 0] if order == "up" else -X[:, 0], kind="stable")
+        return kmeans_labels(X, n_clusters, random_state)
+
+    class Estimator:
+        """What only this estimator has.
+
+        Attributes
+        ----------
+        order_ : int array (n,)
+            The rows in the order of the first feature.
+        """
+'''
+FIGURE = """
+from clusterlets.report.drawing.style import single_panel
+from clusterlets.report.figures import Declaration
+
+FIGURES = [
+    Declaration(
+        name="stripes", title="Stripes", caption="All of them.", reads=("runs.csv",), sections=("report.html#figures",)
+    )
+]
+
+
+def draw(runs):
+    figure, axes = single_panel(1)
+    axes.plot(runs["rows_of_pieces"])
+    return figure
+"""
+SCORE = """    Score(
+        "{}",
+        computed_from={},
+        function=lambda values: int({}),
+        unit="rows",
+        range=(1, 10**9),
+        meaning="a test",
+    ),
+"""
+SCORES = {
+    "table": ("FURTHER = (\n", "rows_of_pieces", "Pieces", "values.counts.sum()"),
+    "instances": ("SCORES = (\n", "rows_of_instances", "Instances", "len(values.X)"),
+}
+REGISTRY_TESTS = [
+    "tests/unit/methods/test_methods.py",
+    "tests/unit/methods/test_parameters.py",
+    "tests/unit/metrics/test_table.py",
+    "tests/unit/report/test_declarations.py",
+    "tests/unit/steps/test_score_columns.py",
+    "tests/unit/test_estimators.py",
+    "tests/unit/test_generated.py",
+    "tests/unit/grid/test_field_configurations.py",
+    "tests/unit/grid/test_grid.py::test_streams_stay_what_they_are",
+    "tests/unit/test_library.py::test_every_public_name_is_the_object_of_that_name",
+]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A copy of the checkout with one more method, figure and pair of scores, and regenerated files."""
+    copy = tmp_path_factory.mktemp("copy") / "checkout"
+    ignored = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info")
+    shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
+    (copy / "clusterlets/methods/striped.py").write_text(STRIPED, encoding="utf-8")
+    (copy / "clusterlets/report/figures/stripes.py").write_text(FIGURE, encoding="utf-8")
+    for module, (beginning, *score) in SCORES.items():
+        path = copy / f"clusterlets/metrics/{module}.py"
+        source = path.read_text(encoding="utf-8")
+        assert source.count(beginning) == 1
+        path.write_text(source.replace(beginning, beginning + SCORE.format(*score)), encoding="utf-8")
+    run(copy, "docs/generate.py")
+    return copy
+
+
+def run(checkout, *command):
+    """Python's output in the copy, whose package takes precedence."""
+    variables = {**os.environ, "PYTHONPATH": f"{checkout}{os.pathsep}{checkout / 'tests/support'}"}
+    process = subprocess.run([sys.executable, "-P", *command], cwd=checkout, env=variables, capture_output=True, text=True)
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
+
+
+def test_the_generated_files_include_them(checkout):
+    assert "from clusterlets.estimators import Striped as Striped" in (checkout / "clusterlets/__init__.pyi").read_text()
+    stub = (checkout / "clusterlets/estimators/__init__.pyi").read_text()
+    assert 'order: Literal["up", "down"] = "up",' in stub and "slack: float | None = None," in stub
+    page = (checkout / "docs/methods.md").read_text()
+    assert "| `striped` | Stripes of the rows" in page and "| `striped` | `width` | a whole number from 1 to 9 |" in page
+    page = (checkout / "docs/results-format.md").read_text()
+    assert all(f"| {name} | rows, 1..1e+09 | a test |" in page for _, name, *_ in SCORES.values())
+
+
+def test_the_workflow_plans_the_methods_cells_and_the_figure(checkout):
+    options = ("--config", "methods=[k-means, striped]", "datasets=[iris]", "--configfile", "workflow/configs/demo.yaml")
+    planned = run(checkout, "-m", "snakemake", "--dry-run", "--cores", "1", *options)
+    assert "iris: striped k5_width2" in planned and "plot_stripes" in planned
+
+
+RESULTS = """
+import csv, json
+from pathlib import Path
+import numpy as np
+from synthetic_runs import synthetic_runs
+from clusterlets import fairness_report
+from clusterlets.grid.artifacts import Prepared, SeedBlock
+from clusterlets.grid.configuration import read_configuration
+from clusterlets.grid.pieces import save_pieces
+from clusterlets.grid.runs_table import write_runs
+from clusterlets.grid.samples import Sample
+from clusterlets.grid.scoring import cluster_outcomes, score_all
+from clusterlets.methods import get
+from clusterlets.paper.results import Results
+from clusterlets.report import page
+from clusterlets.steps.figures import plot
+
+X, groups, labels = np.arange(12.0)[:, None], np.arange(12) % 2, np.arange(12) // 4
+save_pieces(Prepared(X, groups, ["a", "b"]), {"k-means/0": labels}, "pieces.npz", "labels.npz", {}, Sample(np.arange(12)))
+outcomes = cluster_outcomes(get("k-means"), 3, [0], SeedBlock.load("pieces.npz"), {"a": 6, "b": 6})
+write_runs("runs.csv", score_all(get("k-means"), "x", 3, {}, outcomes, 11.0, "absolute"))
+with open("runs.csv", newline="") as file:
+    (run,) = csv.DictReader(file)
+plot("stripes", ".")
+findings = page.Findings({"stripes": Path("figures/stripes.png").read_bytes()})
+shown = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), read_configuration()), findings)
+print(json.dumps([run, fairness_report(X, labels, groups), shown], default=str))
+"""
+
+
+def test_the_results_have_the_scores_and_the_report_explains_them_and_shows_the_figure(checkout):
+    row, report, page = json.loads(run(checkout, "-c", RESULTS))
+    for _, name, *_ in SCORES.values():
+        assert float(row[name]) == report[name] == 12 and name in page
+    assert 'id="figure-stripes"' in page and "All of them." in page
+
+
+def test_the_methods_estimator_and_the_command_accept_it(checkout):
+    code = (
+        "from clusterlets import Striped\n"
+        "X, sex = [[0.0], [0.1], [5.0], [5.1]], ['f', 'm', 'f', 'm']\n"
+        "fitted = Striped(2, width=2, random_state=0).fit(X, sensitive_features=sex)\n"
+        "print(fitted.memberships_.sum(axis=0).tolist(), fitted.order_.tolist())"
+    )
+    assert run(checkout, "-c", code) == "[2, 2] [0, 1, 2, 3]\n"
+    (checkout / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
+    command = ("-m", "clusterlets", "cluster", "t.csv", "--sensitive", "g", "--method", "striped", "-k", "3")
+    output = run(checkout, *command, "--width", "2")
+    assert "striped, k = 3, width=2, seed 0: 3 clusters" in output
+    assert "asked for" not in output
+    assert "asked for   slack 0.2: " in run(checkout, *command, "--slack", "0.2")
+
+
+def test_the_registry_tests_pass_with_them(checkout):
+    keywords = "striped or Striped or every or registry or generated or streams or itself or better_clustering or stored_scores"
+    run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *REGISTRY_TESTS, "-k", keywords)
