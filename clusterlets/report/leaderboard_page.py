@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from clusterlets.report import standings
+from clusterlets.report import SHOWN_LIMIT, standings
 from clusterlets.report.page import figures, view
 from clusterlets.report.standings import Standings
 from clusterlets.report.templating import render_template
@@ -24,7 +24,7 @@ def render(
 ) -> str:
     """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults.
 
-    ``images`` are the PNG figures by name, and ``costs`` those of the fits, which differ between runs.
+    ``images`` are the PNG figures by name, and ``costs`` the times of the fits, which differ between runs.
     """
     return render_template(
         "leaderboard.html",
@@ -45,7 +45,7 @@ def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> d
     title = standings.describe_limit(limit).capitalize()
     return {
         "title": title,
-        "is_shown": limit == standings.SHOWN_LIMIT,
+        "is_shown": limit == SHOWN_LIMIT,
         "overall": {heading: view(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
         "pairs": view(standings.all_pairs(leaderboard, limit)),
         "outcomes": view(standings.all_outcomes(leaderboard, limit)),

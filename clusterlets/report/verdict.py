@@ -10,7 +10,8 @@ from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims import INCONCLUSIVE, by_sentence, describe_counts
 from clusterlets.paper.results import Results
-from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
+from clusterlets.report import SHOWN_LIMIT
+from clusterlets.report.standings import Standings, describe_limit, leading_matcher
 from clusterlets.text import counted, decimal
 
 
@@ -118,7 +119,7 @@ def _fairest_matcher(results: Results) -> Answer:
 
 
 def _against_frac(results: Results) -> Answer:
-    """Whether Clusterlets' best runs deviate less than those of each FRAC on more than half of the datasets with both."""
+    """Whether Clusterlets' best runs deviate less than each FRAC's on more than half of the datasets with both."""
     deviations = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
@@ -203,7 +204,7 @@ def _most_reliable(standings: Standings) -> list[Answer]:
     rows = standings.under(SHOWN_LIMIT, METHOD).to_dict("records")
     if not rows:
         return []
-    first, matcher = rows[0], leading_matcher(standings, SHOWN_LIMIT)
+    first, matcher = rows[0], leading_matcher(standings)
     remark = "" if matcher is None else f" Of Clusterlets, {_describe_matcher(matcher)}."
     question = f"Most reliable {describe_limit(SHOWN_LIMIT)}"
     among = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""

@@ -1,5 +1,7 @@
 """What fairness costs: the price of every configuration against its largest deviation, with the best trade-offs as a line."""
 
+from statistics import median_low
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +15,6 @@ from clusterlets.report.drawing.style import (
     add_method_legend,
     empty_figure,
     method_styles,
-    middle_value,
     panels,
     set_root_axis,
     set_round_ticks,
@@ -50,7 +51,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     if points.empty:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
     look = method_styles(selection.in_order(selection.names(runs), COLORS))
-    k = middle_value(points["k"])
+    k = median_low(set(points["k"]))
     shown = configurations(points).query("k == @k and exact")
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
