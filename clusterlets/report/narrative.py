@@ -115,8 +115,6 @@ def _other_settings(settings: Mapping) -> list[str]:
 
 def remarks_on_numbers(results: Results) -> list[str]:
     """Remarks on the counts of verdicts: what is not counted, and how close the rest is."""
-    if not results.has_paper_data:
-        return []
     lines = [
         f"{results.counts.iloc[-1]['only_shown']} more numbers are shown but not counted: structural zeros, and rows that "
         "repeat another."
