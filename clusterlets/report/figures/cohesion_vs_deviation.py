@@ -73,7 +73,7 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset; a limit case only if there is nothing else."""
+    """The best run of each method on each dataset; a limit case only if all its runs are."""
     regular = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular.index))
     keys = ["dataset", "name"]

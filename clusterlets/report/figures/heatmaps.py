@@ -74,8 +74,10 @@ def draw(runs: pd.DataFrame) -> Figure:
 def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
     """(title, runs, column of the runs that makes the map's columns): one for each matcher, one for FRAC and the controls."""
     own = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
-    by_matcher = [(name, own[own["matcher"] == name]) for name in selection.in_order(own["matcher"], selection.PAPER_NAMES)]
-    parts = [(selection.PAPER_NAMES.get(name, name), part, _parameter(part)) for name, part in by_matcher]
+    parts = []
+    for name in selection.in_order(own["matcher"], selection.PAPER_NAMES):
+        part = own[own["matcher"] == name]
+        parts.append((selection.PAPER_NAMES.get(name, name), part, "hops" if part["hops"].notna().any() else "omega"))
     others = runs[runs["method"].isin(selection.METHODS[1:])]
     return [*parts, (_OTHERS, others, "method")] if parts and len(others) else parts
 
@@ -84,11 +86,6 @@ def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
     """k (rows, largest first) by parameter: the mean over datasets of each dataset's mean over its seeds."""
     dataset_means = runs.groupby(["dataset", "k", parameter])[quantity].mean()
     return dataset_means.groupby(["k", parameter]).mean().unstack().sort_index(ascending=False)
-
-
-def _parameter(runs: pd.DataFrame) -> str:
-    """The parameter that makes the columns of a matcher's map: omega for C and those like it, hops for the others."""
-    return "hops" if runs["hops"].notna().any() else "omega"
 
 
 def _format_value(value: float) -> str:

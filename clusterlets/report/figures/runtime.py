@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.pyplot import subplots
 
-from clusterlets.report.drawing.style import COLORS, panels
+from clusterlets.report.drawing.style import COLORS, empty_figure
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -30,7 +30,7 @@ _SHOWN = {
 def draw(steps: pd.DataFrame) -> Figure:
     """One row per step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
     if steps.empty:
-        return panels(0)[0]
+        return empty_figure()
     figure, all_axes = subplots(
         *(1, len(_SHOWN)), figsize=(6.2, 1.1 + 0.24 * len(steps)), sharey=True, layout="constrained", width_ratios=[3, 2, 2]
     )
