@@ -1,4 +1,4 @@
-"""Figures show the numbers, and can be drawn from whatever runs there are."""
+"""Figures show the numbers, and can be drawn even from few or failed runs."""
 
 import os
 import struct
@@ -22,7 +22,6 @@ from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
 from clusterlets.paper.comparison import counted
 from clusterlets.paper.prediction import close
-from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.drawing.saving import write
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
@@ -30,6 +29,7 @@ from clusterlets.report.figures import (
     composition,
     critical_difference,
     heatmaps,
+    is_empty,
     omega_effect,
     projection,
     reported_vs_reproduced,
@@ -48,19 +48,13 @@ def runs(tmp_path_factory):
     return read_runs(path)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def titled(figure, title):
     (axes,) = (axes for axes in figure.axes if axes.get_title() == title or axes.get_title(loc="left") == title)
     return axes
 
 
 def texts_of(figure):
-    return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+    return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
 # ---- cohesion against deviation --------------------------------------------------------------------------------------
@@ -261,10 +255,6 @@ def drawn_of_odd_names(runs):
     return draw
 
 
-def all_text(figure):
-    return " ".join(text.get_text() for text in figure.findobj(Text))
-
-
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font has no Chinese
 @pytest.mark.parametrize("pair", list(zip(ODD[::2], ODD[1::2], strict=True)), ids=lambda pair: pair[0][:10])
 def test_names_are_drawn_literally_and_cut_if_too_long(pair, drawn_of_odd_names, tmp_path):
@@ -272,7 +262,7 @@ def test_names_are_drawn_literally_and_cut_if_too_long(pair, drawn_of_odd_names,
         save(figure, tmp_path / "figure")
         assert not any(text.get_parse_math() for text in figure.findobj(Text))
         for name in pair if number else pair[:1]:  # the first figure names datasets alone
-            text = all_text(figure)
+            text = texts_of(figure)
             assert name in text or (len(name) > 12 and name[:11] in text and "…" in text)
         width, height = struct.unpack(">II", (tmp_path / "figure.png").read_bytes()[16:24])
         assert width <= 1.02 * 200 * WIDTH and height <= 200 * 2 * WIDTH
