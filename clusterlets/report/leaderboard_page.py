@@ -9,11 +9,6 @@ from clusterlets.report.page import figures, view
 from clusterlets.report.standings import Standings
 from clusterlets.report.templating import render_template
 
-_COLUMNS = [
-    *("dataset", "k", "method", "kind", "outcome", "parameters", "price", "price_low", "price_high", "kept", "runs", "starts"),
-    *("deviation_max", "smallest", "tried", "statuses"),
-]
-
 
 def render(
     leaderboard: Standings,
@@ -40,8 +35,8 @@ def render(
 
 def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
     """Title, all methods over all blocks, the pairs, and the methods of each block with the files that repeat a row."""
-    rows = leaderboard.board[leaderboard.board["limit"] == limit]
-    with_files = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
+    rows = leaderboard.board[leaderboard.board["limit"] == limit].drop(columns="limit")
+    files = [standings.cells_of(row, settings) for row in rows.to_dict("records")]
     title = standings.describe_limit(limit).capitalize()
     return {
         "title": title,
@@ -49,5 +44,5 @@ def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> d
         "overall": {heading: view(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
         "pairs": view(standings.all_pairs(leaderboard, limit)),
         "outcomes": view(standings.all_outcomes(leaderboard, limit)),
-        "blocks": view(with_files),
+        "blocks": view(rows.assign(files=files)),
     }

@@ -69,27 +69,18 @@ def _write_names(axes: Axes, kept: pd.DataFrame) -> None:
     axes.figure.canvas.draw()
     per_point = axes.figure.dpi / 72
     centers = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
-    taken = [(x - _POINT, x + _POINT, y) for x, y in centers]
-    for row in kept.to_dict("records"):
-        x, y = axes.transData.transform((row["price"], row["reliability"])) / per_point
+    occupied = [(x - _POINT, x + _POINT, y) for x, y in centers]
+    for row, (x, y) in zip(kept.to_dict("records"), centers, strict=True):
         width = _LETTER * len(row["method"]) + 8
         start = x + 2 * _POINT
-        steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE, other) for other in taken))
+        steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE, other) for other in occupied))
         step = next(steps, 0)
-        taken.append((start, start + width, y + step * _LINE))
+        occupied.append((start, start + width, y + step * _LINE))
         arrow = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2} if step else None
-        axes.annotate(
-            row["method"],
-            (row["price"], row["reliability"]),
-            (6, step * _LINE),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.5,
-            color="0.1" if row["kind"] == "method" else "0.4",
-            path_effects=[_HALO],
-            arrowprops=arrow,
-            zorder=4,
-        )
+        color = "0.1" if row["kind"] == "method" else "0.4"
+        style = {"va": "center", "fontsize": 7.5, "color": color, "zorder": 4, "path_effects": [_HALO], "arrowprops": arrow}
+        point = (row["price"], row["reliability"])
+        axes.annotate(row["method"], point, (6, step * _LINE), textcoords="offset points", **style)
 
 
 def _is_apart(x: float, width: float, y: float, other: tuple[float, float, float]) -> bool:
