@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.pyplot import subplots
 
 from clusterlets.analysis import selection
-from clusterlets.report.drawing.style import WIDTH, empty_figure
+from clusterlets.report.drawing.style import WIDTH, empty_figure, plt
 from clusterlets.report.figures import Declaration
 from clusterlets.text import decimal
 
@@ -45,16 +44,14 @@ def draw(runs: pd.DataFrame) -> Figure:
     runs = pd.concat([part for _, part, _ in parts])
     widths = [part[parameter].nunique() for _, part, parameter in parts]
     height = 0.9 + _NAMES_HEIGHT * (parts[-1][0] == _OTHERS) + 2 * max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
-    figure, axes_grid = subplots(
-        *(len(_SHOWN), len(parts)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
-    )
+    shape, size = (len(_SHOWN), len(parts)), (WIDTH, height)
+    figure, axes_grid = plt.subplots(*shape, figsize=size, squeeze=False, layout="constrained", width_ratios=widths)
     for row, (quantity, (title, colors)) in zip(axes_grid, _SHOWN.items(), strict=True):
         maps = [means(part, quantity, parameter) for _, part, parameter in parts]
         maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # the same rows in all
         limits = {"vmin": min(np.nanmin(grid_map) for grid_map in maps), "vmax": max(np.nanmax(grid_map) for grid_map in maps)}
         for axes, grid_map in zip(row, maps, strict=True):
             _draw_map(axes, grid_map, {"cmap": colors, **limits})
-            axes.set(xlabel="", ylabel="")
         for axes in row[1:]:
             axes.set_yticklabels([])
         row[0].set_ylabel("k")
