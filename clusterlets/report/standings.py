@@ -121,9 +121,8 @@ class Standings:
 
 def _flipped(pairs: pd.DataFrame) -> pd.DataFrame:
     """The same pairs seen from the other method."""
-    names = {"method": "other", "other": "method", "wins": "losses", "losses": "wins"}
-    names |= {"ratio_low": "ratio_high", "ratio_high": "ratio_low"}
-    names |= {"difference_low": "difference_high", "difference_high": "difference_low"}
+    names = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
+    names |= {second: first for first, second in names.items()}
     flipped = pairs.rename(columns=names)[list(pairs.columns)]
     ratios, differences = ["ratio", "ratio_low", "ratio_high"], ["reliability_difference", "difference_low", "difference_high"]
     return flipped.assign(**{name: 1 / flipped[name] for name in ratios}, **{name: -flipped[name] for name in differences})
@@ -252,12 +251,8 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
     """``results/leaderboard.md``: findings, glossary, all methods, pairs, where methods fail, the cheapest of each block."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
-        lines += [
-            *wrap(introduction(settings), 120),
-            "",
-            "![Reliability against price](figures/reliability_against_price.png)",
-            "",
-        ]
+        picture = "![Reliability against price](figures/reliability_against_price.png)"
+        lines += [*wrap(introduction(settings), 120), "", picture, ""]
     lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     lines += ["Which method to take when: the first table of `docs/methods.md`.", ""]
     lines += ["## How to read the tables", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
@@ -345,9 +340,8 @@ def _total_statuses(counts: pd.Series) -> str:
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
     """One row per block, one column per limit; methods that tie for the least price share a cell."""
-    cells: dict[tuple, str] = {}
-    for key, best in _cheapest_methods(board).groupby([*BLOCK, "limit"], sort=False):
-        cells[key] = f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}"
+    cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
+    cells = {key: f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" for key, best in cheapest}
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]
