@@ -92,7 +92,7 @@ def images_of(page: str, results: Path) -> dict[str, bytes]:
     """The PNG of each figure of a page, by the figure's name, without those that were not drawn or show no data."""
     paths = {figure.name: results / figure.files("png")[0] for figure in declarations_on(page)}
     images = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
-    return {name: image for name, image in images.items() if not is_empty(image)}
+    return {name: image for name, image in images.items() if image and not is_empty(image)}
 
 
 def is_empty(png: bytes) -> bool:
