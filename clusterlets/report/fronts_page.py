@@ -6,13 +6,13 @@ import pandas as pd
 from markupsafe import Markup
 
 from clusterlets.analysis import leaderboard
-from clusterlets.analysis.leaderboard import BLOCK, LIMITS, TOLERANCE
-from clusterlets.report import standings
+from clusterlets.analysis.leaderboard import BLOCK, CONFIGURATIONS, LIMITS, TOLERANCE
+from clusterlets.report import SHOWN_LIMIT, standings
 from clusterlets.report.templating import render_template
 
 _GLOSSARY_WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "controls", "outputs without a claim")
 #: What the page holds of each point, in this order.
-FIELDS = tuple("method parameters price deviation_max clusters_least clusters_most smallest runs exact".split())
+FIELDS = tuple(name for name in CONFIGURATIONS if name not in (*BLOCK, "kind"))
 
 
 def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
@@ -52,7 +52,7 @@ def page_data(points: pd.DataFrame) -> dict:
                 "points": priced[list(FIELDS)].astype(object).to_numpy().tolist(),
             }
         )
-    limits = {"limits": LIMITS, "shown": standings.SHOWN_LIMIT, "tolerance": TOLERANCE}
+    limits = {"limits": LIMITS, "shown": SHOWN_LIMIT, "tolerance": TOLERANCE}
     return {**limits, "methods": methods, "fields": FIELDS, "blocks": blocks}
 
 

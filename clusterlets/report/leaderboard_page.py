@@ -4,15 +4,10 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from clusterlets.report import standings
+from clusterlets.report import SHOWN_LIMIT, standings
 from clusterlets.report.page import figures, view
 from clusterlets.report.standings import Standings
 from clusterlets.report.templating import render_template
-
-_COLUMNS = [
-    *("dataset", "k", "method", "kind", "outcome", "parameters", "price", "price_low", "price_high", "kept", "runs", "starts"),
-    *("deviation_max", "smallest", "tried", "statuses"),
-]
 
 
 def render(
@@ -24,7 +19,7 @@ def render(
 ) -> str:
     """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults.
 
-    ``images`` are the PNG figures by name, and ``costs`` those of the fits, which differ between runs.
+    ``images`` are the PNG figures by name, and ``costs`` the times of the fits, which differ between runs.
     """
     return render_template(
         "leaderboard.html",
@@ -40,14 +35,14 @@ def render(
 
 def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
     """Title, all methods over all blocks, the pairs, and the methods of each block with the files that repeat a row."""
-    rows = leaderboard.board[leaderboard.board["limit"] == limit]
-    with_files = rows[_COLUMNS].assign(files=[standings.cells_of(row, settings) for row in rows.to_dict("records")])
+    rows = leaderboard.board[leaderboard.board["limit"] == limit].drop(columns="limit")
+    files = [standings.cells_of(row, settings) for row in rows.to_dict("records")]
     title = standings.describe_limit(limit).capitalize()
     return {
         "title": title,
-        "is_shown": limit == standings.SHOWN_LIMIT,
+        "is_shown": limit == SHOWN_LIMIT,
         "overall": {heading: view(table) for heading, table in standings.all_methods(leaderboard, limit).items()},
         "pairs": view(standings.all_pairs(leaderboard, limit)),
         "outcomes": view(standings.all_outcomes(leaderboard, limit)),
-        "blocks": view(with_files),
+        "blocks": view(rows.assign(files=files)),
     }

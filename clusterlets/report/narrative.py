@@ -74,14 +74,12 @@ def _differences_from_paper(runs: pd.DataFrame) -> list[str]:
         lines.append(f"Matchers that the paper does not have: {', '.join(matchers)}. {_INCLUDED}")
     for parameter, values in _GRID_OF_PAPER.items():
         values_run = set(runs[parameter].dropna())
-        absent, added = (
-            [f"{value:g}" for value in sorted(difference)]
-            for difference in (set(values) - values_run, values_run - set(values))
-        )
+        absent = ", ".join(f"{value:g}" for value in sorted(set(values) - values_run))
+        added = ", ".join(f"{value:g}" for value in sorted(values_run - set(values)))
         if absent:
-            lines.append(f"Values of {parameter} in the paper's grid that were not run: {', '.join(absent)}.")
+            lines.append(f"Values of {parameter} in the paper's grid that were not run: {absent}.")
         if added:
-            lines.append(f"Values of {parameter} that the paper's grid does not have: {', '.join(added)}. {_INCLUDED}")
+            lines.append(f"Values of {parameter} that the paper's grid does not have: {added}. {_INCLUDED}")
     seeds = runs["seed"].nunique()
     if seeds < selection.SEEDS_OF_PAPER:
         lines.append(f"Seeds: {seeds} instead of the paper's {selection.SEEDS_OF_PAPER}.")
@@ -106,7 +104,7 @@ def _other_parameters(grids: Mapping[str, Mapping]) -> list[str]:
 def _other_settings(settings: Mapping) -> list[str]:
     """Settings that change what a number means and differ from the paper's."""
     different = [(key, value) for key, value in _SETTINGS_OF_PAPER.items() if settings[key] != value]
-    tables = {name: table["scaling"] for name, table in settings.get("tables", {}).items()}
+    tables = {name: table["scaling"] for name, table in settings["tables"].items()}
     return [
         *(f"Setting {key}: {settings[key]} instead of {value}." for key, value in different),
         *(f"Dataset {name}: scaling {scaling}." for name, scaling in tables.items() if scaling != settings["scaling"]),
@@ -115,8 +113,6 @@ def _other_settings(settings: Mapping) -> list[str]:
 
 def remarks_on_numbers(results: Results) -> list[str]:
     """Remarks on the counts of verdicts: what is not counted, and how close the rest is."""
-    if not results.has_paper_data:
-        return []
     lines = [
         f"{results.counts.iloc[-1]['only_shown']} more numbers are shown but not counted: structural zeros, and rows that "
         "repeat another."

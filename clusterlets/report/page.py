@@ -14,8 +14,7 @@ from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims.findings import FAILS
 from clusterlets.paper.claims.findings import VERDICTS as CLAIM_VERDICTS
 from clusterlets.paper.results import Results
-from clusterlets.report import standings, verdict
-from clusterlets.report.drawing.empty import is_empty
+from clusterlets.report import SHOWN_LIMIT, standings, verdict
 from clusterlets.report.figures import declarations_on
 from clusterlets.report.narrative import missing_lines, remarks_on_numbers
 from clusterlets.report.standings import Standings
@@ -79,80 +78,54 @@ class Findings:
 
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
-    has_paper_data = results.has_paper_data
-    claims = _claims(results.claims) if has_paper_data else []
+    leaderboard, compared = findings.standings, results.comparison
+    claims = _claims(results.claims)
     rankings = [
         (ranking, f"{statistics.describe(ranking)} {statistics.compare_with_random(ranking)}".strip())
         for ranking in results.rankings
     ]
+    methods = counted(selection.names(results.runs).nunique(), "method")
     return render_template(
         "report.html",
         tones=TONES,
         symbols=SYMBOLS,
-        of_paper=has_paper_data,
-        title=_title(results),
-        lead=_lead(results),
-        answers=verdict.answers(results, findings.standings),
-        glossary=list(verdict.GLOSSARY.items()),
-        further_glossary=list(verdict.FURTHER_GLOSSARY.items()),
+        of_paper=results.has_paper_data,
+        scope=f"{methods} on {counted(len(results.datasets), 'dataset')}",
+        answers=verdict.answers(results, leaderboard),
+        glossary=verdict.GLOSSARY.items(),
+        further_glossary=verdict.FURTHER_GLOSSARY.items(),
         missing=missing_lines(results),
         basis=verdict.basis_sentence(results),
-        standings=standings.summary(findings.standings),
-        standings_table=_standings_table(findings.standings),
+        standings=standings.summary(leaderboard),
+        methods_under_limit=view(next(iter(standings.all_methods(leaderboard, SHOWN_LIMIT).values()), pd.DataFrame())),
         failing=[claim for claim in claims if claim["verdict_ours"] == FAILS],
         other_claims=[claim for claim in claims if claim["verdict_ours"] != FAILS],
-        claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS) if has_paper_data else [],
-        counts=_counts(results.counts) if has_paper_data else [],
-        controls=_controls(results.controls) if has_paper_data else [],
-        wrong_copies=list(controls.WRONG.items()),
+        claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS),
+        counts=_counts(results.counts),
+        controls=_controls(results.controls),
+        wrong_copies=controls.WRONG.items(),
         remarks=remarks_on_numbers(results),
-        cell_verdicts=_count_verdicts(results.comparison["verdict"], comparison.VERDICTS) if has_paper_data else [],
-        sections=[
-            _section(table, results.comparison) for table in results.tables.values() if has_paper_data or len(table.frame)
-        ],
-        numbers=[_number(cell) for cell in results.comparison.to_dict("records")] if has_paper_data else [],
-        reasons=[(title, remark, _reasons(results.comparison, cell_verdict)) for title, remark, cell_verdict in _WHY]
-        if has_paper_data
-        else [],
+        cell_verdicts=_count_verdicts(compared["verdict"], comparison.VERDICTS),
+        sections=[_section(table, compared) for table in results.tables.values() if results.has_paper_data or len(table.frame)],
+        numbers=[_number(cell) for cell in compared.to_dict("records")],
+        reasons=[(title, remark, _reasons(compared, cell_verdict)) for title, remark, cell_verdict in _WHY],
         figures=figures("report.html", findings.images),
         assumptions=statistics.ASSUMPTIONS,
         with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _CONTROLLED],
         rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _CONTROLLED],
         at_limits=at_fairness.sentences(results.at_given_fairness),
-        at_limits_table=_view_unless_empty(at_fairness.counts(results.at_given_fairness)),
+        at_limits_table=view(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
-        sensitivity=_with_titles(findings.sensitivity),
-        published=_with_titles(findings.published.map(_rounded)),
+        sensitivity=view(_with_titles(findings.sensitivity)),
+        published=view(_with_titles(findings.published.map(_rounded))),
         published_sentences=as_published.sentences(findings.published),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
-        datasets=_view_unless_empty(findings.datasets),
-        methods=_view_unless_empty(findings.methods),
-        steps=_view_unless_empty(findings.steps),
-        fits=_view_unless_empty(_fits_by_method(findings.fits)) if len(findings.fits) else None,
+        datasets=view(findings.datasets),
+        methods=view(findings.methods),
+        steps=view(findings.steps),
+        fits=view(_fits_by_method(findings.fits)),
         provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
     )
-
-
-def _title(results: Results) -> str:
-    if results.has_paper_data:
-        return "Fair Clustering with Clusterlets: does the paper hold?"
-    methods = selection.names(results.runs).nunique()
-    return f"Fair clustering: {counted(methods, 'method')} on {counted(len(results.datasets), 'dataset')}"
-
-
-def _lead(results: Results) -> str:
-    if results.has_paper_data:
-        return "Every number and every claim of the paper's experiments, computed again from raw data."
-    return "How fair each method is on these tables, what its fairness costs, and whether the methods differ significantly."
-
-
-def _standings_table(leaderboard: Standings) -> View | None:
-    tables = list(standings.all_methods(leaderboard, standings.SHOWN_LIMIT).values())
-    return view(tables[0]) if tables else None
-
-
-def _view_unless_empty(frame: pd.DataFrame) -> View | None:
-    return view(frame) if len(frame) else None
 
 
 def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
@@ -175,7 +148,7 @@ def _counts(counts: pd.DataFrame) -> list[dict]:
 
 
 def _controls(judged: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """For each of the paper's tables, what the cells of a row say for the paper and for every kind of copy."""
+    """For each of the paper's tables, the counts of its verdicts, for the paper itself and for every kind of copy."""
     sources = [controls.PAPER, controls.PERFECT, *controls.WRONG]
     texts = {
         (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
@@ -194,7 +167,7 @@ def _claims(claims: pd.DataFrame) -> list[dict]:
 def _shown_at(path: PurePosixPath) -> tuple[str, str]:
     """A file's name and a link to where the page shows it, or else to the file itself."""
     if path.stem in TITLES:
-        return TITLES[path.stem].partition(":")[0], f"#{path.stem}"
+        return _short_title(path.stem), f"#{path.stem}"
     if path.stem in {figure.name for figure in declarations_on("report.html")}:
         return "Figure", f"#figure-{path.stem}"
     if path.stem in STATISTICS:
@@ -217,10 +190,14 @@ def view(frame: pd.DataFrame) -> View:
     return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
 
 
-def _with_titles(frame: pd.DataFrame) -> View | None:
+def _with_titles(frame: pd.DataFrame) -> pd.DataFrame:
     """Numbers of several tables, with the tables named as on the page."""
-    names = {stem: title.partition(":")[0] for stem, title in TITLES.items()}
-    return view(frame.replace(names)) if len(frame) else None
+    return frame.replace({stem: _short_title(stem) for stem in TITLES})
+
+
+def _short_title(table: str) -> str:
+    """``Table 1``."""
+    return TITLES[table].partition(":")[0]
 
 
 def _rounded(value: object) -> object:
@@ -230,6 +207,8 @@ def _rounded(value: object) -> object:
 
 def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
     """Time and memory of the fits of each method, the slowest first."""
+    if fits.empty:
+        return fits
     costs = fits.groupby("method").agg(
         fits=("seconds", "size"),
         median_seconds=("seconds", "median"),
@@ -299,7 +278,7 @@ def _number(cell: dict) -> dict:
     """One number of the paper beside ours, as the page shows it."""
     ours, difference = _format_like(cell["reported"], cell["reproduced"]), cell["difference"]
     return {
-        "table": TITLES[cell["table"]].partition(":")[0],
+        "table": _short_title(cell["table"]),
         "row": _row_name(cell["table"], cell["row"]),
         "quantity": _plain(cell["quantity"]),
         "ours": ours,
@@ -355,15 +334,14 @@ def _accounts(provenance: Mapping) -> list[dict]:
 
 
 def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
-    """The figures of each section of a page, without those that show no data or were not drawn."""
+    """The figures of each section of a page, as far as there are images of them."""
     sections: dict[str, list[dict]] = {}
     for figure in declarations_on(page):
-        image = images.get(figure.name, b"")
-        if not image or is_empty(image):
+        if figure.name not in images:
             continue
         png, pdf = figure.files("png", "pdf")
         shown = {"name": figure.name, "title": figure.title, "caption": figure.caption, "png": png, "pdf": pdf}
         for section in figure.sections:
             if section.startswith(f"{page}#"):
-                sections.setdefault(section.partition("#")[2], []).append(shown | embed_png(image))
+                sections.setdefault(section.partition("#")[2], []).append(shown | embed_png(images[figure.name]))
     return sections

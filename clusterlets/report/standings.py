@@ -3,6 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import combinations
 from textwrap import TextWrapper, wrap
 
 import pandas as pd
@@ -11,14 +12,13 @@ from clusterlets.analysis import leaderboard, selection
 from clusterlets.analysis.leaderboard import BLOCK, CLUSTERLETS, CONTROL, KEEPS, METHOD, MISSES, NO_RESULT, NOT_CHOSEN
 from clusterlets.grid.cells import Cell, parse_parameters, seed_blocks
 from clusterlets.metrics.table import score
+from clusterlets.report import SHOWN_LIMIT
 from clusterlets.text import counted, markdown_table
 
 _BOARD, _OVERALL, _PAIRS = "leaderboard.csv", "leaderboard_overall.csv", "leaderboard_pairs.csv"
 #: The files of a leaderboard, in the order of :class:`Standings`.
 FILES = (_BOARD, _OVERALL, _PAIRS)
-SHOWN_LIMIT = 0.05  # on the largest deviation; all methods are shown under this one
 EMPTY = "There is no leaderboard: it takes two seeds."
-PICTURE = "reliability_against_price"
 
 #: What a reader must know before the first number; the page and the Markdown begin with it.
 INTRODUCTION = (
@@ -33,7 +33,7 @@ _FEATURES = {
     "none": "The features are raw, as in the paper. Prices of raw and of standardised features cannot be compared.",
     "standard": "Each feature has mean 0 and variance 1. Prices of raw and of standardised features cannot be compared.",
 }
-#: The details, before the tables.
+#: What the words in the tables mean.
 GLOSSARY = {
     "price": score("price_of_fairness").explanation,
     "block": "one for which `fair-limit` proves that no clustering keeps the limit does not count",
@@ -102,34 +102,34 @@ class Standings:
 
     def pairs_under(self, limit: float) -> pd.DataFrame:
         """Every pair of methods under one limit, without matchers, controls and second outputs, in the leaderboard's order."""
-        order = list(self.under(limit, METHOD)["method"])
-        rows = self.pairs[self.pairs["limit"] == limit]
-        rows = rows[rows["method"].isin(order) & rows["other"].isin(order)]
-        ranks = [rows[column].map(order.index) for column in ("method", "other")]
-        better_first = rows.where(ranks[0] < ranks[1], _flipped(rows))
-        return better_first.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
+        pairs = self._pairs_both_ways(limit)
+        better_first = set(combinations(self.under(limit, METHOD)["method"], 2))
+        return pairs.loc[[names in better_first for names in zip(pairs["method"], pairs["other"], strict=True)]]
 
     def pairs_of(self, method: str, limit: float) -> pd.DataFrame:
         """The pairs of one method under one limit, each seen from it, in the leaderboard's order of the others."""
+        pairs = self._pairs_both_ways(limit)
+        return pairs[pairs["method"] == method]
+
+    def _pairs_both_ways(self, limit: float) -> pd.DataFrame:
+        """Every pair of outputs under one limit, seen from either, in the leaderboard's order."""
+        pairs = self.pairs[self.pairs["limit"] == limit].fillna({"told_apart": ""})
         order = list(self.under(limit)["method"])
-        rows = self.pairs[self.pairs["limit"] == limit]
-        rows = rows[(rows["method"] == method) | (rows["other"] == method)]
-        seen = rows.where(rows["method"] == method, _flipped(rows))
-        return seen.sort_values("other", key=lambda column: column.map(order.index), kind="stable")
+        both_ways = pd.concat([pairs, _flipped(pairs)])
+        return both_ways.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
 
 
 def _flipped(pairs: pd.DataFrame) -> pd.DataFrame:
     """The same pairs seen from the other method."""
-    names = {"method": "other", "other": "method", "wins": "losses", "losses": "wins"}
-    names |= {"ratio_low": "ratio_high", "ratio_high": "ratio_low"}
-    names |= {"difference_low": "difference_high", "difference_high": "difference_low"}
+    names = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
+    names |= {second: first for first, second in names.items()}
     flipped = pairs.rename(columns=names)[list(pairs.columns)]
     ratios, differences = ["ratio", "ratio_low", "ratio_high"], ["reliability_difference", "difference_low", "difference_high"]
     return flipped.assign(**{name: 1 / flipped[name] for name in ratios}, **{name: -flipped[name] for name in differences})
 
 
 def summary(standings: Standings) -> list[str]:
-    """What was compared, and how the methods stand under :data:`SHOWN_LIMIT`; the report links to the rest."""
+    """What was compared, and how the methods stand under the limit that is shown; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
     return [_scope_text(standings), *([_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else [])]
@@ -141,8 +141,9 @@ def findings(standings: Standings) -> list[tuple[str, str]]:
         return [(EMPTY, _BOARD)]
     sentences = [(_scope_text(standings), _BOARD)]
     sentences += [(_leaders_text(standings, limit), _OVERALL) for limit in standings.limits]
-    sentences += [(_matcher_text(standings, limit), _OVERALL) for limit in standings.limits if limit == SHOWN_LIMIT]
-    return [(sentence, file) for sentence, file in sentences if sentence]
+    if matcher := leading_matcher(standings):
+        sentences.append((_matcher_text(matcher, standings.under(SHOWN_LIMIT)["blocks"].max()), _OVERALL))
+    return sentences
 
 
 def describe_limit(limit: float) -> str:
@@ -175,26 +176,23 @@ def _count(standings: Standings, kind: str) -> int:
 
 
 def _leaders_text(standings: Standings, limit: float) -> str:
+    lead = describe_limit(limit).capitalize()
     rows = standings.under(limit, METHOD)
     if rows.empty or not rows["kept"].max():
-        return f"{describe_limit(limit).capitalize()}, no method keeps the limit in any block."
+        return f"{lead}, no method keeps the limit in any block."
     first, *others = rows.to_dict("records")
     runners_up = [f"{row['method']} {_percent(row['reliability'])}, {row['price']:.2f}" for row in others[:3] if row["kept"]]
+    cheapest = _cheapest_methods(standings.board)
+    count = ((cheapest["limit"] == limit) & (cheapest["method"] == first["method"])).sum()
     text = (
-        f"{describe_limit(limit).capitalize()}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} "
-        f"of {counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}."
+        f"{lead}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} of "
+        f"{counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}. It is the cheapest method that does "
+        f"in {count} of them."
     )
-    text += f" {_cheapest_text(standings, limit, first['method'])}"
     text += f" Then come {'; '.join(runners_up)}." if runners_up else ""
     pairs = standings.pairs_under(limit)
-    not_told_apart = list(pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"].fillna("") == ""), "other"])
-    return text + (f" It is not told apart from {', '.join(not_told_apart)}." if not_told_apart else "")
-
-
-def _cheapest_text(standings: Standings, limit: float, method: str) -> str:
-    cheapest = _cheapest_methods(standings.board)
-    count = ((cheapest["limit"] == limit) & (cheapest["method"] == method)).sum()
-    return f"It is the cheapest method that does in {count} of them."
+    not_told_apart = pairs.loc[(pairs["method"] == first["method"]) & (pairs["told_apart"] == ""), "other"]
+    return text + (f" It is not told apart from {', '.join(not_told_apart)}." if len(not_told_apart) else "")
 
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
@@ -207,23 +205,19 @@ def _percent(value: float) -> str:
     return f"{100 * value:.0f} %"
 
 
-def leading_matcher(standings: Standings, limit: float) -> Mapping | None:
-    """The row over all blocks of the first matcher of Clusterlets; None if there is none."""
-    rows = standings.under(limit, CLUSTERLETS).to_dict("records")
-    return rows[0] if rows else None
+def leading_matcher(standings: Standings) -> Mapping | None:
+    """The row over all blocks of the first matcher of Clusterlets under the limit that is shown; None if there is none."""
+    return next(iter(standings.under(SHOWN_LIMIT, CLUSTERLETS).to_dict("records")), None)
 
 
-def _matcher_text(standings: Standings, limit: float) -> str:
-    row = leading_matcher(standings, limit)
-    if row is None:
-        return ""
-    if not row["kept"]:
-        return f"{describe_limit(limit).capitalize()}, no matcher of Clusterlets keeps the limit in any block."
-    n_blocks = standings.under(limit)["blocks"].max()
-    covered = f"{counted(row['blocks'], 'block')} of {n_blocks} in which its runs yield k clusters"
+def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
+    lead = describe_limit(SHOWN_LIMIT).capitalize()
+    if not matcher["kept"]:
+        return f"{lead}, no matcher of Clusterlets keeps the limit in any block."
     return (
-        f"{describe_limit(limit).capitalize()}, the most reliable matcher of Clusterlets, {row['method']}, keeps the limit in "
-        f"{row['kept']} of the {covered}, at a median price of {row['price']:.2f}."
+        f"{lead}, the most reliable matcher of Clusterlets, {matcher['method']}, keeps the limit in {matcher['kept']} of the "
+        f"{counted(matcher['blocks'], 'block')} of {n_blocks} in which its runs yield k clusters, at a median price of "
+        f"{matcher['price']:.2f}."
     )
 
 
@@ -238,7 +232,7 @@ def command(configfile: str) -> str:
 
 def cells_of(row: Mapping, settings: Mapping) -> str:
     """The files of a row's runs, quoted for a shell; empty if no configuration was chosen."""
-    if row["runs"] is None or pd.isna(row["runs"]):
+    if pd.isna(row["runs"]):
         return ""
     names = {
         label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
@@ -257,7 +251,8 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
     """``results/leaderboard.md``: findings, glossary, all methods, pairs, where methods fail, the cheapest of each block."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
-        lines += [*wrap(introduction(settings), 120), "", f"![Reliability against price](figures/{PICTURE}.png)", ""]
+        picture = "![Reliability against price](figures/reliability_against_price.png)"
+        lines += [*wrap(introduction(settings), 120), "", picture, ""]
     lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     lines += ["Which method to take when: the first table of `docs/methods.md`.", ""]
     lines += ["## How to read the tables", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
@@ -285,36 +280,25 @@ def _items(texts: Iterable[str]) -> list[str]:
 
 def all_methods(standings: Standings, limit: float) -> dict[str, pd.DataFrame]:
     """Every method under one limit, as text for readers: a table for each kind, by its heading."""
+    rows = {heading: standings.under(limit, kind).to_dict("records") for kind, heading in _HEADINGS.items()}
+    return {heading: pd.DataFrame(list(map(_describe_method, own))) for heading, own in rows.items() if own}
+
+
+def _describe_method(row: Mapping) -> dict[str, str]:
+    """One row of the table of all methods; a method that keeps the limit nowhere has no price."""
     return {
-        heading: _as_text(standings.under(limit, kind))
-        for kind, heading in _HEADINGS.items()
-        if len(standings.under(limit, kind))
+        "method": row["method"],
+        "reliability": _with_interval(row, "reliability"),
+        "blocks": f"{row['kept']} of {row['blocks']}",
+        "price": _with_interval(row, "price") if row["kept"] else "–",
+        "90th percentile": f"{row['price_90']:.2f}" if row["kept"] else "–",
+        "worst": f"{row['price_worst']:.2f}" if row["kept"] else "–",
+        "runs within": "–" if pd.isna(row["within"]) else _percent(row["within"]),
     }
 
 
-def _as_text(overall: pd.DataFrame) -> pd.DataFrame:
-    rows = overall.to_dict("records")
-    return pd.DataFrame(
-        {
-            "method": overall["method"],
-            "reliability": [
-                f"{row['reliability']:.2f} [{row['reliability_low']:.2f}, {row['reliability_high']:.2f}]" for row in rows
-            ],
-            "blocks": [f"{row['kept']} of {row['blocks']}" for row in rows],
-            "price": [_number(row, "price") + _brackets(row) for row in rows],
-            "90th percentile": [_number(row, "price_90") for row in rows],
-            "worst": [_number(row, "price_worst") for row in rows],
-            "runs within": ["–" if pd.isna(row["within"]) else _percent(row["within"]) for row in rows],
-        }
-    )
-
-
-def _brackets(row: Mapping) -> str:
-    return f" [{row['price_low']:.2f}, {row['price_high']:.2f}]" if row["kept"] else ""
-
-
-def _number(row: Mapping, name: str) -> str:
-    return f"{row[name]:.2f}" if row["kept"] else "–"
+def _with_interval(row: Mapping, name: str) -> str:
+    return f"{row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
 
 
 def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
@@ -322,18 +306,16 @@ def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
     kept = set(standings.under(limit, METHOD).query("kept > 0")["method"])
     rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= kept]
     return pd.DataFrame(
-        {
-            "method": [row["method"] for row in rows],
-            "other": [row["other"] for row in rows],
-            "wins, losses, ties": [f"{row['wins']}, {row['losses']}, {row['ties']}" for row in rows],
-            "ratio": [
-                f"{row['ratio']:.2f} [{row['ratio_low']:.2f}, {row['ratio_high']:.2f}]" if row["blocks"] else "–"
-                for row in rows
-            ],
-            "told apart": [
-                row["told_apart"] if isinstance(row["told_apart"], str) and row["told_apart"] else "–" for row in rows
-            ],
-        }
+        [
+            {
+                "method": row["method"],
+                "other": row["other"],
+                "wins, losses, ties": f"{row['wins']}, {row['losses']}, {row['ties']}",
+                "ratio": _with_interval(row, "ratio") if row["blocks"] else "–",
+                "told apart": row["told_apart"] or "–",
+            }
+            for row in rows
+        ]
     )
 
 
@@ -358,9 +340,8 @@ def _total_statuses(counts: pd.Series) -> str:
 
 def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
     """One row per block, one column per limit; methods that tie for the least price share a cell."""
-    cells: dict[tuple, str] = {}
-    for key, best in _cheapest_methods(board).groupby([*BLOCK, "limit"], sort=False):
-        cells[key] = f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}"
+    cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
+    cells = {key: f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" for key, best in cheapest}
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]

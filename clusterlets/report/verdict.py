@@ -1,7 +1,6 @@
 """The verdict: an answer to each question, derived from the data, and the glossary needed to read it."""
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from clusterlets.analysis import at_fairness, paired, statistics
 from clusterlets.analysis.leaderboard import METHOD
@@ -10,17 +9,9 @@ from clusterlets.paper import comparison, controls, reported
 from clusterlets.paper import verdict as paper_verdict
 from clusterlets.paper.claims import INCONCLUSIVE, by_sentence, describe_counts
 from clusterlets.paper.results import Results
-from clusterlets.report.standings import SHOWN_LIMIT, Standings, describe_limit, leading_matcher
+from clusterlets.report import SHOWN_LIMIT
+from clusterlets.report.standings import Standings, describe_limit, leading_matcher
 from clusterlets.text import counted, decimal
-
-
-class Answer(NamedTuple):
-    """The answer to a question in one sentence, and its numbers."""
-
-    question: str
-    answer: str
-    numbers: str = ""
-
 
 # What Clusterlets is compared with, and how each was clustered.
 _RIVALS = {
@@ -37,14 +28,33 @@ GLOSSARY = {
 FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name not in GLOSSARY}
 
 
-def answers(results: Results, standings: Standings) -> list[Answer]:
-    """Questions with their answers: about the paper if any of its datasets was run, else about the methods."""
-    questions = (_holds, _numbers, _claims, _fairest_matcher, _against_frac) if results.has_paper_data else (_fairest,)
-    answered = [answer(results) for answer in (*questions, _against_chance, _significance, _most_cohesive)]
-    return [*answered, *_most_reliable(standings)]
+def answers(results: Results, standings: Standings) -> list[tuple[str, str, str]]:
+    """Questions with their answers: about the paper if any of its datasets was run, else about the methods.
+
+    Each is a question, its answer in one sentence, and the numbers behind it, which may be empty.
+    """
+    if results.has_paper_data:
+        subjects = "matchers"
+        questions = {
+            "Does the paper hold": _holds,
+            "Its numbers": _numbers,
+            "Its claims": _claims,
+            "Its fairest matcher": _fairest_matcher,
+            "Fairer than FRAC": _against_frac,
+        }
+    else:
+        subjects, questions = "methods", {"Fairest method": _fairest}
+    questions |= {
+        "Fairer than a random partition": _against_chance,
+        f"Do the {subjects} differ": _significance,
+        f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}": _most_cohesive,
+    }
+    answered = [(question, *answer(results)) for question, answer in questions.items()]
+    reliable = _most_reliable(standings)
+    return [*answered, (f"Most reliable {describe_limit(SHOWN_LIMIT)}", reliable, "")] if reliable else answered
 
 
-def summary(results: Results, answers: Iterable[Answer], report: str) -> str:
+def summary(results: Results, answers: Iterable[tuple[str, str, str]], report: str) -> str:
     """The answers, and what they rest on: ``results/summary.txt``."""
     lines = [f"{question}: {answer} {numbers}".rstrip() for question, answer, numbers in answers]
     return "\n".join([*lines, "", f"{basis_sentence(results)} Report: {report}", ""])
@@ -60,30 +70,26 @@ def basis_sentence(results: Results) -> str:
     )
 
 
-def _holds(results: Results) -> Answer:
+def _holds(results: Results) -> tuple[str, str]:
     """The verdict on each table as a whole."""
-    question = "Does the paper hold"
     groups = paper_verdict.of_several(comparison.counted(results.comparison))
     tables = groups[groups["kind"] == "table"]
     if tables.empty:
-        return Answer(question, "unknown, as no number can be compared.")
+        return "unknown, as no number can be compared.", ""
     numbers = {word: [name[5] for name in tables.loc[tables["verdict"] == word, "table"]] for word in paper_verdict.VERDICTS}
     leads = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
     lead = next((answer for word, answer in leads.items() if len(numbers[word]) == len(tables)), "in part")
     reproduced, undecided, different = (", ".join(numbers[word]) or "none" for word in ("reproduced", "undecided", "differs"))
-    return Answer(
-        question, f"{lead}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}."
-    )
+    return f"{lead}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}.", ""
 
 
-def _numbers(results: Results) -> Answer:
+def _numbers(results: Results) -> tuple[str, str]:
     total = results.counts.iloc[-1]
     n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
     if not n_compared:
-        return Answer("Its numbers", "no number can be compared.")
+        return "no number can be compared.", ""
     perfect = results.controls[results.controls["source"] == controls.PERFECT][list(paper_verdict.VERDICTS)].sum()
-    return Answer(
-        "Its numbers",
+    return (
         f"of {n_compared} numbers {counted(total['reproduced'], 'is', 'are')} reproduced, {total['undecided']} undecided, and "
         f"{counted(total['differs'], 'differs', 'differ')}; of a perfect copy of the paper, {perfect['reproduced']:.0f} are "
         f"reproduced and {perfect['differs']:.0f} differ.",
@@ -91,42 +97,41 @@ def _numbers(results: Results) -> Answer:
     )
 
 
-def _claims(results: Results) -> Answer:
+def _claims(results: Results) -> tuple[str, str]:
     sentences = by_sentence(results.claims)
     ours, stricter, paper = (describe_counts(sentences[side]) for side in ("ours", "stricter", "paper"))
     if (sentences["ours"] == INCONCLUSIVE).all():
         ours, stricter = "all are inconclusive, because these runs lack what the sentences are about", "the same"
     numbers = f"Against FRAC as it is defined, {stricter}. By the paper's own numbers, {paper}."
-    return Answer("Its claims", f"of {len(sentences)} sentences, {ours}.", numbers)
+    return f"of {len(sentences)} sentences, {ours}.", numbers
 
 
-def _fairest_matcher(results: Results) -> Answer:
+def _fairest_matcher(results: Results) -> tuple[str, str]:
     ours = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
     if ours.empty:
-        return Answer("Its fairest matcher", "unknown, as no run of Clusterlets has a result.")
+        return "unknown, as no run of Clusterlets has a result.", ""
     printed = reported.table("table1_matchers")
     printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
     best = ours.loc[ours["deviation_mean"].idxmin()]
     agreement = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
     datasets = _datasets(len(results.on_paper_data.datasets), results.has_both)
-    return Answer(
-        "Its fairest matcher",
+    return (
         f"{best['matcher']}, {agreement}.",
         f"Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} here, "
         f"{decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there.",
     )
 
 
-def _against_frac(results: Results) -> Answer:
-    """Whether Clusterlets' best runs deviate less than those of each FRAC on more than half of the datasets with both."""
+def _against_frac(results: Results) -> tuple[str, str]:
+    """Whether Clusterlets' best runs deviate less than each FRAC's on more than half of the datasets with both."""
     deviations = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
     if "Clusterlets" not in deviations:
-        return Answer("Fairer than FRAC", "unknown, as no run of Clusterlets has a result.")
+        return "unknown, as no run of Clusterlets has a result.", ""
     both = {rival: deviations.reindex(columns=["Clusterlets", rival]).dropna() for rival in _RIVALS}
     if all(rows.empty for rows in both.values()):
-        return Answer("Fairer than FRAC", "unknown, as no dataset has runs of both.")
+        return "unknown, as no dataset has runs of both.", ""
     wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in both.items()}
     parts = [
         f"on {wins[rival]} of {_datasets(len(rows), results.has_both)} against {_RIVALS[rival]}, with a mean of "
@@ -141,42 +146,35 @@ def _against_frac(results: Results) -> Answer:
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
     }[ahead[0], ahead[1]]
-    return Answer("Fairer than FRAC", f"{verdict}.", f"The best run of Clusterlets deviates less {'; and '.join(parts)}.")
+    return f"{verdict}.", f"The best run of Clusterlets deviates less {'; and '.join(parts)}."
 
 
-def _fairest(results: Results) -> Answer:
+def _fairest(results: Results) -> tuple[str, str]:
     ranking = _ranking(results, statistics.ALL_METHODS)
     if ranking.mean_ranks.empty:
-        return Answer("Fairest method", "unknown, as no dataset has a result of every method.")
-    first, *_ = ranking.mean_ranks.index
-    return Answer(
-        "Fairest method",
-        f"{first}, by mean rank of the mean deviation: {ranking.mean_ranks.iloc[0]:.1f} of "
-        f"{counted(len(ranking.mean_ranks), 'method')} over "
-        f"{counted(len(ranking.complete), 'dataset')}.",
-    )
+        return "unknown, as no dataset has a result of every method.", ""
+    first, rank = ranking.mean_ranks.index[0], ranking.mean_ranks.iloc[0]
+    basis = f"{counted(len(ranking.mean_ranks), 'method')} over {counted(len(ranking.complete), 'dataset')}"
+    return f"{first}, by mean rank of the mean deviation: {rank:.1f} of {basis}.", ""
 
 
-def _against_chance(results: Results) -> Answer:
+def _against_chance(results: Results) -> tuple[str, str]:
     """Which matchers or methods have a better mean rank than the random partition."""
     ranking = _ranking(results.on_paper_data, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
-        return Answer("Fairer than a random partition", "unknown, as no random partition is ranked.")
+        return "unknown, as no random partition is ranked.", ""
     ahead = list(ranks.index[ranks < ranks["random"]])
     noun = "matcher" if results.has_paper_data else "method"
     basis = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
-    return Answer("Fairer than a random partition", f"{', '.join(ahead)}, {basis}." if ahead else f"no {noun}, {basis}.")
+    return f"{', '.join(ahead) or f'no {noun}'}, {basis}.", ""
 
 
-def _significance(results: Results) -> Answer:
-    has_paper_data = results.has_paper_data
-    ranking = _ranking(results.on_paper_data, "matchers" if has_paper_data else statistics.ALL_METHODS)
-    question = "Do the matchers differ" if has_paper_data else "Do the methods differ"
+def _significance(results: Results) -> tuple[str, str]:
+    ranking = _ranking(results.on_paper_data, "matchers" if results.has_paper_data else statistics.ALL_METHODS)
     if ranking.obstacle:
-        return Answer(question, f"not tested. {ranking.obstacle}")
-    return Answer(
-        question,
+        return f"not tested. {ranking.obstacle}", ""
+    return (
         f"{paired.describe_pairs_apart(ranking)}.",
         f"Over {_datasets(len(ranking.complete), results.has_both)}, Friedman's p {statistics.format_p(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
@@ -187,31 +185,29 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
     return next(ranking for ranking in results.rankings if ranking.name == name)
 
 
-def _most_cohesive(results: Results) -> Answer:
+def _most_cohesive(results: Results) -> tuple[str, str]:
     """Which method most often has the highest cohesion under :data:`SHOWN_LIMIT` on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
     rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
-    question = f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}"
     if rows.empty or not rows["best"].max():
-        return Answer(question, "no method keeps the limit on any dataset.")
+        return "no method keeps the limit on any dataset.", ""
     winners = rows[rows["best"] == rows["best"].max()]
     datasets = counted(int(winners["datasets"].max()), "dataset")
-    return Answer(question, f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}.")
+    return f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}.", ""
 
 
-def _most_reliable(standings: Standings) -> list[Answer]:
+def _most_reliable(standings: Standings) -> str:
+    """The leading method of the leaderboard and the leading matcher of Clusterlets; empty if there is no such method."""
     rows = standings.under(SHOWN_LIMIT, METHOD).to_dict("records")
     if not rows:
-        return []
-    first, matcher = rows[0], leading_matcher(standings, SHOWN_LIMIT)
-    remark = "" if matcher is None else f" Of Clusterlets, {_describe_matcher(matcher)}."
-    question = f"Most reliable {describe_limit(SHOWN_LIMIT)}"
+        return ""
+    first, matcher = rows[0], leading_matcher(standings)
     among = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
-    return [Answer(question, f"{first['method']}{among}: {_describe_reliability(first)}.{remark}")]
-
-
-def _describe_matcher(matcher: Mapping) -> str:
-    return f"{matcher['method']}: {_describe_reliability(matcher)}" if matcher["kept"] else "no matcher keeps it"
+    text = f"{first['method']}{among}: {_describe_reliability(first)}."
+    if matcher is None:
+        return text
+    remark = f"{matcher['method']}: {_describe_reliability(matcher)}" if matcher["kept"] else "no matcher keeps it"
+    return f"{text} Of Clusterlets, {remark}."
 
 
 def _describe_reliability(row: Mapping) -> str:

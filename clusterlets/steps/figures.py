@@ -7,7 +7,7 @@ import pandas as pd
 
 from clusterlets.grid.runs_frame import read_lines, read_runs
 from clusterlets.report.drawing.style import save
-from clusterlets.report.figures import declarations_of
+from clusterlets.report.figures import by_module
 
 
 def plot(module: str, results: str) -> None:
@@ -17,7 +17,7 @@ def plot(module: str, results: str) -> None:
     results: folder of the results
     """
     draw = import_module(f"clusterlets.report.figures.{module}").draw
-    for figure in declarations_of(module):
+    for figure in by_module()[module]:
         frames = [_table(Path(results, path)) for path in figure.reads]
         save(draw(*frames, **figure.options), Path(results, figure.folder, figure.name))
 

@@ -25,18 +25,17 @@ def test_debian_on_x86_64_can_emulate(machine):
     emulation.check_possible()
 
 
-def test_a_real_aarch64_needs_no_emulation(machine):
-    machine("aarch64")
-    with pytest.raises(emulation.NotRun, match="is itself aarch64"):
-        emulation.python()
-
-
-def test_it_needs_linux_and_apt(machine):
-    machine("x86_64", system="darwin")
-    with pytest.raises(emulation.NotRun, match="this is darwin on x86_64"):
-        emulation.python()
-    machine("x86_64", programs=["dpkg-deb"])
-    with pytest.raises(emulation.NotRun, match="^apt-get missing"):
+@pytest.mark.parametrize(
+    ("looks", "reason"),
+    [
+        ({"name": "aarch64"}, "is itself aarch64"),
+        ({"name": "x86_64", "system": "darwin"}, "this is darwin on x86_64"),
+        ({"name": "x86_64", "programs": ["dpkg-deb"]}, "^apt-get missing"),
+    ],
+)
+def test_a_machine_that_cannot_or_need_not_emulate_says_why(machine, looks, reason):
+    machine(**looks)
+    with pytest.raises(emulation.NotRun, match=reason):
         emulation.python()
 
 

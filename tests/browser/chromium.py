@@ -22,7 +22,7 @@ _FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--disable-dev-shm-usage"),
     "--remote-debugging-pipe",
 )
-# Chromium reads commands from descriptor 3 and writes to 4; whatever descriptors the pipes have are moved there.
+# Chromium reads commands from descriptor 3 and writes answers to 4, so the pipes are moved there.
 _START = (
     "import fcntl, os, sys; r, w = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
     "os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"
@@ -77,7 +77,7 @@ class Chromium:
         os.close(self._from)
 
     def send(self, method: str, session: str = "", **parameters) -> dict:
-        """The answer to one command; events that come meanwhile are kept."""
+        """The answer to one command; events that arrive before it are kept."""
         self._command_id += 1
         command = {"id": self._command_id, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
         message = json.dumps(command).encode() + b"\0"
@@ -162,7 +162,7 @@ class Page:
     def wait_for(self, expression: str) -> None:
         deadline = time.monotonic() + _PATIENCE
         while not self.run(expression):
-            assert time.monotonic() < deadline, f"still not so: {expression}"
+            assert time.monotonic() < deadline, f"not true within {_PATIENCE:.0f} s: {expression}"
             time.sleep(0.05)
 
     def click(self, selector: str) -> None:
@@ -177,6 +177,6 @@ class Page:
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, key: str) -> None:
-        """Press a key; whatever has the focus receives it."""
+        """Press a key, which goes to the element in focus."""
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, **_KEYS[key])

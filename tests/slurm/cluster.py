@@ -84,7 +84,7 @@ def check_alone():
         try:
             command_line = (process.parent / "cmdline").read_bytes()  # zombies have none
             name = process.read_text().strip() if command_line else ""
-        except OSError:  # it ended meanwhile
+        except OSError:  # it has just ended
             continue
         if name in (*DAEMONS, "slurmdbd"):
             raise NotRun(f"{name} is running (process {process.parent.name}), and this test did not start it")
@@ -155,7 +155,7 @@ def wait_until(condition, what, hopeless=lambda: False):
 class Cluster:
     """A SLURM in a folder. It notes what it starts in <daemon>.pid there, and never stops anything else.
 
-    Its daemons end with this process if they are ``bound`` to it, whatever ends it.
+    Daemons that are ``bound`` to this process end with it, however it ends.
     """
 
     def __init__(self, folder, bound=False):
@@ -249,7 +249,7 @@ class Cluster:
     def _write(self):
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir(parents=True)
-        self.folder.chmod(0o755)  # munge asks for it: whoever may use the socket must reach it
+        self.folder.chmod(0o755)  # munge requires that every user can reach its socket
         srun = self.folder / "bin" / "srun"
         srun.write_text(SRUN.format(folder=self.folder, srun=shutil.which("srun")))
         srun.chmod(0o755)

@@ -110,7 +110,7 @@ class Run:
         wait_until(condition, what, hopeless=self.ended)
 
     def outputs(self):
-        """The files of the grid's jobs, by name: not the logs, nor the list of runs, which are those of one configuration."""
+        """The files of the grid's jobs, by name, without the logs and runs.csv, which depend on the whole configuration."""
         files = {path.relative_to(self.results).as_posix(): path for path in self.results.rglob("*") if path.is_file()}
         return {name: path.read_bytes() for name, path in files.items() if not name.startswith(("logs/", "runs.csv"))}
 
@@ -119,7 +119,7 @@ def processes_in(folder):
     """Ids of the processes that work in a folder or below it."""
     ids = []
     for link in Path("/proc").glob("[0-9]*/cwd"):
-        with suppress(OSError):  # it ended meanwhile
+        with suppress(OSError):  # it has just ended
             ids += [int(link.parent.name)] if link.readlink().is_relative_to(folder) else []
     return ids
 

@@ -123,15 +123,15 @@ rule recover_clusters:
         shell_line("recover-clusters")
 
 
-for module in figures.modules():
+for module, drawn in figures.by_module().items():
 
     rule:
         name:
             f"plot_{module}"
         input:
-            [f"{OUT}/{path}" for path in figures.tables_read_by(module)],
+            [f"{OUT}/{path}" for path in dict.fromkeys(path for figure in drawn for path in figure.reads)],
         output:
-            [captioned(f"{OUT}/{file}") for figure in figures.declarations_of(module) for file in figure.files("png", "pdf")],
+            [captioned(f"{OUT}/{file}") for figure in drawn for file in figure.files("png", "pdf")],
         log:
             f"{OUT}/logs/plot_{module}.log",
         localrule: True

@@ -1,4 +1,4 @@
-"""What the figures share: colors, sizes, panels, legends, and files without dates.
+"""What the figures share: colors, sizes, panels, legends, and how they are saved.
 
 Figures are drawn at the size at which a paper prints them, 7 inches across the text, so that most letters have 7
 points or more there.
@@ -25,8 +25,8 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from clusterlets.report.drawing import names  # noqa: F401  (its import stops matplotlib from reading names as formulas)
-from clusterlets.report.drawing.empty import EMPTY, comment_of
 from clusterlets.report.drawing.saving import as_bytes
+from clusterlets.report.figures import EMPTY
 from clusterlets.storage import write_bytes
 
 # Okabe and Ito's palette, which people with color blindness can tell apart; grey replaces its yellow, which is too pale.
@@ -65,6 +65,7 @@ GRID = {
 plt.rcParams.update(
     {
         "font.size": 8,
+        "figure.labelsize": 8,
         "axes.titlesize": 8.5,
         "axes.labelsize": 8,
         "xtick.labelsize": 7,
@@ -86,15 +87,10 @@ def method_styles(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
     return {name: further.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
 
 
-def middle_value(values: Iterable[float]) -> float:
-    """The middle of the distinct values, the lower of two: the k that a figure with room for only one shows."""
-    distinct = sorted(set(values))
-    return distinct[(len(distinct) - 1) // 2]
-
-
 def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, each atomically, and close the figure."""
-    for suffix, metadata in ((".pdf", {}), (".png", comment_of(figure.get_label()))):
+    comment = {"Comment": EMPTY} if figure.get_label() == EMPTY else {}
+    for suffix, metadata in ((".pdf", {}), (".png", comment)):
         with _own_pixels_only():
             content = as_bytes(figure, suffix, dpi=200, metadata=metadata, bbox_inches="tight")
         write_bytes(f"{stem}{suffix}", content)
@@ -171,8 +167,8 @@ def add_method_legend(figure: Figure, look: dict[str, tuple[str, str]], x: str, 
         Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in look.items()
     ]
     add_legend(figure, handles, key)
-    figure.supxlabel(x, fontsize=8)
-    figure.supylabel(y, fontsize=8)
+    figure.supxlabel(x)
+    figure.supylabel(y)
 
 
 def add_legend(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:

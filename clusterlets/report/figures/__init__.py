@@ -13,6 +13,8 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 
 FOLDER = Path(__file__).parent
+#: The comment in the PNG of a figure without data, which pages leave out.
+EMPTY = "nothing to show"
 #: Sections of the pages that can show figures.
 SECTIONS = (
     "report.html#verdict",
@@ -30,11 +32,11 @@ SECTIONS = (
 class Declaration:
     """A figure: its files, what it is drawn from, and where and how pages show it.
 
-    ``name`` is that of its files, without ending; ``title`` its heading on a page, and the picture's alternative text;
+    ``name`` is the name of its files, without ending; ``title`` its heading on a page and the picture's alternative text;
     ``caption`` what it shows and how to read it, as plain text. ``reads`` are the tables that ``draw`` takes, in its order,
-    relative to the results folder, and ``options`` its keyword arguments, where one file draws several figures. Figures stand
-    in their ``sections``, one or more of :data:`SECTIONS`, by ascending ``position``, then by name. ``module`` is the file's
-    name without ending, set by :func:`declarations`.
+    relative to the results folder, and ``options`` its keyword arguments, where one file draws several figures. Pages show it
+    in its ``sections``, one or more of :data:`SECTIONS`, ordered by ``position``, then by name. ``module`` is the name of the
+    Python file without ending, set by :func:`declarations`.
     """
 
     name: str
@@ -75,19 +77,10 @@ def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     return tuple(sorted(figures, key=lambda figure: (figure.position, figure.name)))
 
 
-def modules() -> list[str]:
-    """The files that draw figures, by name without extension."""
-    return sorted({figure.module for figure in declarations()})
-
-
-def tables_read_by(module: str) -> list[str]:
-    """The tables that a file draws, relative to the results folder."""
-    return list(dict.fromkeys(path for figure in declarations_of(module) for path in figure.reads))
-
-
-def declarations_of(module: str) -> list[Declaration]:
-    """The figures that one file draws."""
-    return [figure for figure in declarations() if figure.module == module]
+def by_module() -> dict[str, list[Declaration]]:
+    """The figures that each file draws, by its name without ending."""
+    names = sorted({figure.module for figure in declarations()})
+    return {name: [figure for figure in declarations() if figure.module == name] for name in names}
 
 
 def declarations_on(page: str) -> list[Declaration]:
@@ -96,9 +89,15 @@ def declarations_on(page: str) -> list[Declaration]:
 
 
 def images_of(page: str, results: Path) -> dict[str, bytes]:
-    """The PNG of each figure of a page, by the figure's name; figures that were not drawn are left out."""
+    """The PNG of each figure of a page, by the figure's name, without those that were not drawn or show no data."""
     paths = {figure.name: results / figure.files("png")[0] for figure in declarations_on(page)}
-    return {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+    images = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
+    return {name: image for name, image in images.items() if image and not is_empty(image)}
+
+
+def is_empty(png: bytes) -> bool:
+    """Whether a PNG has the comment :data:`EMPTY`; comments come before the pixels."""
+    return f"Comment\0{EMPTY}".encode() in png.partition(b"IDAT")[0]
 
 
 def _read_declarations(path: Path) -> Iterable[Declaration]:

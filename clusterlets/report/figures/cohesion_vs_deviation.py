@@ -44,14 +44,8 @@ def draw(runs: pd.DataFrame) -> Figure:
     for axes, dataset in zip(all_axes, datasets, strict=True):
         for name, (color, marker) in look.items():
             cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
-            cloud_style = {
-                "s": 4,
-                "alpha": min(0.35, 40 / max(len(cloud), 1)),
-                "lw": 0,
-                "rasterized": True,
-                "marker": marker,
-                "zorder": 3,
-            }
+            alpha = min(0.35, 40 / max(len(cloud), 1))
+            cloud_style = {"s": 4, "alpha": alpha, "lw": 0, "rasterized": True, "marker": marker, "zorder": 3}
             axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **cloud_style)
             fill_color = mark["limit_case"].map({True: "white", False: color})
             mark_style = {"s": 24, "color": fill_color, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
@@ -73,7 +67,7 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset; a limit case only if there is nothing else."""
+    """The best run of each method on each dataset; a limit case only if all its runs are."""
     regular = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular.index))
     keys = ["dataset", "name"]

@@ -62,15 +62,8 @@ def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> No
     axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
     if lines.empty:
         axes.set(xticks=[])
-        axes.text(
-            0.5,
-            0.5,
-            "no run with 3 clusters or more\nand an overlap below 0.5",
-            ha="center",
-            va="center",
-            transform=axes.transAxes,
-            fontsize=7.5,
-        )
+        reason = "no run with 3 clusters or more\nand an overlap below 0.5"
+        axes.annotate(reason, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", fontsize=7.5)
         return
     names = list(lines["group"].unique())
     hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))

@@ -1,5 +1,6 @@
 """What each method costs under a limit on unfairness: one dot per method, with its range over the seeds."""
 
+from statistics import median_low
 from textwrap import fill
 
 import pandas as pd
@@ -8,8 +9,9 @@ from matplotlib.figure import Figure
 
 from clusterlets.analysis import selection
 from clusterlets.analysis.leaderboard import KEEPS
+from clusterlets.report import SHOWN_LIMIT
 from clusterlets.report.drawing.names import cut
-from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, middle_value, panels
+from clusterlets.report.drawing.style import COLORS, add_legend, empty_figure, method_styles, panels
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -24,7 +26,6 @@ FIGURES = [
     )
 ]
 
-LIMIT = 0.05  # one of the leaderboard's
 _MAX_NAME = 30  # letters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
 _ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
@@ -34,15 +35,15 @@ _KEY_WIDTH = 120  # letters of a line of the key
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
-    """One panel per dataset, at the middle k of the grid: median price and range over the scoring seeds, under :data:`LIMIT`.
+    """One panel per dataset, at the middle k of the grid: median price under the limit, and its range over the scoring seeds.
 
     Methods are sorted by how often they keep the limit, then by median price. A method looks as in other figures, because all
     methods of the runs decide the look of each.
     """
-    shown = board[board["limit"] == LIMIT]
+    shown = board[board["limit"] == SHOWN_LIMIT]
     if not (shown["outcome"] == KEEPS).any():
-        return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
-    k = middle_value(shown["k"])
+        return empty_figure(f"Nothing to show: no method keeps a largest deviation of {SHOWN_LIMIT:g}.")
+    k = median_low(set(shown["k"]))
     shown = shown[shown["k"] == k]
     without_price = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
     order = _order(shown[~shown["method"].isin(without_price)])
@@ -84,11 +85,11 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
 
 def _explain(figure: Figure, k: float, without_price: list[str]) -> None:
     key = (
-        f"Largest deviation at most {LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit on "
-        "them; empty row: no configuration keeps the limit on the seeds that choose."
+        f"Largest deviation at most {SHOWN_LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit "
+        "on them; empty row: no configuration keeps the limit on the seeds that choose."
     )
     key += f" Without a row, as they keep it nowhere: {', '.join(without_price)}." if without_price else ""
     key = fill(key, _KEY_WIDTH, break_on_hyphens=False)
     add_legend(figure, [], key)
     figure.set_figheight(figure.get_figheight() + 0.13 * key.count("\n"))
-    figure.supxlabel("price: cost over that of plain k-means (logarithmic; left is better)", fontsize=8)
+    figure.supxlabel("price: cost over that of plain k-means (logarithmic; left is better)")

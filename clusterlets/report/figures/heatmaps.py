@@ -4,10 +4,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.pyplot import subplots
 
 from clusterlets.analysis import selection
-from clusterlets.report.drawing.style import WIDTH, empty_figure
+from clusterlets.report.drawing.style import WIDTH, empty_figure, plt
 from clusterlets.report.figures import Declaration
 from clusterlets.text import decimal
 
@@ -45,16 +44,14 @@ def draw(runs: pd.DataFrame) -> Figure:
     runs = pd.concat([part for _, part, _ in parts])
     widths = [part[parameter].nunique() for _, part, parameter in parts]
     height = 0.9 + _NAMES_HEIGHT * (parts[-1][0] == _OTHERS) + 2 * max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
-    figure, axes_grid = subplots(
-        *(len(_SHOWN), len(parts)), figsize=(WIDTH, height), squeeze=False, layout="constrained", width_ratios=widths
-    )
+    shape, size = (len(_SHOWN), len(parts)), (WIDTH, height)
+    figure, axes_grid = plt.subplots(*shape, figsize=size, squeeze=False, layout="constrained", width_ratios=widths)
     for row, (quantity, (title, colors)) in zip(axes_grid, _SHOWN.items(), strict=True):
         maps = [means(part, quantity, parameter) for _, part, parameter in parts]
         maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # the same rows in all
         limits = {"vmin": min(np.nanmin(grid_map) for grid_map in maps), "vmax": max(np.nanmax(grid_map) for grid_map in maps)}
         for axes, grid_map in zip(row, maps, strict=True):
             _draw_map(axes, grid_map, {"cmap": colors, **limits})
-            axes.set(xlabel="", ylabel="")
         for axes in row[1:]:
             axes.set_yticklabels([])
         row[0].set_ylabel("k")
@@ -74,8 +71,10 @@ def draw(runs: pd.DataFrame) -> Figure:
 def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
     """(title, runs, column of the runs that makes the map's columns): one for each matcher, one for FRAC and the controls."""
     own = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
-    by_matcher = [(name, own[own["matcher"] == name]) for name in selection.in_order(own["matcher"], selection.PAPER_NAMES)]
-    parts = [(selection.PAPER_NAMES.get(name, name), part, _parameter(part)) for name, part in by_matcher]
+    parts = []
+    for name in selection.in_order(own["matcher"], selection.PAPER_NAMES):
+        part = own[own["matcher"] == name]
+        parts.append((selection.PAPER_NAMES.get(name, name), part, "hops" if part["hops"].notna().any() else "omega"))
     others = runs[runs["method"].isin(selection.METHODS[1:])]
     return [*parts, (_OTHERS, others, "method")] if parts and len(others) else parts
 
@@ -84,11 +83,6 @@ def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
     """k (rows, largest first) by parameter: the mean over datasets of each dataset's mean over its seeds."""
     dataset_means = runs.groupby(["dataset", "k", parameter])[quantity].mean()
     return dataset_means.groupby(["k", parameter]).mean().unstack().sort_index(ascending=False)
-
-
-def _parameter(runs: pd.DataFrame) -> str:
-    """The parameter that makes the columns of a matcher's map: omega for C and those like it, hops for the others."""
-    return "hops" if runs["hops"].notna().any() else "omega"
 
 
 def _format_value(value: float) -> str:

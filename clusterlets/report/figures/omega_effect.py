@@ -31,11 +31,15 @@ _SHOWN = {
 
 def draw(runs: pd.DataFrame) -> Figure:
     """One panel per quantity, over omega: a faint line per dataset, and their mean; dashed, the mean of each control."""
-    lines = means(runs)
+    runs = selection.ok(runs)
+    runs_of_c = runs[runs["matcher"] == "C"]
+    lines = runs_of_c.groupby(["dataset", "omega"])[list(_SHOWN)].mean().dropna(how="all")
     if lines.empty:
         return empty_figure("Nothing to show: no run of C has a result.")
+    runs_of_controls = runs[runs["method"].isin(CONTROLS) & runs["dataset"].isin(runs_of_c["dataset"])]
+    controls = runs_of_controls.groupby(["method", "dataset"])[list(_SHOWN)].mean().groupby("method").mean()
     figure, all_axes = panels(len(_SHOWN), height=1.7)
-    color, controls = COLORS["C"], means_of_controls(runs)
+    color = COLORS["C"]
     for axes, (quantity, title) in zip(all_axes, _SHOWN.items(), strict=True):
         by_dataset = lines[quantity].unstack("dataset")
         axes.plot(by_dataset.index, by_dataset, color="0.7", lw=0.8, marker="o", markersize=2)
@@ -50,16 +54,3 @@ def draw(runs: pd.DataFrame) -> Figure:
     dashed = [Line2D([], [], color=COLORS[name], lw=1.2, ls="--", label=name) for name in controls.index]
     add_legend(figure, [mean, each, *dashed])
     return figure
-
-
-def means(runs: pd.DataFrame) -> pd.DataFrame:
-    """Quantities by dataset and omega: means over k and seeds of the runs of C."""
-    runs = selection.ok(runs[runs["matcher"] == "C"])
-    return runs.groupby(["dataset", "omega"])[list(_SHOWN)].mean().dropna(how="all")
-
-
-def means_of_controls(runs: pd.DataFrame) -> pd.DataFrame:
-    """Quantities by control: each dataset's mean over k and seeds, averaged over the datasets that C was run on."""
-    datasets_of_c = selection.ok(runs[runs["matcher"] == "C"])["dataset"]
-    runs = selection.ok(runs[runs["method"].isin(CONTROLS) & runs["dataset"].isin(datasets_of_c)])
-    return runs.groupby(["method", "dataset"])[list(_SHOWN)].mean().groupby("method").mean()

@@ -1,5 +1,7 @@
 """What fairness costs: the price of every configuration against its largest deviation, with the best trade-offs as a line."""
 
+from statistics import median_low
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -13,7 +15,6 @@ from clusterlets.report.drawing.style import (
     add_method_legend,
     empty_figure,
     method_styles,
-    middle_value,
     panels,
     set_root_axis,
     set_round_ticks,
@@ -50,7 +51,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     if points.empty:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
     look = method_styles(selection.in_order(selection.names(runs), COLORS))
-    k = middle_value(points["k"])
+    k = median_low(set(points["k"]))
     shown = configurations(points).query("k == @k and exact")
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
@@ -64,13 +65,8 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"
     x = "largest deviation of a cluster on an axis of square roots (left is fairer)"
-    add_method_legend(
-        figure,
-        shown_looks,
-        x,
-        f"price: cost over that of plain k-means with k = {k:g} clusters (logarithmic; down is better)",
-        key,
-    )
+    y = f"price: cost over that of plain k-means with k = {k:g} clusters (logarithmic; down is better)"
+    add_method_legend(figure, shown_looks, x, y, key)
     return figure
 
 
@@ -95,12 +91,11 @@ def _label_front(axes: Axes, front: pd.DataFrame) -> None:
     occupied: list[tuple[float, float, float]] = []
     for row in front.to_dict("records"):
         label = cut(row["parameters"], _MAX_LABEL)
-        x, y = to_axes.transform((row["deviation_max"], row["price"]))
+        point = (row["deviation_max"], row["price"])
+        x, y = to_axes.transform(point)
         width = _LETTER * len(label)
         left = x if x + width < 1 else x - width
         if all(abs(y - other_y) > _LINE or left > end or left + width < start for start, end, other_y in occupied):
             occupied.append((left, left + width, y))
             style = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
-            axes.annotate(
-                label, (row["deviation_max"], row["price"]), (3 if left == x else -3, 3), textcoords="offset points", **style
-            )
+            axes.annotate(label, point, (3 if left == x else -3, 3), textcoords="offset points", **style)

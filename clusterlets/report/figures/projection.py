@@ -99,8 +99,8 @@ def _explain(figure: Figure, first: pd.Series, n_shown: int) -> None:
     add_legend(figure, [*hues, further], columns=len(_HUES))
     row_count = f"{n_shown:,} of {first['rows']:,} rows" if n_shown < first["rows"] else f"all {n_shown:,} rows"
     x_label = f"first principal component of {cut(first['dataset'], _DATASET_LETTERS)} ({first['x_share']:.0%} of the variance)"
-    figure.supxlabel(f"{x_label}; {row_count}", fontsize=8)
-    figure.supylabel(f"second component ({first['y_share']:.0%})", fontsize=8)
+    figure.supxlabel(f"{x_label}; {row_count}")
+    figure.supylabel(f"second component ({first['y_share']:.0%})")
 
 
 def _limits(values: pd.Series) -> tuple[float, float]:

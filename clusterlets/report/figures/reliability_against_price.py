@@ -6,6 +6,7 @@ from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import PercentFormatter
 
+from clusterlets.report import SHOWN_LIMIT
 from clusterlets.report.drawing.style import GRID, empty_figure, plt, set_round_ticks
 from clusterlets.report.figures import Declaration
 
@@ -23,20 +24,19 @@ FIGURES = [
     )
 ]
 
-LIMIT = 0.05  # one of the leaderboard's
 _SIZE = 7.0, 4.6  # inches
 _COLOR, _PALE = "#0072B2", "0.55"
 _HALO = withStroke(linewidth=2, foreground="white")
 _STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)  # lines by which a name may move off its point
-_LINE, _LETTER, _POINT = 9.0, 4.3, 3.0  # points: height of a line, width of a letter, half that of a mark
+_LINE, _LETTER, _POINT = 9.0, 4.3, 3.0  # in points: height of a line, width of a letter, half the width of a mark
 
 
 def draw(overall: pd.DataFrame) -> Figure:
-    """A point per method with its name: reliability against median price under :data:`LIMIT`, with intervals."""
-    shown = overall[overall["limit"] == LIMIT]
+    """A point per method with its name: reliability against median price under :data:`SHOWN_LIMIT`, with intervals."""
+    shown = overall[overall["limit"] == SHOWN_LIMIT]
     kept = shown[shown["kept"] > 0]
     if kept.empty:
-        return empty_figure(f"Nothing to show: no method keeps a largest deviation of {LIMIT:g}.")
+        return empty_figure(f"Nothing to show: no method keeps a largest deviation of {SHOWN_LIMIT:g}.")
     with plt.rc_context(GRID):
         figure, axes = plt.subplots(figsize=_SIZE, layout="constrained")
     _set_axes(axes, kept)
@@ -46,7 +46,7 @@ def draw(overall: pd.DataFrame) -> Figure:
         axes.plot([row["price_low"], row["price_high"]], [row["reliability"]] * 2, color=color, lw=0.8, alpha=0.5)
         axes.plot(row["price"], row["reliability"], "o", color=color, markersize=5, zorder=3)
     _write_names(axes, kept)
-    axes.set_title(f"Keeping every group's share within {LIMIT:g} of the table's, in every cluster", loc="left")
+    axes.set_title(f"Keeping every group's share within {SHOWN_LIMIT:g} of the table's, in every cluster", loc="left")
     axes.set_ylabel("keeps the limit in this share of the cases (up is better)")
     without = ", ".join(shown.loc[shown["kept"] == 0, "method"])
     note = f"\nin no case: {without}" if without else ""
@@ -58,38 +58,29 @@ def _set_axes(axes: Axes, kept: pd.DataFrame) -> None:
     axes.set_xscale("log")
     lowest, highest = min(1.0, kept["price"].min()), kept["price"].max()
     room = (highest / lowest) ** 0.06
-    axes.set_xlim(lowest / room, highest * room**3)  # names stand to the right
+    axes.set_xlim(lowest / room, highest * room**3)  # room for the names on the right
     axes.set_ylim(-0.04, 1.06)
     set_round_ticks(axes.xaxis, 8)
     axes.yaxis.set_major_formatter(PercentFormatter(1))
 
 
 def _write_names(axes: Axes, kept: pd.DataFrame) -> None:
-    """Write each name beside its point, moved up or down by whole lines where another name stands."""
+    """Write each name beside its point, moved up or down by whole lines where another name is."""
     axes.figure.canvas.draw()
     per_point = axes.figure.dpi / 72
     centers = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
-    taken = [(x - _POINT, x + _POINT, y) for x, y in centers]
-    for row in kept.to_dict("records"):
-        x, y = axes.transData.transform((row["price"], row["reliability"])) / per_point
+    occupied = [(x - _POINT, x + _POINT, y) for x, y in centers]
+    for row, (x, y) in zip(kept.to_dict("records"), centers, strict=True):
         width = _LETTER * len(row["method"]) + 8
         start = x + 2 * _POINT
-        steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE, other) for other in taken))
+        steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE, other) for other in occupied))
         step = next(steps, 0)
-        taken.append((start, start + width, y + step * _LINE))
+        occupied.append((start, start + width, y + step * _LINE))
         arrow = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2} if step else None
-        axes.annotate(
-            row["method"],
-            (row["price"], row["reliability"]),
-            (6, step * _LINE),
-            textcoords="offset points",
-            va="center",
-            fontsize=7.5,
-            color="0.1" if row["kind"] == "method" else "0.4",
-            path_effects=[_HALO],
-            arrowprops=arrow,
-            zorder=4,
-        )
+        color = "0.1" if row["kind"] == "method" else "0.4"
+        style = {"va": "center", "fontsize": 7.5, "color": color, "zorder": 4, "path_effects": [_HALO], "arrowprops": arrow}
+        point = (row["price"], row["reliability"])
+        axes.annotate(row["method"], point, (6, step * _LINE), textcoords="offset points", **style)
 
 
 def _is_apart(x: float, width: float, y: float, other: tuple[float, float, float]) -> bool:

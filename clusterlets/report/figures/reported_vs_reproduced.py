@@ -64,13 +64,13 @@ def draw(comparison: pd.DataFrame) -> Figure:
             points = numbers[numbers["verdict"] == verdict]
             look = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
             axes.scatter(points["reported"], points["reproduced"], **look)
-        _name_misses(axes, largest_misses(numbers))
+        _name_misses(axes, _largest_misses(numbers))
     key = "grey: close; numbered: the furthest out, named below the panel (T2: table 2)"
     add_method_legend(figure, _VERDICT_LOOK, "in the paper", "ours", key)
     return figure
 
 
-def largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
+def _largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
     """The numbers that differ most, measured in half-widths of the band of what is close."""
     missed = numbers[numbers["verdict"] == "differs"]
     widths = [close(cell["quantity"], cell["reported"]) for cell in missed.to_dict("records")]

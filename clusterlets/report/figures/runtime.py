@@ -3,9 +3,8 @@
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.pyplot import subplots
 
-from clusterlets.report.drawing.style import COLORS, panels
+from clusterlets.report.drawing.style import COLORS, empty_figure, plt
 from clusterlets.report.figures import Declaration
 
 FIGURES = [
@@ -30,10 +29,9 @@ _SHOWN = {
 def draw(steps: pd.DataFrame) -> Figure:
     """One row per step, the costliest on top: CPU time of all its jobs, their number, memory of the largest."""
     if steps.empty:
-        return panels(0)[0]
-    figure, all_axes = subplots(
-        *(1, len(_SHOWN)), figsize=(6.2, 1.1 + 0.24 * len(steps)), sharey=True, layout="constrained", width_ratios=[3, 2, 2]
-    )
+        return empty_figure()
+    size = (6.2, 1.1 + 0.24 * len(steps))
+    figure, all_axes = plt.subplots(1, len(_SHOWN), figsize=size, sharey=True, layout="constrained", width_ratios=[3, 2, 2])
     for axes, (column, (title, color, is_logarithmic)) in zip(all_axes, _SHOWN.items(), strict=True):
         _draw_marks(axes, steps[column], color, is_logarithmic)
         axes.set_title(title, fontsize=10)

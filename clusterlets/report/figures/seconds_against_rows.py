@@ -38,13 +38,8 @@ def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
         names = by_speed[panel * len(by_speed) // n_panels : (panel + 1) * len(by_speed) // n_panels]
         _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])
         axes.set_ylim(lines["seconds"].min() / 1.5, lines["seconds"].max() * 1.5)
-    add_method_legend(
-        figure,
-        look,
-        "rows of the table (logarithmic)",
-        "seconds of a fit (logarithmic)",
-        "panels: fast, medium, slow; of a matcher the matching alone, without the clusterlets",
-    )
+    key = "panels: fast, medium, slow; of a matcher the matching alone, without the clusterlets"
+    add_method_legend(figure, look, "rows of the table (logarithmic)", "seconds of a fit (logarithmic)", key)
     return figure
 
 

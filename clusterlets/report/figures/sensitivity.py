@@ -24,7 +24,7 @@ _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
 _ALL = "all"
 _INK = "#333333"
-# By title: table, quantity, and rows: those of the matchers, or the one of all datasets.
+# By title: table, quantity, and rows: one per matcher, or the one over all datasets.
 _PANELS = {
     "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
     "table 1: mean cohesion": (_TABLES[0], "cohesion", _MATCHERS),

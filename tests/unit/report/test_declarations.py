@@ -9,8 +9,8 @@ from synthetic_runs import synthetic_runs
 from clusterlets.errors import ClusterletsError
 from clusterlets.paper.results import Results
 from clusterlets.report import captions, leaderboard_page, page
-from clusterlets.report.drawing.style import empty_figure, plt, save, single_panel
-from clusterlets.report.figures import SECTIONS, Declaration, declarations
+from clusterlets.report.drawing.style import empty_figure, save, single_panel
+from clusterlets.report.figures import SECTIONS, Declaration, declarations, images_of
 from clusterlets.report.standings import Standings
 
 VALID = """
@@ -63,16 +63,16 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
         for number, section in enumerate(SECTIONS)
         for kind in ("full", "empty")
     ]
-    monkeypatch.setattr(
-        page, "declarations_on", lambda name: [figure for figure in figures if figure.sections[0].startswith(name)]
-    )
-    save(single_panel(1)[0], tmp_path / "full")
-    save(empty_figure(), tmp_path / "empty")
-    plt.close("all")
-    images = {figure.name: (tmp_path / f"{figure.name.partition('_')[0]}.png").read_bytes() for figure in figures}
-    report = page.render(Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS), page.Findings(images))
-    leaderboard = leaderboard_page.render(Standings.none(), SETTINGS, "", images)
-    pages = {"report.html": report, "leaderboard.html": leaderboard}
+    monkeypatch.setattr("clusterlets.report.figures.declarations", lambda: figures)
+    (tmp_path / "figures").mkdir()
+    for figure in figures:
+        save(empty_figure() if figure.name.startswith("empty") else single_panel(1)[0], tmp_path / "figures" / figure.name)
+    images = {name: images_of(name, tmp_path) for name in ("report.html", "leaderboard.html")}
+    results = Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS)
+    pages = {
+        "report.html": page.render(results, page.Findings(images["report.html"])),
+        "leaderboard.html": leaderboard_page.render(Standings.none(), SETTINGS, "", images["leaderboard.html"]),
+    }
     for number, section in enumerate(SECTIONS):
         name, _, section_id = section.partition("#")
         (content,) = re.findall(rf'<section id="{section_id}">.*?</section>', pages[name], re.DOTALL)

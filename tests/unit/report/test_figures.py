@@ -1,4 +1,4 @@
-"""Figures show the numbers, and can be drawn from whatever runs there are."""
+"""Figures show the numbers, and can be drawn even from few or failed runs."""
 
 import os
 import struct
@@ -17,12 +17,12 @@ from matplotlib.text import Text
 from synthetic_runs import compared_runs, synthetic_clusterings, synthetic_runs
 
 from clusterlets.analysis import clusterings, selection, statistics
+from clusterlets.analysis.leaderboard import is_on_front
 from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
 from clusterlets.paper.comparison import counted
 from clusterlets.paper.prediction import close
-from clusterlets.report.drawing.empty import is_empty
 from clusterlets.report.drawing.saving import write
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
@@ -30,6 +30,7 @@ from clusterlets.report.figures import (
     composition,
     critical_difference,
     heatmaps,
+    is_empty,
     omega_effect,
     projection,
     reported_vs_reproduced,
@@ -48,19 +49,13 @@ def runs(tmp_path_factory):
     return read_runs(path)
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def titled(figure, title):
     (axes,) = (axes for axes in figure.axes if axes.get_title() == title or axes.get_title(loc="left") == title)
     return axes
 
 
 def texts_of(figure):
-    return " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+    return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
 # ---- cohesion against deviation --------------------------------------------------------------------------------------
@@ -68,21 +63,10 @@ def texts_of(figure):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_pareto_front_has_exactly_the_runs_that_no_other_beats(seed):
-    rng = np.random.default_rng(seed)
-    points = rng.integers(0, 6, size=(40, 2)) / 5  # with ties
-    front = cohesion_vs_deviation.pareto_front(pd.DataFrame(points, columns=["deviation_mean", "cohesion"]))
-    unbeaten = {
-        (deviation, cohesion)
-        for deviation, cohesion in points
-        if not any(
-            other_deviation <= deviation
-            and other_cohesion >= cohesion
-            and (other_deviation, other_cohesion) != (deviation, cohesion)
-            for other_deviation, other_cohesion in points
-        )
-    }
-    assert {tuple(point) for point in front} == unbeaten and len(front) == len(unbeaten)
-    assert (np.diff(front, axis=0) > 0).all()
+    points = np.random.default_rng(seed).integers(0, 6, size=(40, 2)) / 5  # with ties
+    runs = pd.DataFrame(points, columns=["deviation_mean", "cohesion"])
+    unbeaten = runs[is_on_front(runs * [1, -1])].drop_duplicates().sort_values("deviation_mean")
+    assert np.array_equal(cohesion_vs_deviation.pareto_front(runs), unbeaten)
 
 
 def test_the_front_is_drawn_from_runs_that_are_no_limit_cases(runs):
@@ -243,36 +227,24 @@ def test_a_row_in_two_clusters_has_a_mark_inside_its_mark(runs):
 ODD = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidden", "<b>|", "=1+1", "x" * 20_000, "東京"]
 
 
-@pytest.fixture
-def drawn_of_odd_names(runs):
-    """A function that draws the figures that hold names of datasets and groups, with names of :data:`ODD`."""
-
-    def draw(groups, dataset="pima"):
-        odd = runs.replace({"dataset": {"pima": dataset}})
-        lines = synthetic_clusterings(odd)
-        names = dict(zip(["no", "yes"], groups, strict=False))
-        figures = {name: frame.replace({"group": names}) for name, frame in lines.items()}
-        return [
-            cohesion_vs_deviation.draw(odd),
-            composition.draw(odd, figures["composition"]),
-            projection.draw(odd, figures["projection"]),
-        ]
-
-    return draw
-
-
-def all_text(figure):
-    return " ".join(text.get_text() for text in figure.findobj(Text))
-
-
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font has no Chinese
 @pytest.mark.parametrize("pair", list(zip(ODD[::2], ODD[1::2], strict=True)), ids=lambda pair: pair[0][:10])
-def test_names_are_drawn_literally_and_cut_if_too_long(pair, drawn_of_odd_names, tmp_path):
-    for number, figure in enumerate(drawn_of_odd_names(pair, dataset=pair[0])):
+def test_names_are_drawn_literally_and_cut_if_too_long(pair, runs, tmp_path):
+    odd = runs.replace({"dataset": {"pima": pair[0]}})
+    lines = {
+        name: frame.replace({"group": dict(zip(["no", "yes"], pair, strict=True))})
+        for name, frame in synthetic_clusterings(odd).items()
+    }
+    figures_with_names = (
+        (cohesion_vs_deviation.draw(odd), pair[:1]),  # names datasets alone
+        (composition.draw(odd, lines["composition"]), pair),
+        (projection.draw(odd, lines["projection"]), pair),
+    )
+    for figure, names_in_figure in figures_with_names:
         save(figure, tmp_path / "figure")
         assert not any(text.get_parse_math() for text in figure.findobj(Text))
-        for name in pair if number else pair[:1]:  # the first figure names datasets alone
-            text = all_text(figure)
+        for name in names_in_figure:
+            text = texts_of(figure)
             assert name in text or (len(name) > 12 and name[:11] in text and "…" in text)
         width, height = struct.unpack(">II", (tmp_path / "figure.png").read_bytes()[16:24])
         assert width <= 1.02 * 200 * WIDTH and height <= 200 * 2 * WIDTH

@@ -1,4 +1,4 @@
-"""The page of the fronts holds exactly what leaderboard_points.csv says, and loads nothing else."""
+"""The page of the fronts holds exactly what leaderboard_points.csv says."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ def test_the_embedded_points_are_those_of_the_file(file):
             if row["chooses"] == "True":
                 continue
             parameters, k = row["parameters"], row["k"]
-            if row["kind"] == "clusterlets":  # these stand in the block whose k they yield
+            if row["kind"] == "clusterlets":  # a matcher is listed in the block whose k it yields
                 parameters, k = f"clusterlets={k},{parameters}".rstrip(","), row["n_clusters"].removesuffix(".0")
             expected[row["dataset"], k, row["method"], parameters].append(row)
     expected = {key: rows for key, rows in expected.items() if key[1] in ("2", "10") and any(row["price"] for row in rows)}
@@ -87,7 +87,6 @@ def test_user_names_cannot_break_out_of_the_pages_data(file):
     points = read_lines(file).replace({"dataset": {"pima": name}})
     page = fronts_page.render(points)
     assert embedded(page)["blocks"][0]["table"] == name and "<b>&" not in page
-    assert not re.search(r"@import|url\(|https?://(?!www\.w3\.org/2000/svg)|<script src", page)
 
 
 def test_without_points_the_page_says_why():

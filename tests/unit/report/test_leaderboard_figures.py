@@ -1,4 +1,4 @@
-"""The figures of the leaderboard show its numbers, and can be drawn from whatever runs there are."""
+"""The figures of the leaderboard show its numbers, and can be drawn even from few or failed runs."""
 
 from itertools import combinations
 
@@ -12,10 +12,10 @@ from clusterlets.analysis import leaderboard
 from clusterlets.analysis.fit_costs import by_configuration
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.runs_frame import read_lines, write_csv
-from clusterlets.report.drawing.empty import is_empty
-from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
+from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, save
 from clusterlets.report.figures import (
     cost_at_limit,
+    is_empty,
     price_against_unfairness,
     reliability_against_price,
     seconds_against_rows,
@@ -38,12 +38,6 @@ def points_of(runs):
 @pytest.fixture(scope="module")
 def board(runs):
     return leaderboard.leaderboard(points_of(runs))
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def overlap(boxes):

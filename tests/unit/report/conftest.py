@@ -1,0 +1,11 @@
+"""No figure stays open after a test."""
+
+import pytest
+
+from clusterlets.report.drawing.style import plt
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
