@@ -54,20 +54,17 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
 
 def sentences(frame: pd.DataFrame) -> list[str]:
     """A sentence per limit: which method has the highest cohesion, and on how many datasets each method keeps the limit."""
-    return [
-        _sentence(rule, limit, group) for (rule, limit), group in counts(frame).groupby(["limit_cases", "limit"], sort=False)
-    ]
-
-
-def _sentence(rule: str, limit: float, group: pd.DataFrame) -> str:
-    winners = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
-    datasets = counted(group["datasets"].max(), "dataset")
-    highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
-    reached = ", ".join(f"{row['method']} {row['reached']}" for row in group.to_dict("records"))
-    return (
-        f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {datasets}: {highest}. "
-        f"On how many each keeps the limit: {reached}."
-    )
+    lines = []
+    for (rule, limit), group in counts(frame).groupby(["limit_cases", "limit"], sort=False):
+        winners = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
+        datasets = counted(group["datasets"].max(), "dataset")
+        highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
+        reached = ", ".join(f"{row['method']} {row['reached']}" for row in group.to_dict("records"))
+        lines.append(
+            f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {datasets}: {highest}. "
+            f"On how many each keeps the limit: {reached}."
+        )
+    return lines
 
 
 def to_markdown(frame: pd.DataFrame) -> str:

@@ -18,7 +18,6 @@ ROPE = 0.005
 DRAWS = 20_000
 #: Weight of the prior's single observation at 0, inside the region; each block has the weight 1.
 PRIOR = 0.5
-_SEED = 0
 _DECIMALS = 12
 COLUMNS = [
     *("ranking", "method", "other", "blocks", "rope"),
@@ -63,7 +62,7 @@ def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float,
 @lru_cache(maxsize=4)
 def _weights(n: int) -> np.ndarray:
     """Draws (n, DRAWS) of unnormalized Dirichlet weights: ``PRIOR`` for the first observation, 1 for each further one."""
-    stream = np.random.default_rng(_SEED)
+    stream = np.random.default_rng(0)
     weights = np.vstack([stream.standard_gamma(PRIOR, DRAWS), stream.standard_exponential((n - 1, DRAWS))])
     weights.flags.writeable = False  # the cache shares it between callers
     return weights

@@ -10,9 +10,8 @@ from itertools import permutations
 import pandas as pd
 
 from clusterlets.analysis import selection
-from clusterlets.paper import averages, best_runs, cells, reported, tables
+from clusterlets.paper import averages, best_runs, cells, reported
 from clusterlets.paper.comparison import counted
-from clusterlets.paper.prediction import Forecast, Key
 from clusterlets.paper.verdict import DIFFERS, VERDICTS, judge
 
 PAPER, PERFECT = "the paper", "perfect"
@@ -76,18 +75,15 @@ def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
 
 def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """The verdicts on every copy from other seeds; of wrong ones, on the cells that they change."""
-    predicted = best_runs.forecasts(ours)
-    for source, copy in _copies(others, printed[printed["table"].isin(cells.SELECTIONS)]):
-        yield _judge_copy(copy, source, predicted)
-    copies = list(_copies(others, printed[printed["table"].isin(cells.AVERAGES)]))
-    for dataset in ours["dataset"].unique() if copies else ():
-        predicted = averages.forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique())
+    selections, means = (
+        list(_copies(others, printed[printed["table"].isin(kind)])) for kind in (cells.SELECTIONS, cells.AVERAGES)
+    )
+    to_judge = [(best_runs.forecasts(ours), selections)]
+    for dataset in ours["dataset"].unique() if means else ():
+        to_judge.append((averages.forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique()), means))
+    for forecasts, copies in to_judge:
         for source, copy in copies:
-            yield _judge_copy(copy, source, predicted)
-
-
-def _judge_copy(copy: pd.DataFrame, source: str, predicted: dict[Key, Forecast]) -> pd.DataFrame:
-    return copy[["table"]].assign(source=source, verdict=judge(copy, predicted)["verdict"]).dropna()
+            yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
 
 
 def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -95,7 +91,7 @@ def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd
     names = [name for name in reported.TABLES if (printed["table"] == name).any()]
     if not names:
         return
-    perfect = _reprint(printed, _values(runs, names))
+    perfect = _reprint(printed, cells.values(runs, names))
     yield PERFECT, perfect
     for source, copy in _wrong_copies(runs, names, printed):
         same = perfect.set_index(cells.KEY)["reported"].reindex(pd.MultiIndex.from_frame(copy[cells.KEY])).to_numpy()
@@ -105,7 +101,7 @@ def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd
 
 
 def _wrong_copies(runs: pd.DataFrame, names: list[str], printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    values = _values(runs, names)
+    values = cells.values(runs, names)
     for step in range(1, len(reported.datasets())):
         moved = _reprint(_moved(printed, step), values)
         yield "another row", moved.assign(row=moved["own"])
@@ -114,15 +110,9 @@ def _wrong_copies(runs: pd.DataFrame, names: list[str], printed: pd.DataFrame) -
         is_kind = shifted.index.get_level_values("quantity").str.startswith(kind)
         shifted[is_kind] = shifted[is_kind].astype(float).map(shift).map(repr)
     yield "another size", _reprint(printed, shifted)
-    exchanged = runs.replace({"method": {"FRAC (fair)": "FRAC (nearest)", "FRAC (nearest)": "FRAC (fair)"}})
-    yield "FRAC exchanged", _reprint(printed, _values(exchanged, names))
+    yield "FRAC exchanged", _reprint(printed, cells.values(selection.swap_frac_outputs(runs), names))
     random = runs[runs["method"] == "random"].assign(method="Clusterlets")
-    yield "random", _reprint(printed, _values(random, names))
-
-
-def _values(runs: pd.DataFrame, names: list[str]) -> pd.Series:
-    """The cells of our tables, as text, by table, row and quantity."""
-    return cells.table_cells(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
+    yield "random", _reprint(printed, cells.values(random, names))
 
 
 def _moved(printed: pd.DataFrame, step: int) -> pd.DataFrame:

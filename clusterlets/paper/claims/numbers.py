@@ -25,15 +25,11 @@ class Numbers:
     @classmethod
     def from_paper(cls) -> "Numbers":
         """The printed numbers. The paper's FRAC is FRAC (nearest); the s of its table 5 stays s, whatever it means."""
-        paper_tables = {
-            name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES
-        }
-        return cls(
-            {
-                name: table.astype({column: float for column in table if column not in _TEXT})
-                for name, table in paper_tables.items()
-            }
-        )
+        paper_tables = {}
+        for name in reported.TABLES:
+            table = reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"})
+            paper_tables[name] = table.astype({column: float for column in table if column not in _TEXT})
+        return cls(paper_tables)
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, our_tables: Mapping[str, Table]) -> "Numbers":
@@ -42,10 +38,8 @@ class Numbers:
 
     def check_datasets(self) -> None:
         """Raise ``Undecided`` for half of the paper's datasets or fewer: a verdict on these would be on something else."""
-        if self.runs is not None:
-            too_few = reported.why_too_few(self.runs["dataset"].nunique())
-            if too_few:
-                raise Undecided(too_few)
+        if self.runs is not None and (too_few := reported.why_too_few(self.runs["dataset"].nunique())):
+            raise Undecided(too_few)
 
     def matcher(self, name: str) -> pd.Series:
         """A matcher's row of table 1."""
