@@ -84,9 +84,9 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     it would remove most blocks from the ranking.
     """
     runs = selection.ok(runs)
-    runs = runs.assign(name=selection.names(runs))
-    matchers = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
-    others = selection.in_order(runs.loc[runs["matcher"].isna(), "name"], selection.METHODS)
+    names, is_matcher = selection.names(runs), runs["matcher"].notna()
+    matchers = selection.in_order(names[is_matcher], selection.PAPER_NAMES.values())
+    others = selection.in_order(names[~is_matcher], selection.METHODS)
     mean_deviations = blocks(runs, matchers + others, ["dataset"])
     sparse = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
     left_out = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
@@ -108,6 +108,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
 
 def blocks(runs: pd.DataFrame, methods: Iterable[str], by: list[str]) -> pd.DataFrame:
     """Blocks x methods: the mean of the mean deviation over all runs of a method in a block."""
+    runs = runs.assign(name=selection.names(runs))
     runs = runs[runs["name"].isin(list(methods))]
     values = runs.pivot_table(index=by, columns="name", values="deviation_mean", aggfunc="mean", dropna=True)
     return values.rename_axis(columns=None)[[name for name in methods if name in values]]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import claims, comparison, reported, tables, verdict
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.text import counted, markdown_table
 
 #: The settings that make a variant the published code.
@@ -66,23 +66,22 @@ def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
     rows = []
     for claim in reported.claims()["claims"]:
         by_paper, by_text, by_code = (claims.judge(claim, numbers) for numbers in (paper, text, code))
-        findings = (by_paper, by_text, by_code)
-        if all(finding.verdict in _GRADES for finding in findings) and by_paper.verdict != FAILS:
-            grades = [_GRADES[finding.verdict] for finding in findings]
-            rows.append(
-                {
-                    **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},
-                    **{"as_text": by_text.statistic, "verdict_as_text": by_text.verdict},
-                    **{"as_code": by_code.statistic, "verdict_as_code": by_code.verdict},
-                    "comes_back": _COMES_BACK[grades[1] >= grades[0], grades[2] >= grades[0]],
-                }
-            )
+        verdicts = [finding.verdict for finding in (by_paper, by_text, by_code)]
+        if INCONCLUSIVE in verdicts or by_paper.verdict == FAILS:
+            continue
+        grades = [_GRADES[name] for name in verdicts]
+        rows.append(
+            {
+                **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},
+                **{"as_text": by_text.statistic, "verdict_as_text": by_text.verdict},
+                **{"as_code": by_code.statistic, "verdict_as_code": by_code.verdict},
+                "comes_back": _COMES_BACK[grades[1] >= grades[0], grades[2] >= grades[0]],
+            }
+        )
     return pd.DataFrame(rows)
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
-
-_NOT_RUN = "No variant ran the published code: `make as-published` does (workflow/configs/as_published.yaml)."
 
 
 def sentences(assessed: pd.DataFrame) -> list[str]:
@@ -90,14 +89,11 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
     if assessed.empty:
         return []
     numbers, judged_claims = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
-    counts = {
-        name: {value: int((numbers[f"verdict_as_{name}"] == value).sum()) for value in verdict.VERDICTS}
-        for name in ("text", "code")
-    }
+    text, code = (by_verdict(assessed)[name].sum().astype(int) for name in ("text", "code"))
     lines = [
-        f"Of {counted(len(numbers), 'number')}, {counts['text'][verdict.REPRODUCED]} are reproduced and "
-        f"{counts['text'][verdict.DIFFERS]} differ as the text says; as the published code does, "
-        f"{counts['code'][verdict.REPRODUCED]} are reproduced and {counts['code'][verdict.DIFFERS]} differ."
+        f"Of {counted(len(numbers), 'number')}, {text[verdict.REPRODUCED]} are reproduced and {text[verdict.DIFFERS]} differ "
+        f"as the text says; as the published code does, {code[verdict.REPRODUCED]} are reproduced and "
+        f"{code[verdict.DIFFERS]} differ."
     ]
     for kind, frame in ((NUMBER, numbers), (CLAIM, judged_claims)):
         for source in (ONLY_CODE, ONLY_TEXT):
@@ -139,7 +135,7 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 def body(assessed: pd.DataFrame) -> str:
     """The sentences, the counts, and table 1, as Markdown without a title."""
     if assessed.empty:
-        return _NOT_RUN
+        return "No variant ran the published code: `make as-published` does (workflow/configs/as_published.yaml)."
     counts = by_verdict(assessed).astype(str)
     by_table = pd.DataFrame(
         {f"as the {name}: reproduced / undecided / differs": counts[name].agg(" / ".join, axis=1) for name in ("text", "code")}

@@ -75,12 +75,13 @@ def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
 
 def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """The verdicts on every copy from other seeds; of wrong ones, on the cells that they change."""
-    selections, means = (
-        list(_copies(others, printed[printed["table"].isin(kind)])) for kind in (cells.SELECTIONS, cells.AVERAGES)
+    of_selections, of_averages = (
+        list(_copies(others, printed[printed["table"].isin(names)])) for names in (cells.SELECTIONS, cells.AVERAGES)
     )
-    to_judge = [(best_runs.forecasts(ours), selections)]
-    for dataset in ours["dataset"].unique() if means else ():
-        to_judge.append((averages.forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique()), means))
+    to_judge = [(best_runs.forecasts(ours), of_selections)]
+    for dataset in ours["dataset"].unique() if of_averages else ():
+        without_one = ours[ours["dataset"] != dataset]
+        to_judge.append((averages.forecasts(without_one, others["dataset"].nunique()), of_averages))
     for forecasts, copies in to_judge:
         for source, copy in copies:
             yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
@@ -91,17 +92,19 @@ def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd
     names = [name for name in reported.TABLES if (printed["table"] == name).any()]
     if not names:
         return
-    perfect = _reprint(printed, cells.values(runs, names))
+    values = cells.values(runs, names)
+    perfect = _reprint(printed, values)
     yield PERFECT, perfect
-    for source, copy in _wrong_copies(runs, names, printed):
+    for source, copy in _wrong_copies(runs, names, values, printed):
         same = perfect.set_index(cells.KEY)["reported"].reindex(pd.MultiIndex.from_frame(copy[cells.KEY])).to_numpy()
         changed = copy[(copy["reported"] != same) & pd.notna(same)]
         if len(changed):
             yield source, changed
 
 
-def _wrong_copies(runs: pd.DataFrame, names: list[str], printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    values = cells.values(runs, names)
+def _wrong_copies(
+    runs: pd.DataFrame, names: list[str], values: pd.Series, printed: pd.DataFrame
+) -> Iterator[tuple[str, pd.DataFrame]]:
     for step in range(1, len(reported.datasets())):
         moved = _reprint(_moved(printed, step), values)
         yield "another row", moved.assign(row=moved["own"])

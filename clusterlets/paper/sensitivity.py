@@ -209,7 +209,7 @@ def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
 
 def to_markdown(assessed: pd.DataFrame) -> str:
     """The headline numbers as one table with a row per choice, what that table lacks, and the effect of figure 1's blocks."""
-    # The paper's number, the baseline and the range are the same whatever the choice.
+    # A number's rows, one for each choice, repeat the paper's number, the baseline and the range.
     once = assessed.drop_duplicates(_KEY)
     usual = headlines(once).to_dict("records")
     lines = {

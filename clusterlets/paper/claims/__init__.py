@@ -65,11 +65,15 @@ def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided: Mappi
 
 
 def judge(claim: dict, numbers: Numbers) -> Finding:
-    """The verdict on one claim by these numbers, and the statistic it rests on."""
+    """The verdict on one claim by these numbers, and the statistic it rests on.
+
+    Inconclusive for half of the paper's datasets or fewer: a verdict on these would be on something else.
+    """
+    if numbers.runs is not None and (too_few := reported.why_too_few(numbers.runs["dataset"].nunique())):
+        return Finding(INCONCLUSIVE, too_few)
     scales = reported.claims()["scales"]
     arguments = {name: Scale(**scales[value]) if name == "scale" else value for name, value in claim["parameters"].items()}
     try:
-        numbers.check_datasets()
         return (getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"]))(numbers, **arguments)
     except Undecided as reason:
         return Finding(INCONCLUSIVE, str(reason))

@@ -109,9 +109,7 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
     """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
-    runs = numbers.all_runs
-    matchers = numbers.every_matcher().index
-    values = statistics.blocks(runs.assign(name=selection.names(runs)), matchers, ["dataset"]).dropna()
+    values = statistics.blocks(numbers.all_runs, numbers.every_matcher().index, ["dataset"]).dropna()
     return grade(values.idxmin(axis=1) == matcher, scale, values.idxmin(axis=1))
 
 
