@@ -21,9 +21,9 @@ def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     """Each method's highest cohesion within each limit on the mean deviation, by dataset: ``at_given_fairness.csv``.
 
     Configurations are compared by their means over the first ten seeds. Limit cases, judged by these means as in the tables by
-    configuration mean, are once left out and once kept, because the rule leaves out nearly all of C. Ties are broken as there.
-    The frame has ``COLUMNS``, and one row for each rule on limit cases, dataset, limit and method, without numbers if no
-    configuration of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
+    configuration mean, are once left out and once kept, because the rule leaves out nearly all of C. Ties are broken as in
+    those tables. The frame has ``COLUMNS``, and one row for each rule on limit cases, dataset, limit and method, without
+    numbers if no configuration of the method keeps the limit. ``best`` marks the highest cohesion of all, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))

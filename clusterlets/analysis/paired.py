@@ -81,8 +81,8 @@ def count_pairs_apart(ranking: Ranking) -> tuple[int, str]:
         "Nemenyi's test": ranking.pairs[ranking.pairs["p_value"] < ALPHA],
         "Wilcoxon's with Holm's correction": tests[tests["p_holm"] < ALPHA],
     }
-    names = {frozenset(pair) for pairs in significant.values() for pair in pairs[["better", "worse"]].to_numpy()}
-    return len(names), ", ".join(f"{len(pairs)} by {test}" for test, pairs in significant.items())
+    apart = {test: set(map(frozenset, pairs[["better", "worse"]].to_numpy())) for test, pairs in significant.items()}
+    return len(frozenset().union(*apart.values())), ", ".join(f"{len(pairs)} by {test}" for test, pairs in apart.items())
 
 
 def describe_pairs_apart(ranking: Ranking) -> str:

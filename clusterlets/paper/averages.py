@@ -1,4 +1,4 @@
-"""Forecasts of tables 1 and 5, which average over the paper's datasets; of these we may lack some."""
+"""Forecasts of tables 1 and 5, which average over the paper's datasets, even where our runs lack some of them."""
 
 import numpy as np
 import pandas as pd

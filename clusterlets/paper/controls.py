@@ -34,8 +34,8 @@ _SHIFTS = {
 def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The counts of the paper and of the copies: ``results/comparison_controls.csv``.
 
-    ``comparison`` is of :func:`clusterlets.paper.comparison.compare`, from these runs. With two groups of ten seeds or more the
-    copies are measured, otherwise they are those of the committed reference, ten datasets with fifty seeds.
+    ``comparison`` is what :func:`clusterlets.paper.comparison.compare` gives for these runs. With two groups of ten seeds or
+    more the copies are measured, otherwise they are those of the committed reference, ten datasets with fifty seeds.
     """
     printed = counted(comparison)
     measured = measure(runs, printed)
