@@ -10,7 +10,7 @@ Two numbers for each method, never mixed into one: **reliability**, the share of
 of two others. Blocks of one table are alike, so intervals come from resampling whole tables (bootstrap).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -130,16 +130,15 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
 # ---- blocks ----------------------------------------------------------------------------------------------------------
 
 
-def leaderboard(run_points: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
+def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
     """Each method's configuration in each block under each limit, and whether it keeps it: ``results/leaderboard.csv``.
 
-    ``run_points`` is a frame of :func:`points`; ``limits`` are on the largest deviation of a cluster. The frame has
-    :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible under a limit is left out there. A matcher of Clusterlets has
-    the blocks whose k some of its runs yield, on both halves of the seeds. ``price`` is the median over the scoring runs,
-    ``kept`` the number of these ``runs`` that keep the limit.
+    ``run_points`` is a frame of :func:`points`. The result has :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible
+    under a limit is left out there. A matcher of Clusterlets has the blocks whose k some of its runs yield, on both halves of
+    the seeds. ``price`` is the median over the scoring runs, ``kept`` the number of these ``runs`` that keep the limit.
     """
     runs = _in_blocks(run_points)
-    boards = [_board_under(limit, runs, infeasible_blocks(run_points, limit)) for limit in limits]
+    boards = [_board_under(limit, runs, infeasible_blocks(run_points, limit)) for limit in LIMITS]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)

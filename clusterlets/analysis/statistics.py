@@ -140,9 +140,9 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
     return Ranking(name, title, values, mean_ranks, statistic, p_value, needed, pairs, obstacle)
 
 
-def critical_difference(n_methods: int, n_blocks: int, alpha: float = ALPHA) -> float:
-    """Nemenyi: mean ranks further apart than this differ at level ``alpha``; 1.84 for 5 methods and 11 blocks."""
-    quantile = studentized_range.ppf(1 - alpha, n_methods, np.inf) / sqrt(2)
+def critical_difference(n_methods: int, n_blocks: int) -> float:
+    """Nemenyi: mean ranks further apart than this differ at level :data:`ALPHA`; 1.84 for 5 methods and 11 blocks."""
+    quantile = studentized_range.ppf(1 - ALPHA, n_methods, np.inf) / sqrt(2)
     return float(quantile * sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
 
 
