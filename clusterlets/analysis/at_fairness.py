@@ -21,9 +21,9 @@ def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     """Each method's highest cohesion within each limit on the mean deviation, by dataset: ``at_given_fairness.csv``.
 
     Configurations are compared by their means over the first ten seeds. Limit cases, judged by these means as in the tables by
-    configuration mean, are once left out and once kept, because the rule leaves out nearly all of C. Ties are broken as there.
-    The frame has ``COLUMNS``, and one row for each rule on limit cases, dataset, limit and method, without numbers if no
-    configuration of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to 12 decimals.
+    configuration mean, are once left out and once kept, because the rule leaves out nearly all of C. Ties are broken as in
+    those tables. The frame has ``COLUMNS``, and one row for each rule on limit cases, dataset, limit and method, without
+    numbers if no configuration of the method keeps the limit. ``best`` marks the highest cohesion of all, to 12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
@@ -54,20 +54,17 @@ def counts(frame: pd.DataFrame) -> pd.DataFrame:
 
 def sentences(frame: pd.DataFrame) -> list[str]:
     """A sentence per limit: which method has the highest cohesion, and on how many datasets each method keeps the limit."""
-    return [
-        _sentence(rule, limit, group) for (rule, limit), group in counts(frame).groupby(["limit_cases", "limit"], sort=False)
-    ]
-
-
-def _sentence(rule: str, limit: float, group: pd.DataFrame) -> str:
-    winners = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
-    datasets = counted(group["datasets"].max(), "dataset")
-    highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
-    reached = ", ".join(f"{row['method']} {row['reached']}" for row in group.to_dict("records"))
-    return (
-        f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {datasets}: {highest}. "
-        f"On how many each keeps the limit: {reached}."
-    )
+    lines = []
+    for (rule, limit), group in counts(frame).groupby(["limit_cases", "limit"], sort=False):
+        winners = group[group["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")
+        datasets = counted(group["datasets"].max(), "dataset")
+        highest = ", ".join(f"{row['method']} has it on {row['best']}" for row in winners) or "no method keeps the limit"
+        reached = ", ".join(f"{row['method']} {row['reached']}" for row in group.to_dict("records"))
+        lines.append(
+            f"Highest cohesion at a mean deviation of at most {limit:g}, limit cases {rule}, on {datasets}: {highest}. "
+            f"On how many each keeps the limit: {reached}."
+        )
+    return lines
 
 
 def to_markdown(frame: pd.DataFrame) -> str:

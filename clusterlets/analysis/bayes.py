@@ -18,7 +18,6 @@ ROPE = 0.005
 DRAWS = 20_000
 #: Weight of the prior's single observation at 0, inside the region; each block has the weight 1.
 PRIOR = 0.5
-_SEED = 0
 _DECIMALS = 12
 COLUMNS = [
     *("ranking", "method", "other", "blocks", "rope"),
@@ -36,8 +35,8 @@ def signed_ranks(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float, float]:
-    """Probabilities that a difference (n,) is typically below -rope, within it, and above rope; they add up to 1.
+def posterior(differences: ArrayLike) -> tuple[float, float, float]:
+    """Probabilities that a difference (n,) is typically below -:data:`ROPE`, within it, and above; they add up to 1.
 
     The blocks, one difference each, and the prior's observation at 0 have weights from a Dirichlet distribution. Each draw of
     the weights gives the shares of the Walsh averages (z_i + z_j) / 2 below, within and above the region, and counts for the
@@ -49,8 +48,8 @@ def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float,
     z, weights = z[order], _weights(len(z))[order]
     # (n + 2, draws): row i holds the total weight of the i smallest.
     cumulative = np.vstack([np.zeros(DRAWS), np.cumsum(weights, axis=0)])
-    low = np.searchsorted(z, np.round(-2 * rope - z, _DECIMALS), side="left")
-    high = np.searchsorted(z, np.round(2 * rope - z, _DECIMALS), side="right")
+    low = np.searchsorted(z, np.round(-2 * ROPE - z, _DECIMALS), side="left")
+    high = np.searchsorted(z, np.round(2 * ROPE - z, _DECIMALS), side="right")
     below = (weights * cumulative[low]).sum(axis=0)
     above = (weights * (cumulative[-1] - cumulative[high])).sum(axis=0)
     within = (weights * (cumulative[high] - cumulative[low])).sum(axis=0)
@@ -63,7 +62,7 @@ def posterior(differences: ArrayLike, rope: float = ROPE) -> tuple[float, float,
 @lru_cache(maxsize=4)
 def _weights(n: int) -> np.ndarray:
     """Draws (n, DRAWS) of unnormalized Dirichlet weights: ``PRIOR`` for the first observation, 1 for each further one."""
-    stream = np.random.default_rng(_SEED)
+    stream = np.random.default_rng(0)
     weights = np.vstack([stream.standard_gamma(PRIOR, DRAWS), stream.standard_exponential((n - 1, DRAWS))])
     weights.flags.writeable = False  # the cache shares it between callers
     return weights

@@ -10,7 +10,7 @@ Two numbers for each method, never mixed into one: **reliability**, the share of
 of two others. Blocks of one table are alike, so intervals come from resampling whole tables (bootstrap).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from itertools import combinations
 
 import numpy as np
@@ -95,7 +95,8 @@ def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
     kinds: dict[str, str] = {}
     for grid in grids.values():
         kind = CLUSTERLETS if grid["needs"] else CONTROL if grid["role"] == "baseline" else METHOD
-        kinds |= {name: OUTPUT if position else kind for position, name in enumerate(grid["names"])}
+        first, *others = grid["names"]
+        kinds |= {first: kind, **dict.fromkeys(others, OUTPUT)}
     return kinds
 
 
@@ -129,19 +130,15 @@ def is_on_front(scores: pd.DataFrame) -> pd.Series:
 # ---- blocks ----------------------------------------------------------------------------------------------------------
 
 
-def leaderboard(run_points: pd.DataFrame, limits: Sequence[float] = LIMITS) -> pd.DataFrame:
+def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
     """Each method's configuration in each block under each limit, and whether it keeps it: ``results/leaderboard.csv``.
 
-    ``run_points`` is a frame of :func:`points`; ``limits`` are on the largest deviation of a cluster. The frame has
-    :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible under a limit is left out there. A matcher of Clusterlets has
-    the blocks whose k some of its runs yield, on both halves of the seeds. ``price`` is the median over the scoring runs,
-    ``kept`` the number of these ``runs`` that keep the limit.
+    ``run_points`` is a frame of :func:`points`. The result has :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible
+    under a limit is left out there. A matcher of Clusterlets has the blocks whose k some of its runs yield, on both halves of
+    the seeds. ``price`` is the median over the scoring runs, ``kept`` the number of these ``runs`` that keep the limit.
     """
-    if run_points.empty:
-        return pd.DataFrame(columns=COLUMNS)
-    run_points = run_points.fillna({"parameters": ""})  # an empty cell is read back as missing
     runs = _in_blocks(run_points)
-    boards = [_board_under(limit, runs, infeasible_blocks(run_points, limit)) for limit in limits]
+    boards = [_board_under(limit, runs, infeasible_blocks(run_points, limit)) for limit in LIMITS]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)
@@ -159,11 +156,9 @@ def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
     one), largest deviation and fewest rows of a cluster, and ``exact``: whether all scoring runs have a price and exactly k
     clusters. So a configuration keeps a limit if it is exact and ``deviation_max`` is within the limit.
     """
-    runs = _in_blocks(run_points.fillna({"parameters": ""}))
+    runs = _in_blocks(run_points)
     runs = runs[~runs["chooses"].astype(bool)]
-    is_priced = (runs["status"] == "ok") & runs["price"].notna()
-    exact = is_priced & (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool)
-    runs = runs.assign(exact=exact, price=runs["price"].where(is_priced))
+    runs = runs.assign(price=runs["price"].where(runs["status"] == "ok"))
     per_configuration = runs.groupby([*BLOCK, "method", "parameters"], sort=False)
     frame = per_configuration.agg(
         kind=("kind", "first"),
@@ -179,33 +174,37 @@ def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with the k of their block: the requested one, or for a matcher the number of clusters that the run yields."""
+    """The runs with the k of their block: the requested one, or for a matcher the number of clusters that the run yields.
+
+    A further column says which runs are ``exact``: they have exactly k clusters, and a price, which overlapping ones lack.
+    """
+    runs = runs.fillna({"parameters": ""})  # an empty cell is read back as missing
     is_matcher = runs["kind"] == CLUSTERLETS
     matched = runs[is_matcher & runs["n_clusters"].isin(runs["k"].unique())]
     parameters = ("clusterlets=" + matched["k"].astype(str) + "," + matched["parameters"]).str.removesuffix(",")
     matched = matched.assign(parameters=parameters, k=matched["n_clusters"])
-    return pd.concat([runs[~is_matcher], matched], ignore_index=True)
+    runs = pd.concat([runs[~is_matcher], matched], ignore_index=True)
+    has_k_clusters = (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool)
+    return runs.assign(exact=(runs["status"] == "ok") & runs["price"].notna() & has_k_clusters)
 
 
 def infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
     """Blocks in which no clustering keeps the limit, because it is proved that none keeps this or a larger one."""
     proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
-    proved = proofs["parameters"].str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
+    proved = proofs["parameters"].astype(str).str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
     return pd.MultiIndex.from_frame(proofs.loc[proved >= limit, BLOCK])
 
 
 def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
     runs = runs[~pd.MultiIndex.from_frame(runs[BLOCK]).isin(infeasible)]
-    is_priced = (runs["status"] == "ok") & runs["price"].notna()  # overlapping clusters have no price
-    exact = (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool)
-    runs = runs.assign(keeps=is_priced & exact & (runs["deviation_max"] <= limit + TOLERANCE))
+    runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
     runs["kept_price"] = runs["price"].where(runs["keeps"])
     per_method = [*BLOCK, "method"]
-    groups = {chooses: half.groupby([*per_method, "parameters"], sort=False) for chooses, half in runs.groupby("chooses")}
-    if set(groups) != {True, False}:
+    halves = {chooses: half.groupby([*per_method, "parameters"], sort=False) for chooses, half in runs.groupby("chooses")}
+    if len(halves) < 2:
         return pd.DataFrame(columns=COLUMNS)
-    choosing = groups[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
-    scoring = groups[False].agg(
+    choosing = halves[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
+    scoring = halves[False].agg(
         price=("price", "median"),
         price_low=("price", "min"),
         price_high=("price", "max"),
@@ -215,8 +214,7 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
         smallest=("smallest", "min"),
     )
     candidates = choosing.join(scoring, how="inner").reset_index()
-    keeping = candidates[candidates["share"] > 0]
-    keeping = keeping.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable")
+    keeping = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
     best = keeping.drop_duplicates(per_method)  # ties: the grid's order
     methods = runs.groupby(per_method, sort=False).agg(
         kind=("kind", "first"),
@@ -234,7 +232,7 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
 
 
 def count_statuses(statuses: pd.Series) -> str:
-    """``ok 4; timeout 2``."""
+    """The number of runs with each status: ``ok 4; timeout 2``."""
     return "; ".join(f"{status} {count}" for status, count in statuses.value_counts().sort_index().items())
 
 
@@ -257,16 +255,15 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
         prices = kept["price"].to_numpy(float)
         weights, all_weights = (draws[tables_of(part)].to_numpy() for part in (kept, blocks))
         reliabilities = _share(weights.sum(axis=1), all_weights.sum(axis=1))
-        equal_weights = np.ones((1, len(kept)))
         rows.append(
             {
                 **{"limit": limit, "method": method, "kind": blocks["kind"].iloc[0], "blocks": len(blocks), "kept": len(kept)},
                 "reliability": len(kept) / len(blocks),
                 **_interval("reliability", reliabilities),
-                "price": _weighted_median(prices, equal_weights)[0],
+                "price": kept["price"].median(),
                 **_interval("price", _weighted_median(prices, weights)),
-                "price_90": _weighted_quantile(prices, equal_weights, 0.9)[0],
-                "price_worst": prices.max() if len(kept) else np.nan,
+                "price_90": _quantile(prices, 0.9),
+                "price_worst": kept["price"].max(),
                 "within": float(_share(blocks["kept"].sum(), blocks["runs"].sum())),
             }
         )
@@ -349,16 +346,18 @@ def _total(values: np.ndarray) -> np.ndarray:
 
 def _share(part, whole) -> np.ndarray:
     """``part / whole``; NaN where the whole is 0."""
-    part, whole = np.asarray(part, dtype=float), np.asarray(whole, dtype=float)
-    return np.divide(part, whole, out=np.full(np.broadcast(part, whole).shape, np.nan), where=whole > 0)
+    return np.asarray(part, dtype=float) / np.where(np.asarray(whole) > 0, whole, np.nan)
 
 
 def _interval(name: str, values: np.ndarray) -> dict[str, float]:
     """The ends of the interval that holds :data:`COVERAGE` of the draws with a value."""
-    values = values[~np.isnan(values)]
-    weights, outside = np.ones((1, len(values))), (1 - COVERAGE) / 2
-    ends = [_weighted_quantile(values, weights, share)[0] for share in (outside, 1 - outside)]
-    return {f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    values, outside = values[~np.isnan(values)], (1 - COVERAGE) / 2
+    return {f"{name}_low": _quantile(values, outside), f"{name}_high": _quantile(values, 1 - outside)}
+
+
+def _quantile(values: np.ndarray, share: float) -> float:
+    """The least value up to which this share of the values lies; NaN without values."""
+    return _weighted_quantile(values, np.ones((1, len(values))), share)[0]
 
 
 def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, above: bool = False) -> np.ndarray:

@@ -26,9 +26,7 @@ def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     table = pd.DataFrame(
         {
             "method": pd.Series(order, dtype=object),
-            "label": [grid_by_name.get(name, {}).get("label", "") for name in order],
-            "role": [grid_by_name.get(name, {}).get("role", "") for name in order],
-            "citation": [grid_by_name.get(name, {}).get("citation", "") for name in order],
+            **{key: [grid_by_name.get(name, {}).get(key, "") for name in order] for key in ("label", "role", "citation")},
             "configurations": configurations.prod(axis=1).reindex(order).to_numpy(),
             "runs": by_name.size().reindex(order).to_numpy(),
         }

@@ -28,29 +28,20 @@ FLOOR = 0.0005
 # Values that agree to this many decimals are equal, as in the rankings: the last bits of a sum are not a difference.
 _DECIMALS = 12
 _TEST_COLUMNS = [
-    "ranking",
-    "better",
-    "worse",
-    "blocks",
-    "median_difference",
-    "statistic",
-    "p_value",
-    "p_holm",
-    "significant",
+    *("ranking", "better", "worse", "blocks", "median_difference", "statistic", "p_value", "p_holm", "significant"),
     "rank_biserial",
 ]
 _INTERVAL_COLUMNS = ["ranking", "method", "over", "blocks", "floored", "ratio", "low", "high", "level"]
 
 
 def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
-    """Mean deviations, blocks x methods: those of the rankings, and table 4's best runs. Complete blocks only."""
-    return {ranking.name: ranking.complete for ranking in rankings} | {BEST_RUNS: best_runs(runs)}
+    """Mean deviations, blocks x methods, complete blocks only: those of the rankings, and the best runs.
 
-
-def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """Datasets x ``selection.METHODS``, controls included: the mean deviation of the best run, chosen as in table 4."""
-    values = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
-    return values[[name for name in selection.METHODS if name in values]].rename_axis(columns=None).dropna()
+    Best runs are by dataset and method of ``selection.METHODS``, controls included, and chosen as in table 4.
+    """
+    best = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
+    best = best[[name for name in selection.METHODS if name in best]].rename_axis(columns=None).dropna()
+    return {ranking.name: ranking.complete for ranking in rankings} | {BEST_RUNS: best}
 
 
 def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
@@ -75,33 +66,30 @@ def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd
     """
     ordered = [sorted(pair, key=lambda values: values.mean()) for pair in pairs if len(pair[0])]
     rows = [(name, better.name, worse.name, len(better), *signed_ranks(worse - better)) for better, worse in ordered]
-    columns = [column for column in _TEST_COLUMNS if column not in ("p_holm", "significant")]
-    frame = pd.DataFrame(rows, columns=columns)
+    frame = pd.DataFrame(rows, columns=[column for column in _TEST_COLUMNS if column not in ("p_holm", "significant")])
     frame["p_holm"] = multipletests(frame["p_value"], method="holm")[1] if len(frame) else []
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
-def pairs_apart(ranking: Ranking) -> dict[str, set[frozenset[str]]]:
-    """The pairs of a ranking's methods that differ at level :data:`ALPHA`, by each of the two tests.
+def count_pairs_apart(ranking: Ranking) -> tuple[int, str]:
+    """How many pairs of a ranking's methods differ at level :data:`ALPHA`, and how many of these each of the two tests finds.
 
     One rule for the whole project: a pair differs if Nemenyi's test or Wilcoxon's with Holm's correction separates it.
     """
-    tests = {"Nemenyi's test": ranking.pairs, "Wilcoxon's with Holm's correction": wilcoxon({ranking.name: ranking.complete})}
-    return {name: _significant_pairs(pairs) for name, pairs in tests.items()}
-
-
-def _significant_pairs(pairs: pd.DataFrame) -> set[frozenset[str]]:
-    significant = pairs[pairs["significant"] == True]  # noqa: E712  (the column is of objects)
-    return {frozenset(pair) for pair in zip(significant["better"], significant["worse"], strict=True)}
+    tests = wilcoxon({ranking.name: ranking.complete})
+    significant = {
+        "Nemenyi's test": ranking.pairs[ranking.pairs["p_value"] < ALPHA],
+        "Wilcoxon's with Holm's correction": tests[tests["p_holm"] < ALPHA],
+    }
+    apart = {test: set(map(frozenset, pairs[["better", "worse"]].to_numpy())) for test, pairs in significant.items()}
+    return len(frozenset().union(*apart.values())), ", ".join(f"{len(pairs)} by {test}" for test, pairs in apart.items())
 
 
 def describe_pairs_apart(ranking: Ranking) -> str:
     """``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by Wilcoxon's with Holm's correction``."""
-    by_test = pairs_apart(ranking)
-    apart = set[frozenset]().union(*by_test.values())
-    total = counted(len(ranking.pairs), "pair")
-    counts = ", ".join(f"{len(pairs)} by {test}" for test, pairs in by_test.items())
-    return f"{len(apart)} of {total} {'differs' if len(apart) == 1 else 'differ'} significantly: {counts}"
+    apart, by_test = count_pairs_apart(ranking)
+    verb = "differs" if apart == 1 else "differ"
+    return f"{apart} of {counted(len(ranking.pairs), 'pair')} {verb} significantly: {by_test}"
 
 
 def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:

@@ -53,11 +53,13 @@ class Ranking:
     @property
     def incomplete(self) -> dict[str, str]:
         """The blocks that are left out, each with the methods that lack a value there."""
-        absent = self.values.isna()
-        return {
-            _block_name(block): ", ".join(self.values.columns[absent.loc[block]])
-            for block in self.values.index[absent.any(axis=1)]
-        }
+        left_out = {}
+        for block, absent in self.values.isna().iterrows():
+            if absent.any():
+                parts = block if isinstance(block, tuple) else (block,)
+                name = " ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in parts)
+                left_out[name] = ", ".join(absent.index[absent])
+        return left_out
 
     @property
     def kendall_w(self) -> float:
@@ -82,9 +84,9 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     it would remove most blocks from the ranking.
     """
     runs = selection.ok(runs)
-    runs = runs.assign(name=selection.names(runs))
-    matchers = selection.in_order(runs.loc[runs["matcher"].notna(), "name"], selection.PAPER_NAMES.values())
-    others = selection.in_order(runs.loc[runs["matcher"].isna(), "name"], selection.METHODS)
+    names, is_matcher = selection.names(runs), runs["matcher"].notna()
+    matchers = selection.in_order(names[is_matcher], selection.PAPER_NAMES.values())
+    others = selection.in_order(names[~is_matcher], selection.METHODS)
     mean_deviations = blocks(runs, matchers + others, ["dataset"])
     sparse = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
     left_out = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
@@ -106,6 +108,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
 
 def blocks(runs: pd.DataFrame, methods: Iterable[str], by: list[str]) -> pd.DataFrame:
     """Blocks x methods: the mean of the mean deviation over all runs of a method in a block."""
+    runs = runs.assign(name=selection.names(runs))
     runs = runs[runs["name"].isin(list(methods))]
     values = runs.pivot_table(index=by, columns="name", values="deviation_mean", aggfunc="mean", dropna=True)
     return values.rename_axis(columns=None)[[name for name in methods if name in values]]
@@ -118,42 +121,29 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
     """
     ranks = values.dropna().round(12).rank(axis=1)
     mean_ranks = ranks.mean().sort_values(kind="stable")
+    nemenyi = pd.DataFrame(np.nan, mean_ranks.index, mean_ranks.index)
+    statistic = p_value = needed = np.nan
     obstacle = _find_obstacle(ranks)
-    if obstacle:
-        return Ranking(name, title, values, mean_ranks, np.nan, np.nan, np.nan, _pairs(name, mean_ranks, None), obstacle)
-    statistic, p_value = friedmanchisquare(*ranks.to_numpy().T)
-    nemenyi = scikit_posthocs.posthoc_nemenyi_friedman(ranks.reset_index(drop=True))
-    return Ranking(
-        name,
-        title,
-        values,
-        mean_ranks,
-        float(statistic),
-        max(float(p_value), MIN_P),
-        critical_difference(ranks.shape[1], len(ranks)),
-        _pairs(name, mean_ranks, nemenyi),
-    )
-
-
-def _pairs(name: str, mean_ranks: pd.Series, nemenyi: pd.DataFrame | None) -> pd.DataFrame:
+    if not obstacle:
+        statistic, p_value = map(float, friedmanchisquare(*ranks.to_numpy().T))
+        p_value = max(p_value, MIN_P)
+        nemenyi = scikit_posthocs.posthoc_nemenyi_friedman(ranks.reset_index(drop=True))
+        needed = critical_difference(ranks.shape[1], len(ranks))
     rows = [
-        (name, better, worse, mean_ranks[worse] - mean_ranks[better], np.nan if nemenyi is None else nemenyi.loc[better, worse])
+        (name, better, worse, mean_ranks[worse] - mean_ranks[better], nemenyi.loc[better, worse])
         for better, worse in combinations(mean_ranks.index, 2)
     ]
     pairs = pd.DataFrame(rows, columns=["ranking", "better", "worse", "rank_difference", "p_value"])
     pairs = pairs.astype({"rank_difference": float, "p_value": float})
     pairs["p_value"] = pairs["p_value"].clip(lower=MIN_P)
-    return pairs.assign(significant=(pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna()))
+    pairs["significant"] = (pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna())
+    return Ranking(name, title, values, mean_ranks, statistic, p_value, needed, pairs, obstacle)
 
 
-def critical_difference(n_methods: int, n_blocks: int, alpha: float = ALPHA) -> float:
-    """Nemenyi: mean ranks further apart than this differ at level ``alpha``; 1.84 for 5 methods and 11 blocks."""
-    quantile = studentized_range.ppf(1 - alpha, n_methods, np.inf) / sqrt(2)
+def critical_difference(n_methods: int, n_blocks: int) -> float:
+    """Nemenyi: mean ranks further apart than this differ at level :data:`ALPHA`; 1.84 for 5 methods and 11 blocks."""
+    quantile = studentized_range.ppf(1 - ALPHA, n_methods, np.inf) / sqrt(2)
     return float(quantile * sqrt(n_methods * (n_methods + 1) / (6 * n_blocks)))
-
-
-def _block_name(block: object) -> str:
-    return " ".join(f"{part:g}" if isinstance(part, float) else str(part) for part in np.atleast_1d(np.array(block, object)))
 
 
 def _find_obstacle(ranks: pd.DataFrame) -> str:
@@ -174,7 +164,7 @@ def to_tables(rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
     """The rankings as tables, by the stem of their files; :func:`from_tables` is the inverse."""
     return {
         "statistics": pd.DataFrame([_summary(ranking) for ranking in rankings]),
-        "blocks": pd.concat([_long(ranking) for ranking in rankings])[["ranking", *_BLOCK, "method", "deviation_mean"]],
+        "blocks": pd.concat([_values(ranking) for ranking in rankings]),
         "mean_ranks": pd.concat([_mean_ranks(ranking) for ranking in rankings]),
         "nemenyi": pd.concat([ranking.pairs for ranking in rankings]),
     }
@@ -197,13 +187,12 @@ def _summary(ranking: Ranking) -> dict:
     }
 
 
-def _long(ranking: Ranking) -> pd.DataFrame:
-    values = ranking.values.rename_axis(columns="method").stack(future_stack=True).rename("deviation_mean")
-    return values.reset_index().assign(ranking=ranking.name).reindex(columns=["ranking", *_BLOCK, "method", "deviation_mean"])
+def _values(ranking: Ranking) -> pd.DataFrame:
+    values = ranking.values.rename_axis(columns="method").stack(future_stack=True).rename("deviation_mean").reset_index()
+    return values.assign(ranking=ranking.name).reindex(columns=["ranking", *_BLOCK, "method", "deviation_mean"])
 
 
 def _mean_ranks(ranking: Ranking) -> pd.DataFrame:
-    """Mean rank, of which 1 is best, and mean deviation of each method."""
     ranks, means = ranking.mean_ranks, ranking.complete.mean()
     columns = {"method": ranks.index, "mean_rank": ranks.to_numpy(), "deviation_mean": means[ranks.index].to_numpy()}
     return pd.DataFrame({"ranking": ranking.name, **columns})
@@ -211,26 +200,15 @@ def _mean_ranks(ranking: Ranking) -> pd.DataFrame:
 
 def from_tables(summary: pd.DataFrame, blocks: pd.DataFrame, ranks: pd.DataFrame, pairs: pd.DataFrame) -> list[Ranking]:
     """The rankings that :func:`to_tables` wrote as ``statistics``, ``blocks``, ``mean_ranks`` and ``nemenyi``."""
-    return [
-        Ranking(
-            row["ranking"],
-            row["title"],
-            _wide(blocks[blocks["ranking"] == row["ranking"]]),
-            ranks[ranks["ranking"] == row["ranking"]].set_index("method")["mean_rank"],
-            row["friedman_chi2"],
-            row["p_value"],
-            row["critical_difference"],
-            pairs[pairs["ranking"] == row["ranking"]],
-            "" if pd.isna(row["not_computed"]) else row["not_computed"],
-        )
-        for row in summary.to_dict("records")
-    ]
-
-
-def _wide(lines: pd.DataFrame) -> pd.DataFrame:
-    by = [column for column in _BLOCK if lines[column].notna().any()]
-    values = lines.pivot(index=by or "dataset", columns="method", values="deviation_mean")
-    return values.rename_axis(columns=None)[list(lines["method"].unique())]
+    rankings = []
+    for row in summary.fillna({"not_computed": ""}).to_dict("records"):
+        lines, own_ranks, own_pairs = (table[table["ranking"] == row["ranking"]] for table in (blocks, ranks, pairs))
+        by = [column for column in _BLOCK if lines[column].notna().any()]
+        values = lines.pivot(index=by or "dataset", columns="method", values="deviation_mean").rename_axis(columns=None)
+        values, mean_ranks = values[list(lines["method"].unique())], own_ranks.set_index("method")["mean_rank"]
+        tests = row["friedman_chi2"], row["p_value"], row["critical_difference"]
+        rankings.append(Ranking(row["ranking"], row["title"], values, mean_ranks, *tests, own_pairs, row["not_computed"]))
+    return rankings
 
 
 def describe(ranking: Ranking) -> str:
@@ -240,8 +218,8 @@ def describe(ranking: Ranking) -> str:
         return f"Not computed. {ranking.obstacle}"
     verdict = "differ" if ranking.p_value < ALPHA else "are not shown to differ"
     order = ", ".join(f"{method} {value:.2f}" for method, value in ranking.mean_ranks.items())
-    significant_pairs = ranking.pairs.query("significant == True")
-    pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant_pairs.to_dict("records"))
+    significant_pairs = ranking.pairs[ranking.pairs["p_value"] < ALPHA].to_dict("records")
+    pair_names = ", ".join(f"{pair['better']} over {pair['worse']}" for pair in significant_pairs)
     return (
         f"{n_methods} methods in {n_blocks} blocks {verdict} (Friedman chi-squared {ranking.statistic:.2f}, "
         f"p {format_p(ranking.p_value)}; Kendall's W {ranking.kendall_w:.2f}). Mean ranks, 1 is best: {order}. "

@@ -10,7 +10,7 @@ import pandas as pd
 
 from clusterlets.analysis import selection
 from clusterlets.paper import claims, comparison, reported, tables, verdict
-from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART
+from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.text import counted, markdown_table
 
 #: The settings that make a variant the published code.
@@ -19,6 +19,8 @@ _CELL = ["table", "row", "dataset", "method", "matcher", "quantity"]
 COLUMNS = ["kind", *_CELL, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
+# By whether a number or a claim comes back as the text says, and as the code does.
+_COMES_BACK = {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}
 # A larger number is a better verdict.
 _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
 
@@ -54,11 +56,8 @@ def _numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
     for name, compared in (("text", text), ("code", code)):
         rows[f"as_{name}"] = compared.loc[is_compared, "reproduced"]
         rows[f"verdict_as_{name}"] = compared.loc[is_compared, "verdict"]
-    rows["comes_back"] = [
-        _comes_back(by_text == verdict.REPRODUCED, by_code == verdict.REPRODUCED)
-        for by_text, by_code in zip(rows["verdict_as_text"], rows["verdict_as_code"], strict=True)
-    ]
-    return rows
+    are_reproduced = rows[["verdict_as_text", "verdict_as_code"]] == verdict.REPRODUCED
+    return rows.assign(comes_back=[_COMES_BACK[tuple(pair)] for pair in are_reproduced.to_numpy()])
 
 
 def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
@@ -67,29 +66,22 @@ def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
     rows = []
     for claim in reported.claims()["claims"]:
         by_paper, by_text, by_code = (claims.judge(claim, numbers) for numbers in (paper, text, code))
-        findings = (by_paper, by_text, by_code)
-        if all(finding.verdict in _GRADES for finding in findings) and by_paper.verdict != FAILS:
-            grades = [_GRADES[finding.verdict] for finding in findings]
-            rows.append(
-                {
-                    **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},
-                    **{"as_text": by_text.statistic, "verdict_as_text": by_text.verdict},
-                    **{"as_code": by_code.statistic, "verdict_as_code": by_code.verdict},
-                    "comes_back": _comes_back(grades[1] >= grades[0], grades[2] >= grades[0]),
-                }
-            )
+        verdicts = [finding.verdict for finding in (by_paper, by_text, by_code)]
+        if INCONCLUSIVE in verdicts or by_paper.verdict == FAILS:
+            continue
+        grades = [_GRADES[name] for name in verdicts]
+        rows.append(
+            {
+                **{"kind": CLAIM, "row": claim["claim_in_short"], "reported": by_paper.statistic},
+                **{"as_text": by_text.statistic, "verdict_as_text": by_text.verdict},
+                **{"as_code": by_code.statistic, "verdict_as_code": by_code.verdict},
+                "comes_back": _COMES_BACK[grades[1] >= grades[0], grades[2] >= grades[0]],
+            }
+        )
     return pd.DataFrame(rows)
 
 
-def _comes_back(with_text: bool, with_code: bool) -> str:
-    if with_text:
-        return BOTH if with_code else ONLY_TEXT
-    return ONLY_CODE if with_code else NEITHER
-
-
 # ---- in words --------------------------------------------------------------------------------------------------------
-
-_NOT_RUN = "No variant ran the published code: `make as-published` does (workflow/configs/as_published.yaml)."
 
 
 def sentences(assessed: pd.DataFrame) -> list[str]:
@@ -97,14 +89,11 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
     if assessed.empty:
         return []
     numbers, judged_claims = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
-    counts = {
-        name: {value: int((numbers[f"verdict_as_{name}"] == value).sum()) for value in verdict.VERDICTS}
-        for name in ("text", "code")
-    }
+    text, code = (by_verdict(assessed)[name].sum().astype(int) for name in ("text", "code"))
     lines = [
-        f"Of {counted(len(numbers), 'number')}, {counts['text'][verdict.REPRODUCED]} are reproduced and "
-        f"{counts['text'][verdict.DIFFERS]} differ as the text says; as the published code does, "
-        f"{counts['code'][verdict.REPRODUCED]} are reproduced and {counts['code'][verdict.DIFFERS]} differ."
+        f"Of {counted(len(numbers), 'number')}, {text[verdict.REPRODUCED]} are reproduced and {text[verdict.DIFFERS]} differ "
+        f"as the text says; as the published code does, {code[verdict.REPRODUCED]} are reproduced and "
+        f"{code[verdict.DIFFERS]} differ."
     ]
     for kind, frame in ((NUMBER, numbers), (CLAIM, judged_claims)):
         for source in (ONLY_CODE, ONLY_TEXT):
@@ -138,22 +127,6 @@ def by_verdict(assessed: pd.DataFrame) -> pd.DataFrame:
     return pd.concat({name: table.reindex(columns=verdict.VERDICTS, fill_value=0) for name, table in counts.items()}, axis=1)
 
 
-def by_table(assessed: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of each table by verdict, as the text says and as the code does."""
-    counts = by_verdict(assessed).astype(str)
-    columns = {
-        f"as the {name}: reproduced / undecided / differs": counts[name].agg(" / ".join, axis=1) for name in ("text", "code")
-    }
-    return pd.DataFrame(columns).rename_axis("table").reset_index()
-
-
-def of_matchers(assessed: pd.DataFrame) -> pd.DataFrame:
-    """Table 1 with a row per matcher and quantity: the paper's number and both of ours."""
-    rows = assessed[(assessed["kind"] == NUMBER) & (assessed["table"] == reported.TABLES[0])]
-    names = {"reported": "the paper", "as_text": "as the text", "as_code": "as the code", "comes_back": "comes back"}
-    return rows[["row", "quantity", *names]].rename(columns={"row": "matcher", **names})
-
-
 def to_markdown(assessed: pd.DataFrame) -> str:
     """A page of the findings: ``results/as_published.md``."""
     return f"# As the text says, and as the published code does\n\n{body(assessed)}\n"
@@ -162,10 +135,17 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 def body(assessed: pd.DataFrame) -> str:
     """The sentences, the counts, and table 1, as Markdown without a title."""
     if assessed.empty:
-        return _NOT_RUN
-    parts = [*(f"- {line}" for line in sentences(assessed)), "", *markdown_table(by_table(assessed))]
-    matchers = of_matchers(assessed)
-    if len(matchers):
-        shown = matchers.assign(**{name: matchers[name].astype(float).map("{:.3f}".format) for name in matchers.columns[2:5]})
-        parts += ["", "Table 1:", "", *markdown_table(shown)]
-    return "\n".join(parts)
+        return "No variant ran the published code: `make as-published` does (workflow/configs/as_published.yaml)."
+    counts = by_verdict(assessed).astype(str)
+    by_table = pd.DataFrame(
+        {f"as the {name}: reproduced / undecided / differs": counts[name].agg(" / ".join, axis=1) for name in ("text", "code")}
+    )
+    lines = [f"- {line}" for line in sentences(assessed)]
+    lines += ["", *markdown_table(by_table.rename_axis("table").reset_index())]
+    table1 = assessed[(assessed["kind"] == NUMBER) & (assessed["table"] == reported.TABLES[0])]
+    if len(table1):
+        numbers = {"reported": "the paper", "as_text": "as the text", "as_code": "as the code"}
+        rounded = table1.assign(**{name: table1[name].astype(float).map("{:.3f}".format) for name in numbers})
+        titles = {"row": "matcher", "quantity": "quantity", **numbers, "comes_back": "comes back"}
+        lines += ["", "Table 1:", "", *markdown_table(rounded[list(titles)].rename(columns=titles))]
+    return "\n".join(lines)

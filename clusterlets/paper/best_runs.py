@@ -41,16 +41,16 @@ def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
             for quantity, by_dataset in predictions.items():
                 for dataset, own in by_dataset.items():
                     elsewhere = tuple(other for name, other in by_dataset.items() if name != dataset)
+                    alternatives: list[Prediction]
                     if quantity in names:
-                        alternatives: tuple[Prediction, ...] = (
-                            Options(dict.fromkeys(names[quantity], 1 / len(names[quantity]))),
-                        )
+                        alternatives = [Options(dict.fromkeys(names[quantity], 1 / len(names[quantity])))]
                     else:
                         rivals = _rivals(method, winners[method][dataset], numbers)
-                        alternatives = tuple(
+                        alternatives = [
                             numbers[name][quantity][dataset] for name in rivals if dataset in numbers[name][quantity]
-                        )
-                    result[table, f"{dataset}{suffix}", quantity] = Forecast(quantity, own, (elsewhere, alternatives))
+                        ]
+                    forecast = Forecast(quantity, own, (elsewhere, tuple(alternatives)))
+                    result[table, f"{dataset}{suffix}", quantity] = forecast
     return result
 
 

@@ -1,7 +1,7 @@
 """Tables with one row per cell, the paper's and ours in the same shape; as text, to keep the printed digits."""
 
 from collections.abc import Collection, Mapping
-from functools import cache, reduce
+from functools import cache
 
 import pandas as pd
 
@@ -22,7 +22,6 @@ _ROW = {
     "table4_frac_vs_clusterlets": ["dataset", "method"],
     "table5_correlations": ["coefficient", "x", "y"],
 }
-_SUFFIXES = ("", "_std")
 
 
 def paper_cells() -> pd.DataFrame:
@@ -37,6 +36,11 @@ def table_cells(our_tables: Mapping[str, tables.Table], names: Collection[str] =
     return pd.concat(cells).rename(columns={"value": "reproduced"})[[*KEY, "reproduced"]]
 
 
+def values(runs: pd.DataFrame, names: Collection[str]) -> pd.Series:
+    """What the tables with these names say about runs, as text, by :data:`KEY`."""
+    return table_cells(tables.make(runs, names), names).set_index(KEY)["reproduced"]
+
+
 def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """The cells of a frame in the form of one of the paper's tables. The paper's FRAC is FRAC (nearest).
 
@@ -44,7 +48,8 @@ def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """
     table = table.replace("FRAC (nearest)", "FRAC")
     labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
-    wide = pd.DataFrame({"table": name, "row": _join_columns(table, _ROW[name]), **labels})
+    rows = [" ".join(map(str, names)) for names in table[_ROW[name]].to_numpy()]
+    wide = pd.DataFrame({"table": name, "row": rows, **labels}, index=table.index)
     quantities = [column for column in _printed_tables()[name].columns if column not in _ROW[name] and column in table]
     by_quantity = [
         wide.assign(quantity="correlation" if quantity == "value" else quantity, value=table[quantity].map(_text))
@@ -59,10 +64,6 @@ def is_second_reading(row: str, quantity: str) -> bool:
     return "centroid_silhouette" in row + quantity
 
 
-def _join_columns(table: pd.DataFrame, columns: list[str]) -> pd.Series:
-    return reduce(lambda left, right: left + " " + right, (table[column].astype(str) for column in columns))
-
-
 def _text(value: object) -> str:
     if pd.isna(value):
         return ""
@@ -73,13 +74,9 @@ def _text(value: object) -> str:
 def _printed_tables() -> dict[str, pd.DataFrame]:
     """The paper's tables; what may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) is there as both."""
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
-    silhouette_of_c = {
-        f"centroid_silhouette{suffix}": matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C") for suffix in _SUFFIXES
-    }
+    for suffix in ("", "_std"):
+        of_c = matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C")
+        matchers = matchers.assign(**{f"centroid_silhouette{suffix}": of_c})
     silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
-    with_silhouette = (
-        matchers.assign(**silhouette_of_c),
-        *selections,
-        pd.concat([correlations, silhouette], ignore_index=True),
-    )
-    return dict(zip(reported.TABLES, with_silhouette, strict=True))
+    correlations = pd.concat([correlations, silhouette], ignore_index=True)
+    return dict(zip(reported.TABLES, [matchers, *selections, correlations], strict=True))

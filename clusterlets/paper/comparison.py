@@ -25,20 +25,22 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
     tables. Averages over datasets are compared only if more than half of the paper's datasets were run: over fewer, they
     are averages of something else. If ``excuse_code``, numbers that only the published code can give are not compared.
     """
-    datasets = set(runs["dataset"])
+    present = set(runs["dataset"])
     compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
     compared = compared.join(verdict.judge(compared, best_runs.forecasts(runs) | averages.forecasts(runs)))
     rows = compared.to_dict("records")
     entries = [entry for entry in reported.not_comparable() if excuse_code or not entry.get("of_code")]
-    obstacles = [_obstacle(row, datasets, entries) for row in rows]
+    obstacles = [_obstacle(row, present, entries) for row in rows]
     asides = [_why_only_shown(row) for row in rows]
     compared["counted"] = [not aside for aside in asides]
     compared.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
     needed = averages.needed_of_missing(runs, compared)
-    compared["reason"] = [
-        " ".join(filter(None, [obstacle, aside, _explanation(row), _remark(row, datasets), need]))
-        for obstacle, aside, row, need in zip(obstacles, asides, compared.to_dict("records"), needed, strict=True)
-    ]
+    missing = [name for name in reported.datasets() if name not in present]
+    basis = f"Ours is over {len(present)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
+    is_over_fewer = compared["table"].isin(cells.AVERAGES) & bool(missing and not reported.why_too_few(len(present)))
+    explanations = map(_explanation, compared.to_dict("records"))
+    reasons = zip(obstacles, asides, explanations, np.where(is_over_fewer, basis, ""), needed, strict=True)
+    compared["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
     numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
     compared["difference"] = numbers["reproduced"] - numbers["reported"]
     return compared[COLUMNS]
@@ -87,13 +89,11 @@ def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
 
 
 def _obstacle(cell: dict, present: set[str], not_comparable: Iterable[dict]) -> str:
-    too_few = reported.why_too_few(len(present))
-    if cell["table"] in cells.AVERAGES and too_few:
-        return f"{too_few} Averages over datasets are compared where more than half are."
     if cell["table"] not in cells.AVERAGES and cell["dataset"] not in present:
         return f"Dataset {cell['dataset']} is not among the runs."
-    entry = _entry(not_comparable, cell)
-    if entry:
+    if cell["table"] in cells.AVERAGES and (too_few := reported.why_too_few(len(present))):
+        return f"{too_few} Averages over datasets are compared where more than half are."
+    if entry := _entry(not_comparable, cell):
         return entry["reason"]
     return "No run of ours gives this value." if pd.isna(cell["reproduced"]) else ""
 
@@ -115,11 +115,3 @@ def _why_only_shown(cell: dict) -> str:
     if cells.is_second_reading(cell["row"], cell["quantity"]):
         return "Not counted: the same number, read as the silhouette of equation 1."
     return ""
-
-
-def _remark(cell: dict, present: set[str]) -> str:
-    missing = [name for name in reported.datasets() if name not in present]
-    if cell["table"] not in cells.AVERAGES or not missing or reported.why_too_few(len(present)):
-        return ""
-    total = len(reported.datasets())
-    return f"Ours is over {len(present)} of the paper's {total} datasets, without {', '.join(missing)}."

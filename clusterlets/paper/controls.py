@@ -10,9 +10,8 @@ from itertools import permutations
 import pandas as pd
 
 from clusterlets.analysis import selection
-from clusterlets.paper import averages, best_runs, cells, reported, tables
+from clusterlets.paper import averages, best_runs, cells, reported
 from clusterlets.paper.comparison import counted
-from clusterlets.paper.prediction import Forecast, Key
 from clusterlets.paper.verdict import DIFFERS, VERDICTS, judge
 
 PAPER, PERFECT = "the paper", "perfect"
@@ -35,8 +34,8 @@ _SHIFTS = {
 def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     """The counts of the paper and of the copies: ``results/comparison_controls.csv``.
 
-    ``comparison`` is of :func:`clusterlets.paper.comparison.compare`, from these runs. With two groups of ten seeds or more the
-    copies are measured, otherwise they are those of the committed reference, ten datasets with fifty seeds.
+    ``comparison`` is what :func:`clusterlets.paper.comparison.compare` gives for these runs. With two groups of ten seeds or
+    more the copies are measured, otherwise they are those of the committed reference, ten datasets with fifty seeds.
     """
     printed = counted(comparison)
     measured = measure(runs, printed)
@@ -76,18 +75,16 @@ def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
 
 def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:
     """The verdicts on every copy from other seeds; of wrong ones, on the cells that they change."""
-    predicted = best_runs.forecasts(ours)
-    for source, copy in _copies(others, printed[printed["table"].isin(cells.SELECTIONS)]):
-        yield _judge_copy(copy, source, predicted)
-    copies = list(_copies(others, printed[printed["table"].isin(cells.AVERAGES)]))
-    for dataset in ours["dataset"].unique() if copies else ():
-        predicted = averages.forecasts(ours[ours["dataset"] != dataset], others["dataset"].nunique())
+    of_selections, of_averages = (
+        list(_copies(others, printed[printed["table"].isin(names)])) for names in (cells.SELECTIONS, cells.AVERAGES)
+    )
+    to_judge = [(best_runs.forecasts(ours), of_selections)]
+    for dataset in ours["dataset"].unique() if of_averages else ():
+        without_one = ours[ours["dataset"] != dataset]
+        to_judge.append((averages.forecasts(without_one, others["dataset"].nunique()), of_averages))
+    for forecasts, copies in to_judge:
         for source, copy in copies:
-            yield _judge_copy(copy, source, predicted)
-
-
-def _judge_copy(copy: pd.DataFrame, source: str, predicted: dict[Key, Forecast]) -> pd.DataFrame:
-    return copy[["table"]].assign(source=source, verdict=judge(copy, predicted)["verdict"]).dropna()
+            yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
 
 
 def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
@@ -95,17 +92,19 @@ def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd
     names = [name for name in reported.TABLES if (printed["table"] == name).any()]
     if not names:
         return
-    perfect = _reprint(printed, _values(runs, names))
+    values = cells.values(runs, names)
+    perfect = _reprint(printed, values)
     yield PERFECT, perfect
-    for source, copy in _wrong_copies(runs, names, printed):
+    for source, copy in _wrong_copies(runs, names, values, printed):
         same = perfect.set_index(cells.KEY)["reported"].reindex(pd.MultiIndex.from_frame(copy[cells.KEY])).to_numpy()
         changed = copy[(copy["reported"] != same) & pd.notna(same)]
         if len(changed):
             yield source, changed
 
 
-def _wrong_copies(runs: pd.DataFrame, names: list[str], printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    values = _values(runs, names)
+def _wrong_copies(
+    runs: pd.DataFrame, names: list[str], values: pd.Series, printed: pd.DataFrame
+) -> Iterator[tuple[str, pd.DataFrame]]:
     for step in range(1, len(reported.datasets())):
         moved = _reprint(_moved(printed, step), values)
         yield "another row", moved.assign(row=moved["own"])
@@ -114,15 +113,9 @@ def _wrong_copies(runs: pd.DataFrame, names: list[str], printed: pd.DataFrame) -
         is_kind = shifted.index.get_level_values("quantity").str.startswith(kind)
         shifted[is_kind] = shifted[is_kind].astype(float).map(shift).map(repr)
     yield "another size", _reprint(printed, shifted)
-    exchanged = runs.replace({"method": {"FRAC (fair)": "FRAC (nearest)", "FRAC (nearest)": "FRAC (fair)"}})
-    yield "FRAC exchanged", _reprint(printed, _values(exchanged, names))
+    yield "FRAC exchanged", _reprint(printed, cells.values(selection.swap_frac_outputs(runs), names))
     random = runs[runs["method"] == "random"].assign(method="Clusterlets")
-    yield "random", _reprint(printed, _values(random, names))
-
-
-def _values(runs: pd.DataFrame, names: list[str]) -> pd.Series:
-    """The cells of our tables, as text, by table, row and quantity."""
-    return cells.table_cells(tables.make(runs, names), names).set_index(cells.KEY)["reproduced"]
+    yield "random", _reprint(printed, cells.values(random, names))
 
 
 def _moved(printed: pd.DataFrame, step: int) -> pd.DataFrame:

@@ -42,10 +42,6 @@ class Numbers:
         below, above = self._tails(printed)
         return min(1.0, 2 * (1 - max(below, above)))
 
-    def shifted(self, distance: float) -> "Numbers":
-        """The same distribution, moved up by a distance."""
-        return replace(self, atoms=self.atoms + distance)
-
     def _tails(self, printed: str) -> tuple[float, float]:
         """Probabilities of a number that rounds to less, and to more."""
         value, unit = float(printed), last_digit(printed)
@@ -82,17 +78,16 @@ class Forecast:
     alternatives: tuple[tuple[Prediction, ...], ...]
 
     def evidence(self, printed: str) -> float:
-        """How many times likelier the printed number is as ours than as an alternative; all groups count the same."""
-        groups = [*self.alternatives, *self._shifted(printed)]
+        """How many times likelier the printed number is as ours than as an alternative; all groups count the same.
+
+        A further group is our distribution moved up and down by what a reader would still call close.
+        """
+        groups: list[tuple[Prediction, ...]] = list(self.alternatives)
+        if isinstance(self.own, Numbers):
+            distance = close(self.quantity, float(printed))
+            groups.append(tuple(replace(self.own, atoms=self.own.atoms + step) for step in (distance, -distance)))
         alternative = np.mean([np.mean([other.probability(printed) for other in group]) for group in groups if group])
         return float(self.own.probability(printed) / max(alternative, np.finfo(float).tiny))
-
-    def _shifted(self, printed: str) -> list[tuple[Numbers, Numbers]]:
-        """Our distribution, moved up and down by what a reader would still call close."""
-        if not isinstance(self.own, Numbers):
-            return []
-        distance = close(self.quantity, float(printed))
-        return [(self.own.shifted(distance), self.own.shifted(-distance))]
 
 
 def close(quantity: str, printed: float) -> float:

@@ -4,7 +4,7 @@ Some choices need additional runs (variants of the grid). Others only reanalyze 
 FRAC is scored, what the blocks of the statistics are, which ten seeds are used.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ _VERDICTS = "verdicts"
 _RANKS = "figure1"
 _ALL = "all"
 _KEY = ["table", "row", "quantity"]
+_METRICS = ["deviation_mean", "cohesion", "size", "overlap"]
 # Results of SciPy are rounded: their last digits differ by processor, but this table must be the same to the byte.
 _DECIMALS = 6
 
@@ -45,7 +46,6 @@ _SELECTION = Choice("selection", "single runs", "configuration means")
 _FRAC = Choice("FRAC is scored", "nearest", "fair")
 _BLOCKS = Choice("blocks of figure 1", "datasets", "(dataset, k, seed)")
 _SEEDS = "seeds"
-
 
 #: The numbers to look at first, by title: (table, row, quantity).
 HEADLINES = {
@@ -77,7 +77,7 @@ def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.Da
     varied = {choice: _numbers_from_runs(reported.runs_of_paper(frame)) for choice, frame in variants.items()}
     varied[_SELECTION] = _numbers(_tables_of_means(first_seeds))
     if first_seeds["method"].str.startswith("FRAC").any():
-        varied[_FRAC] = _numbers_from_runs(_swap_frac_outputs(first_seeds))
+        varied[_FRAC] = _numbers_from_runs(selection.swap_frac_outputs(first_seeds))
     rankings = {ranking.name: ranking for ranking in statistics.rank_all(first_seeds)}
     varied[_BLOCKS] = _ranks(rankings["pseudo_replication"])
     baseline = pd.concat([baseline, _ranks(rankings["matchers"])])
@@ -95,12 +95,6 @@ def _compare(choice: Choice, baseline: pd.Series, varied: pd.Series) -> pd.DataF
     return values.rename_axis(_KEY).reset_index().assign(choice=choice.name, usual=choice.usual, taken=choice.alternative)
 
 
-def _swap_frac_outputs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with FRAC (fair) and FRAC (nearest) swapped, so that the fair clusterings replace the paper's nearest ones."""
-    nearest, fair = "FRAC (nearest)", "FRAC (fair)"
-    return runs.assign(method=runs["method"].replace({nearest: fair, fair: nearest}))
-
-
 # ---- the numbers -----------------------------------------------------------------------------------------------------
 
 
@@ -113,14 +107,11 @@ def _numbers_from_runs(runs: pd.DataFrame) -> pd.Series:
 
 def _printed_numbers(runs: pd.DataFrame) -> pd.Series:
     """The paper's numbers on the datasets that were run; its table 1 is over all of its datasets."""
-    printed = {name: reported.table(name) for name in reported.TABLES[:4]}
-    on_our_datasets = {
-        name: frame[frame["dataset"].isin(runs["dataset"])] for name, frame in printed.items() if name != _TABLE1
-    }
-    if on_our_datasets[_TABLE2].empty:
+    tables_of_paper = (reported.table(name).replace("FRAC", "FRAC (nearest)") for name in reported.TABLES[1:4])
+    on_our_datasets = [table[table["dataset"].isin(runs["dataset"])] for table in tables_of_paper]
+    if on_our_datasets[0].empty:
         return pd.Series(dtype=float, index=pd.MultiIndex.from_arrays([[]] * 3, names=_KEY))
-    on_our_datasets[_TABLE4] = on_our_datasets[_TABLE4].replace({"method": {"FRAC": "FRAC (nearest)"}})
-    return _numbers({_TABLE1: printed[_TABLE1], **on_our_datasets})
+    return _numbers(dict(zip(reported.TABLES[:4], [reported.table(_TABLE1), *on_our_datasets], strict=True)))
 
 
 def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -135,34 +126,29 @@ def _tables_of_means(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def _numbers(our_tables: Mapping[str, pd.DataFrame]) -> pd.Series:
     """Summary numbers of these tables (of 1 to 4), ours or the paper's, by (table, row, quantity)."""
-    summaries = {
-        _TABLE1: _numbers_of_matchers,
-        _TABLE2: _numbers_of_winners,
-        _TABLE3: _numbers_of_winners,
-        _TABLE4: _numbers_of_duels,
+    summaries = {_TABLE1: _numbers_of_matchers, _TABLE4: _numbers_of_duels}
+    numbers = {
+        (name, *key): value
+        for name, frame in our_tables.items()
+        for key, value in summaries.get(name, _numbers_of_winners)(frame).items()
     }
-    numbers = {(name, *key): value for name, frame in our_tables.items() for key, value in summaries[name](frame).items()}
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)
 
 
 def _numbers_of_matchers(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Table 1, and each matcher's place by mean deviation, 1 for the least."""
-    metrics = ["deviation_mean", "cohesion", "size", "overlap"]
-    table = table.set_index("matcher")[metrics].astype(float)
+    table = table.set_index("matcher")[_METRICS].astype(float)
     table["place"] = table["deviation_mean"].rank()
     return table.stack(future_stack=True).to_dict()
 
 
 def _numbers_of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
     """Tables 2 and 3: means over the datasets' winners, and how many datasets each matcher wins."""
-    metrics = table[["deviation_mean", "cohesion", "size", "overlap"]].astype(float).mean()
-    wins = table["matcher"].value_counts().reindex(list(selection.PAPER_NAMES.values()), fill_value=0)
-    datasets = {(_ALL, "datasets"): int(table["matcher"].notna().sum())}
-    return (
-        datasets
-        | {(_ALL, name): value for name, value in metrics.items()}
-        | {(matcher, "wins"): number for matcher, number in wins.items()}
-    )
+    return {
+        (_ALL, "datasets"): table["matcher"].count(),
+        **{(_ALL, name): value for name, value in table[_METRICS].astype(float).mean().items()},
+        **{(matcher, "wins"): (table["matcher"] == matcher).sum() for matcher in selection.PAPER_NAMES.values()},
+    }
 
 
 def _numbers_of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
@@ -190,18 +176,14 @@ def _verdicts(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table]) -> pd.
 
 def _ranks(ranking: statistics.Ranking) -> pd.Series:
     """Nemenyi's p of every pair of matchers, and how many are significant."""
-    pairs = ranking.pairs.to_dict("records")
-    sorted_names = [selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values()) for pair in pairs]
-    significant = np.nan if ranking.obstacle else int((ranking.pairs["significant"] == True).sum())  # noqa: E712
-    numbers = {
-        **{
-            (_RANKS, " - ".join(names), "p_value"): round(pair["p_value"], _DECIMALS)
-            for names, pair in zip(sorted_names, pairs, strict=True)
-        },
-        (_RANKS, _ALL, "blocks"): len(ranking.complete),
-        (_RANKS, _ALL, "critical_difference"): round(ranking.critical_difference, _DECIMALS),
-        (_RANKS, _ALL, "significant_pairs"): significant,
-    }
+    numbers = {}
+    for pair in ranking.pairs.to_dict("records"):
+        names = selection.in_order((pair["better"], pair["worse"]), selection.PAPER_NAMES.values())
+        numbers[_RANKS, " - ".join(names), "p_value"] = round(pair["p_value"], _DECIMALS)
+    numbers[_RANKS, _ALL, "blocks"] = len(ranking.complete)
+    numbers[_RANKS, _ALL, "critical_difference"] = round(ranking.critical_difference, _DECIMALS)
+    n_significant = (ranking.pairs["p_value"] < statistics.ALPHA).sum()
+    numbers[_RANKS, _ALL, "significant_pairs"] = np.nan if ranking.obstacle else n_significant
     return pd.Series(numbers, dtype=float).rename_axis(_KEY)
 
 
@@ -225,50 +207,47 @@ def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
     return titles.merge(assessed, on=_KEY)
 
 
-def by_choice(assessed: pd.DataFrame) -> Iterator[tuple[Choice, pd.DataFrame]]:
-    """The rows of each choice, in their order."""
-    for fields, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
-        yield Choice(*fields), rows
-
-
 def to_markdown(assessed: pd.DataFrame) -> str:
     """The headline numbers as one table with a row per choice, what that table lacks, and the effect of figure 1's blocks."""
-    headline_rows = headlines(assessed)
-    header = ["", *(title for title in HEADLINES if title in set(headline_rows["title"]))]
-    usual = {row["title"]: row for row in headline_rows.to_dict("records")}
-    comparable = _comparable(assessed.drop_duplicates(_KEY), "baseline")
-    lines = [_line("the paper", [_number(usual[title], "reported") for title in header[1:]])]
-    baselines = [_format_count(_number(usual[title], "baseline"), title, comparable) for title in header[1:]]
-    lines.append(_line("usual choices", baselines))
-    for choice, rows in by_choice(assessed):
-        comparable = _comparable(rows, "varied")
-        cells = {
-            row["title"]: _format_count(_cell(row), row["title"], comparable) for row in headlines(rows).to_dict("records")
-        }
+    # A number's rows, one for each choice, repeat the paper's number, the baseline and the range.
+    once = assessed.drop_duplicates(_KEY)
+    usual = headlines(once).to_dict("records")
+    lines = {
+        "the paper": {row["title"]: _number(row, "reported") for row in usual},
+        "usual choices": _headline_cells(once, "baseline"),
+    }
+    for choice, rows in assessed.groupby(["choice", "usual", "taken"], sort=False):
+        cells = _headline_cells(rows, "varied")
         if cells:
-            lines.append(_line("{0}: {2} instead of {1}".format(*choice), [cells.get(title, "") for title in header[1:]]))
-    has_ranges = headline_rows["range_over_seeds"].notna().any()
+            lines["{0}: {2} instead of {1}".format(*choice)] = cells
+    has_ranges = any(pd.notna(row["range_over_seeds"]) for row in usual)
     if has_ranges:
-        lines.append(_line("range over seeds", [_number(usual[title], "range_over_seeds") for title in header[1:]]))
+        lines["range over seeds"] = {row["title"]: _number(row, "range_over_seeds") for row in usual}
     legend = (
         "Bold: further from the usual choices' number than ten other seeds move it (last row)." if has_ranges else _NO_GROUPS
     )
     has_variants = set(assessed["choice"]) - {_SELECTION.name, _FRAC.name, _BLOCKS.name, _SEEDS}
-    table = [_line(header[0], header[1:]), _line("---", ["---:"] * len(header[1:])), *lines]
+    titles = [row["title"] for row in usual]
+    rows_of_text = [[label, *(cells.get(title, "") for title in titles)] for label, cells in lines.items()]
+    table = [["", *titles], ["---", *["---:"] * len(titles)], *rows_of_text]
     introduction = f"{_HOW_TO_READ}{_describe_basis_of_paper(assessed)}"
-    parts = ["# Sensitivity analysis", introduction, legend, *([] if has_variants else [_NO_VARIANTS]), "\n".join(table)]
-    return "\n\n".join([*parts, _describe_blocks(assessed)]) + "\n"
+    parts = ["# Sensitivity analysis", introduction, legend, *([] if has_variants else [_NO_VARIANTS])]
+    parts += ["\n".join(f"| {' | '.join(line)} |" for line in table), _describe_blocks(assessed)]
+    return "\n\n".join(parts) + "\n"
 
 
-def _comparable(rows: pd.DataFrame, column: str) -> float:
-    """How many of the paper's numbers can be compared with ours."""
-    totals = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL)]
-    return totals.loc[totals["quantity"].isin(verdict.VERDICTS), column].sum()
-
-
-def _format_count(cell: str, title: str, comparable: float) -> str:
-    """A cell, with its denominator if it counts numbers of the paper."""
-    return f"{cell} of {comparable:.0f}" if HEADLINES[title][0] == _VERDICTS else cell
+def _headline_cells(rows: pd.DataFrame, column: str) -> dict[str, str]:
+    """The headline numbers in a column, by title; counts of the paper's numbers with how many of these can be compared."""
+    totals = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL) & rows["quantity"].isin(verdict.VERDICTS)]
+    cells = {}
+    for row in headlines(rows).to_dict("records"):
+        cell = _number(row, column)
+        if column == "varied" and row["difference"] == 0:
+            cell = "="
+        elif column == "varied" and abs(row["difference"]) > row["range_over_seeds"]:  # False without a range (NaN)
+            cell = f"**{cell}**"
+        cells[row["title"]] = f"{cell} of {totals[column].sum():.0f}" if row["table"] == _VERDICTS else cell
+    return cells
 
 
 def _describe_basis_of_paper(assessed: pd.DataFrame) -> str:
@@ -280,22 +259,11 @@ def _describe_basis_of_paper(assessed: pd.DataFrame) -> str:
     return f' In the row "the paper", table 1 is over all of its {total} datasets, tables 2 to 4 over the {present:.0f} here.'
 
 
-def _line(first: str, cells: list[str]) -> str:
-    return f"| {' | '.join([first, *cells])} |"
-
-
 def _number(row: Mapping, column: str) -> str:
     if pd.isna(row[column]):
         return "–"
     decimals = {"deviation_mean": 3, "cohesion": 3, "size": 1}.get(row["quantity"], 0)
     return f"{row[column]:.{decimals}f}"
-
-
-def _cell(row: Mapping) -> str:
-    if row["difference"] == 0:
-        return "="
-    is_beyond_noise = abs(row["difference"]) > row["range_over_seeds"]  # False without a range (NaN)
-    return f"**{_number(row, 'varied')}**" if is_beyond_noise else _number(row, "varied")
 
 
 def _describe_blocks(assessed: pd.DataFrame) -> str:

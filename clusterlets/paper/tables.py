@@ -8,6 +8,7 @@ from itertools import groupby, product
 from operator import itemgetter
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import selection
@@ -56,17 +57,12 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
 
     It includes the centroid silhouette, which may be what the paper calls C's cohesion.
     """
-    runs = _clusterlets(runs)
-    quantities = (
-        {name: name for name in ("deviation_mean", "deviation_max")}
-        | {"size": "n_clusters"}
-        | {name: name for name in ("cohesion", "overlap", "centroid_silhouette")}
-    )
+    runs = runs[runs["method"] == "Clusterlets"].rename(columns={"n_clusters": "size"})
     grouped = selection.ok(runs).groupby("matcher")
     columns = {}
-    for quantity, column in quantities.items():
-        columns[quantity] = grouped[column].mean()
-        columns[f"{quantity}_std"] = grouped[column].agg(std)
+    for quantity in ("deviation_mean", "deviation_max", "size", "cohesion", "overlap", "centroid_silhouette"):
+        columns[quantity] = grouped[quantity].mean()
+        columns[f"{quantity}_std"] = grouped[quantity].agg(std)
     run_counts, all_counts = grouped.size(), runs["matcher"].value_counts()
     frame = pd.DataFrame(columns | {"runs": run_counts}).reindex(selection.in_order(all_counts.index, selection.PAPER_NAMES))
     frame["runs"] = frame["runs"].fillna(0).astype(int)
@@ -77,9 +73,7 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
 
 def best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
     """Tables 2 (``by="deviation_mean"``) and 3 (``by="cohesion"``): the single best run of each dataset."""
-    runs = _clusterlets(runs)
-    frame = _choose_best(runs, selection.ok(runs), by, ["dataset"])
-    return frame[["dataset", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]].astype({"size": "Int64"})
+    return best_runs_of_methods(runs, by, ["Clusterlets"]).drop(columns="method")
 
 
 def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
@@ -88,7 +82,7 @@ def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
     The rule on limit cases applies to the configuration's means: dropping single runs first would favour
     configurations with few seeds left.
     """
-    runs = _clusterlets(runs)
+    runs = runs[runs["method"] == "Clusterlets"]
     frame = _choose_best(runs, selection.configuration_means(selection.ok(runs)), by, ["dataset"])
     frame["seeds"] = frame["seeds"].astype("Int64")
     columns = ["size", "deviation_mean", "deviation_mean_std", *_METRICS[2:]]
@@ -120,25 +114,12 @@ def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["coefficient", "x", "y", "value", "runs"])
 
 
-def _clusterlets(runs: pd.DataFrame) -> pd.DataFrame:
-    return runs[runs["method"] == "Clusterlets"]
-
-
 def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
     """The best candidate of each group of ``runs``, groups without candidates included, and counts of what was left out."""
     eligible = selection.without_limit_cases(candidates)
-    counts = (
-        pd.DataFrame(
-            {
-                "candidates": eligible.groupby(per).size(),
-                "limit_cases": candidates.groupby(per).size(),
-                "dropped": runs[runs["status"] != "ok"].groupby(per).size(),
-            },
-            index=runs.groupby(per).size().index,
-        )
-        .fillna(0)
-        .astype(int)
-    )
+    counted_runs = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
+    sizes = {name: frame.groupby(per).size() for name, frame in counted_runs.items()}
+    counts = pd.DataFrame(sizes, index=runs.groupby(per).size().index).fillna(0).astype(int)
     counts["limit_cases"] -= counts["candidates"]
     best_of_group = selection.best(eligible, by, per).rename(columns={"n_clusters": "size"})
     frame = counts.reset_index().merge(best_of_group, on=per, how="left")
@@ -302,12 +283,12 @@ _BETTER = {"deviation_mean": "min", "deviation_max": "min", "cohesion": "max", "
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
     """The cells (row, column) that hold the best value among the methods of a dataset, or among all rows without datasets."""
-    frame, cells_of_best = table.frame, set()
-    groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [range(len(frame))]
+    frame, best_cells = table.frame, set()
+    groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [np.arange(len(frame))]
     for rows, (position, column) in product(groups, enumerate(table.columns)):
-        are_best = is_best(frame.iloc[list(rows)][column.keys[0]], column.keys[0])
-        cells_of_best |= {(int(row), position) for row, is_best_cell in zip(rows, are_best, strict=True) if is_best_cell}
-    return frozenset(cells_of_best)
+        are_best = is_best(frame.iloc[rows][column.keys[0]], column.keys[0])
+        best_cells |= {(int(row), position) for row in rows[are_best]}
+    return frozenset(best_cells)
 
 
 def is_best(values: pd.Series, quantity: str) -> pd.Series:
@@ -326,19 +307,24 @@ def to_markdown(table: Table) -> str:
     """A pipe table with its caption above and its note below."""
     header = [column.title for column in table.columns]
     delimiters = ["---" if column.decimals is None else "---:" for column in table.columns]
-    best_cells = best(table)
-    escaped = (
-        [f"**{cell}**" if (i, j) in best_cells else re.sub(r"[\\|]", r"\\\g<0>", cell) for j, cell in enumerate(row)]
-        for i, row in enumerate(cells(table))
-    )
-    lines = [f"| {' | '.join(row)} |" for row in (header, delimiters, *escaped)]
+    rows = _formatted_cells(table, lambda cell: re.sub(r"[\\|]", r"\\\g<0>", cell), "**{}**")
+    lines = [f"| {' | '.join(row)} |" for row in (header, delimiters, *rows)]
     return "\n".join([table.caption, "", *lines, "", table.note, ""])
+
+
+def _formatted_cells(table: Table, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+    """The cells in a markup language, the best ones in bold."""
+    best_cells = best(table)
+    return [
+        [bold.format(escape(cell)) if (i, j) in best_cells else escape(cell) for j, cell in enumerate(row)]
+        for i, row in enumerate(cells(table))
+    ]
 
 
 def to_latex(table: Table) -> str:
     """A ``table`` environment for documents that load booktabs and multirow; rows with equal first cells share it."""
     alignment = "".join("l" if column.decimals is None else "r" for column in table.columns)
-    header = [column.title for column in table.columns]
+    header = [latex_escape(column.title) for column in table.columns]
     return "\n".join(
         [
             r"\begin{table}[t]",
@@ -348,9 +334,9 @@ def to_latex(table: Table) -> str:
             rf"\label{{tbl:{table.name}}}",
             rf"\begin{{tabular}}{{@{{}}{alignment}@{{}}}}",
             r"\toprule",
-            _latex_row(list(map(latex_escape, header))),
+            rf"{' & '.join(header)} \\",
             r"\midrule",
-            *_latex_body(_latex_cells(table)),
+            *_latex_body(_formatted_cells(table, latex_escape, r"\textbf{{{}}}")),
             r"\bottomrule",
             r"\end{tabular}",
             r"\end{table}",
@@ -374,15 +360,6 @@ def document(names: Iterable[str]) -> str:
     )
 
 
-def _latex_cells(table: Table) -> list[list[str]]:
-    """The cells as LaTeX, the best ones in bold."""
-    best_cells = best(table)
-    return [
-        [rf"\textbf{{{latex_escape(cell)}}}" if (i, j) in best_cells else latex_escape(cell) for j, cell in enumerate(row)]
-        for i, row in enumerate(cells(table))
-    ]
-
-
 def _latex_body(rows: list[list[str]]) -> Iterator[str]:
     groups = [list(group) for _, group in groupby(rows, key=itemgetter(0))]
     for position, group in enumerate(groups):
@@ -391,11 +368,7 @@ def _latex_body(rows: list[list[str]]) -> Iterator[str]:
         for number, row in enumerate(group):
             if len(group) > 1:
                 row = ["" if number else rf"\multirow{{{len(group)}}}{{*}}{{{row[0]}}}", *row[1:]]
-            yield _latex_row(row)
-
-
-def _latex_row(row: list[str]) -> str:
-    return " & ".join(row) + r" \\"
+            yield rf"{' & '.join(row)} \\"
 
 
 def latex_escape(text: str) -> str:

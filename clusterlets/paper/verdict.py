@@ -2,7 +2,7 @@
 
 A number differs if other seeds of ours would hardly print it. It is reproduced if it is much likelier as ours than as
 something else: the same quantity of other datasets, of other methods, or one that is off by what readers call close. The
-cut-offs were chosen before they were measured; docs/reproduction.md has the rates of error.
+cut-offs were chosen before their rates of error were measured; docs/reproduction.md has these rates.
 """
 
 from collections.abc import Mapping

@@ -45,24 +45,35 @@ def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided: Mappi
     ``runs`` are those on the paper's datasets, and ``our_tables`` their tables. A verdict needs more than half of the datasets.
     ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
     """
-    paper, ours, control_numbers = (
-        Numbers.from_paper(),
-        Numbers.from_runs(runs, our_tables),
-        controls.all_controls(runs, our_tables, undivided),
-    )
-    rows = [
-        _row(claim, paper, ours) | {"controls": controls.describe(claim, ours, control_numbers, judge)}
-        for claim in reported.claims()["claims"]
-    ]
+    paper, ours = Numbers.from_paper(), Numbers.from_runs(runs, our_tables)
+    control_numbers = controls.all_controls(runs, our_tables, undivided)
+    rows = []
+    for claim in reported.claims()["claims"]:
+        by_paper, by_ours = judge(claim, paper), judge(claim, ours)
+        scale = claim["parameters"].get("scale")
+        grading = f" {reported.claims()['scales'][scale]['description']}" if scale else ""
+        findings = {
+            "test": claim["test"].format(**claim["parameters"]) + grading,
+            "statistic_paper": by_paper.statistic,
+            "verdict_paper": by_paper.verdict,
+            "statistic_ours": by_ours.statistic,
+            "verdict_ours": by_ours.verdict,
+            "controls": controls.describe(claim, ours, control_numbers, judge),
+        }
+        rows.append({"comparison": OWN, "remark": "", **claim, **findings})
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def judge(claim: dict, numbers: Numbers) -> Finding:
-    """The verdict on one claim by these numbers, and the statistic it rests on."""
+    """The verdict on one claim by these numbers, and the statistic it rests on.
+
+    Inconclusive for half of the paper's datasets or fewer: a verdict on these would be on something else.
+    """
+    if numbers.runs is not None and (too_few := reported.why_too_few(numbers.runs["dataset"].nunique())):
+        return Finding(INCONCLUSIVE, too_few)
     scales = reported.claims()["scales"]
     arguments = {name: Scale(**scales[value]) if name == "scale" else value for name, value in claim["parameters"].items()}
     try:
-        numbers.check_datasets()
         return (getattr(on_tables, claim["kind"], None) or getattr(on_runs, claim["kind"]))(numbers, **arguments)
     except Undecided as reason:
         return Finding(INCONCLUSIVE, str(reason))
@@ -106,25 +117,6 @@ def describe_counts(verdicts: pd.Series) -> str:
     return ", ".join(counted(int(numbers[value]), singulars[value], plurals[value]) for value in VERDICTS if value in numbers)
 
 
-def _row(claim: dict, paper: Numbers, ours: Numbers) -> dict:
-    by_paper, by_ours = judge(claim, paper), judge(claim, ours)
-    return claim | {
-        "comparison": claim.get("comparison", OWN),
-        "test": _describe_test(claim),
-        "statistic_paper": by_paper.statistic,
-        "verdict_paper": by_paper.verdict,
-        "statistic_ours": by_ours.statistic,
-        "verdict_ours": by_ours.verdict,
-        "remark": claim.get("remark", ""),
-    }
-
-
-def _describe_test(claim: dict) -> str:
-    scale = claim["parameters"].get("scale")
-    grading = f" {reported.claims()['scales'][scale]['description']}" if scale else ""
-    return claim["test"].format(**claim["parameters"]) + grading
-
-
 # ---- as Markdown -----------------------------------------------------------------------------------------------------
 
 
@@ -150,7 +142,6 @@ def _entry(row: dict) -> str:
         f"- the paper: **{row['verdict_paper']}**. {row['statistic_paper']}",
         f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}",
     ]
-    controls = [f"- controls: {row['controls']}"] if row["controls"] else []
-    evidence = [f"- evidence: `{row['evidence']}`"] if row["evidence"] else []
-    remark = [f"- {row['remark']}"] if row["remark"] else []
-    return "\n".join([*lines, *controls, *evidence, *remark, ""])
+    optional = {"controls": "- controls: {}", "evidence": "- evidence: `{}`", "remark": "- {}"}
+    lines += [text.format(row[column]) for column, text in optional.items() if row[column]]
+    return "\n".join([*lines, ""])

@@ -16,14 +16,15 @@ from clusterlets.paper.claims.numbers import Numbers
 #: Kinds of claims that are only about chosen runs, whatever their method.
 KINDS = ("within", "attained", "higher", "nearly_as_high", "larger", "lower", "times_lower", "beats_random")
 UNDIVIDED = "undivided data"
-# A control's runs pass as runs of C, so that claims about runs chosen from C's can be tested on it too.
-_IN_PLACE_OF = {"method": "Clusterlets", "matcher": "C"}
 
 
 def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
-    """Our numbers with a control's runs in place of Clusterlets'; all other methods stay, the control itself included."""
-    others = runs[runs["method"] != "Clusterlets"]
-    replaced = pd.concat([others, runs[runs["method"] == control].assign(**_IN_PLACE_OF)], ignore_index=True)
+    """Our numbers with a control's runs in place of Clusterlets'; all other methods stay, the control itself included.
+
+    They pass as runs of C, so that claims about runs chosen from C's can be tested on them too.
+    """
+    own = runs[runs["method"] == control].assign(method="Clusterlets", matcher="C")
+    replaced = pd.concat([runs[runs["method"] != "Clusterlets"], own], ignore_index=True)
     return Numbers.from_runs(replaced, tables.make(replaced, reported.TABLES))
 
 

@@ -36,7 +36,7 @@ class Scale:
 
 
 def grade(fulfilled: pd.Series, scale: Scale, shown: pd.Series | None = None, unit: str = "datasets") -> Finding:
-    """A verdict from the share of cases in which a claim is true; exceptions are named, with what is ``shown`` of them."""
+    """A verdict from the share of cases in which a claim is true; exceptions are named, each with its text in ``shown``."""
     if fulfilled.empty:
         raise Undecided("No case is left to look at.")
     share = fulfilled.mean()

@@ -1,10 +1,9 @@
 """The numbers that decide claims: the paper's five tables, or ours with the runs behind them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
 import pandas as pd
 
 from clusterlets.analysis import paired, selection, statistics
@@ -25,27 +24,16 @@ class Numbers:
     @classmethod
     def from_paper(cls) -> "Numbers":
         """The printed numbers. The paper's FRAC is FRAC (nearest); the s of its table 5 stays s, whatever it means."""
-        paper_tables = {
-            name: reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"}) for name in reported.TABLES
-        }
-        return cls(
-            {
-                name: table.astype({column: float for column in table if column not in _TEXT})
-                for name, table in paper_tables.items()
-            }
-        )
+        paper_tables = {}
+        for name in reported.TABLES:
+            table = reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"})
+            paper_tables[name] = table.astype({column: float for column in table if column not in _TEXT})
+        return cls(paper_tables)
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, our_tables: Mapping[str, Table]) -> "Numbers":
         """Our tables, and the runs behind them; the s of table 5 is the silhouette, as in equation 1."""
         return cls({name: our_tables[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
-
-    def check_datasets(self) -> None:
-        """Raise ``Undecided`` for half of the paper's datasets or fewer: a verdict on these would be on something else."""
-        if self.runs is not None:
-            too_few = reported.why_too_few(self.runs["dataset"].nunique())
-            if too_few:
-                raise Undecided(too_few)
 
     def matcher(self, name: str) -> pd.Series:
         """A matcher's row of table 1."""
@@ -59,14 +47,17 @@ class Numbers:
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
     def chosen_runs(self, name: str) -> pd.DataFrame:
-        """The run of each dataset that a table shows, or that the rule of this name selects from the runs."""
-        if name in _CHOSEN_BY_TABLE:
-            table, method = _CHOSEN_BY_TABLE[name]
-            rows = self.tables[table]
-            rows = rows if method is None else rows[rows["method"] == method]
-        else:
-            rows = _CHOSEN_FROM_RUNS[name](self._on_paper_seeds).rename(columns={"n_clusters": "size"})
+        """The run of each dataset that the rule of this name selects; for a method's name, its run in table 4."""
+        if name in _CHOSEN_FROM_RUNS:
+            condition, by = _CHOSEN_FROM_RUNS[name]
+            candidates = selection.seeds_of_paper(self.all_runs).query(condition)
+            rows = selection.best(candidates, by, ["dataset"]).rename(columns={"n_clusters": "size"})
             rows = rows.assign(matcher=selection.paper_names(rows["matcher"]))
+        elif name in _CHOSEN_IN_TABLES:
+            rows = self.tables[_CHOSEN_IN_TABLES[name]]
+        else:
+            table4 = self.tables["table4_frac_vs_clusterlets"]
+            rows = table4[table4["method"] == name]
         rows = rows[rows["deviation_mean"].notna()].set_index("dataset")
         if rows.empty:
             raise Undecided(f"No numbers for {name}.")
@@ -76,7 +67,7 @@ class Numbers:
     def single_runs(self) -> pd.DataFrame:
         """Every single run with numbers, without limit cases: all of ours, tables 2 and 3 of the paper."""
         if self.runs is not None:
-            runs = self._on_paper_seeds
+            runs = selection.seeds_of_paper(self.all_runs)
             return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])
         return pd.concat([self.tables[reported.TABLES[1]], self.tables[reported.TABLES[2]]], ignore_index=True)
 
@@ -87,10 +78,6 @@ class Numbers:
             raise Undecided("The printed tables do not show it; it takes the runs.")
         return selection.ok(self.runs)
 
-    @property
-    def _on_paper_seeds(self) -> pd.DataFrame:
-        return selection.seeds_of_paper(self.all_runs)
-
     @cached_property
     def rankings(self) -> dict[str, statistics.Ranking]:
         """Rankings of the paper's matchers, alone and with FRAC and the controls, whatever else was run.
@@ -99,12 +86,9 @@ class Numbers:
         """
         if self.runs is None:
             raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
-        runs = selection.ok(self.runs)
-        runs = runs.assign(name=selection.names(runs))
         ranked = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
-        return {
-            name: statistics.rank(name, "", statistics.blocks(runs, methods, ["dataset"])) for name, methods in ranked.items()
-        }
+        values = {name: statistics.blocks(self.all_runs, methods, ["dataset"]) for name, methods in ranked.items()}
+        return {name: statistics.rank(name, "", deviations) for name, deviations in values.items()}
 
     @cached_property
     def wilcoxon(self) -> pd.DataFrame:
@@ -112,27 +96,18 @@ class Numbers:
         return paired.wilcoxon({"matchers": self.rankings["matchers"].complete})
 
 
-# The table that shows a choice, and the method if the table has several.
-_CHOSEN_BY_TABLE = {
-    "best by deviation": ("table2_best_by_deviation", None),
-    "best by cohesion": ("table3_best_by_cohesion", None),
-    "Clusterlets": ("table4_frac_vs_clusterlets", "Clusterlets"),
-    "FRAC (nearest)": ("table4_frac_vs_clusterlets", "FRAC (nearest)"),
-    "FRAC (fair)": ("table4_frac_vs_clusterlets", "FRAC (fair)"),
-}
+_CHOSEN_IN_TABLES = {"best by deviation": "table2_best_by_deviation", "best by cohesion": "table3_best_by_cohesion"}
 
-
-def _best_of_clusterlets(runs: pd.DataFrame, fewest_clusters: int = 0, overlap_limit: float = np.inf) -> pd.DataFrame:
-    runs = runs[(runs["method"] == "Clusterlets") & (runs["n_clusters"] >= fewest_clusters)]
-    return selection.best(runs[runs["overlap"] < overlap_limit], "deviation_mean", ["dataset"])
-
-
-# Choices that no table shows. Those of C include limit cases, because nearly every run of C has two clusters.
-_CHOSEN_FROM_RUNS: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
-    "C by deviation": lambda runs: selection.best(runs[runs["matcher"] == "C"], "deviation_mean", ["dataset"]),
-    "C by cohesion": lambda runs: selection.best(runs[runs["matcher"] == "C"], "cohesion", ["dataset"]),
-    "best by deviation, any size": lambda runs: _best_of_clusterlets(runs, overlap_limit=selection.OVERLAP_LIMIT),
-    "best by deviation, any overlap": lambda runs: _best_of_clusterlets(runs, selection.FEWEST_CLUSTERS),
+# Choices that no table shows: which runs are candidates, and by what the best of them is chosen. Those of C include limit
+# cases, because nearly every run of C has two clusters.
+_CHOSEN_FROM_RUNS = {
+    "C by deviation": ("matcher == 'C'", "deviation_mean"),
+    "C by cohesion": ("matcher == 'C'", "cohesion"),
+    "best by deviation, any size": (f"method == 'Clusterlets' and overlap < {selection.OVERLAP_LIMIT}", "deviation_mean"),
+    "best by deviation, any overlap": (
+        f"method == 'Clusterlets' and n_clusters >= {selection.FEWEST_CLUSTERS}",
+        "deviation_mean",
+    ),
 }
 
 

@@ -100,20 +100,16 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
     If Wilcoxon's test could not have found a difference, it does not count for the claim.
     """
     ranking = _get_ranking(numbers, "matchers")
-    by_test = paired.pairs_apart(ranking)
-    n_pairs, apart_by_any = len(ranking.pairs), set[frozenset]().union(*by_test.values())
-    counts = ", ".join(f"{len(pairs)} by {test}" for test, pairs in by_test.items())
-    statistic = f"{len(apart_by_any)} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {counts}"
-    if len(apart_by_any) <= in_part * n_pairs:
+    n_pairs, (n_apart, by_test) = len(ranking.pairs), paired.count_pairs_apart(ranking)
+    statistic = f"{n_apart} of {n_pairs} pairs are apart at level {statistics.ALPHA}: {by_test}"
+    if n_apart <= in_part * n_pairs:
         _check_power(len(ranking.complete), n_pairs, statistic)
-    return grade_in_two_steps(len(apart_by_any) <= share * n_pairs, len(apart_by_any) <= in_part * n_pairs, statistic)
+    return grade_in_two_steps(n_apart <= share * n_pairs, n_apart <= in_part * n_pairs, statistic)
 
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
     """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
-    runs = numbers.all_runs
-    matchers = [name for name in selection.PAPER_NAMES.values() if numbers.matcher(name) is not None]
-    values = statistics.blocks(runs.assign(name=selection.names(runs)), matchers, ["dataset"]).dropna()
+    values = statistics.blocks(numbers.all_runs, numbers.every_matcher().index, ["dataset"]).dropna()
     return grade(values.idxmin(axis=1) == matcher, scale, values.idxmin(axis=1))
 
 

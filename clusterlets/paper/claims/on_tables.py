@@ -153,16 +153,12 @@ def higher(
 ) -> Finding:
     """Whether the first value exceeds the second; with ``factor`` or ``below``, at least ``factor`` times it less ``below``."""
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
+    is_higher, remark = first_values > second_values, ""
     if below or factor != 1:
-        finding = grade(
-            first_values >= factor * second_values - below - LAST_BIT, scale, _compare_values(first_values, second_values)
-        )
-        higher_on = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
-        return Finding(
-            finding.verdict, f"{finding.statistic}{higher_on}; {_medians(first, first_values, second, second_values)}"
-        )
-    finding = grade(first_values > second_values, scale, _compare_values(first_values, second_values))
-    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, first_values, second, second_values)}")
+        is_higher = first_values >= factor * second_values - below - LAST_BIT
+        remark = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
+    finding = grade(is_higher, scale, _compare_values(first_values, second_values))
+    return Finding(finding.verdict, f"{finding.statistic}{remark}; {_medians(first, first_values, second, second_values)}")
 
 
 def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale) -> Finding:
@@ -213,8 +209,7 @@ def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scal
 def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Scale) -> Finding:
     """Whether the relative spread of deviations within a clustering is higher for the first choice."""
     first_rows, second_rows = align(numbers, first, second)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (first_rows, second_rows)]
+    spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (first_rows, second_rows)]
     are_defined = spreads[0].notna() & spreads[1].notna()
     return grade((spreads[0] > spreads[1])[are_defined], scale, _compare_values(*spreads))
 
@@ -222,8 +217,7 @@ def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Sca
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: int) -> Finding:
     """Whether the first choice's mean deviation is lower by a factor on at least ``some`` datasets; in part: on any."""
     first_rows, second_rows = align(numbers, first, second)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
+    ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - LAST_BIT
     # A printed zero stands for anything below half of its last digit, so the ratio is above this bound.
     lower_bounds = (second_rows["deviation_mean"] - _HALF_DIGIT) / _HALF_DIGIT

@@ -15,7 +15,7 @@ NEAR = 3 * 0.5 / np.sqrt(bayes.DRAWS) + 2 / bayes.DRAWS
 @pytest.mark.parametrize("sign", [-1, 1])
 def test_differences_of_one_sign_beyond_twice_the_region_have_a_closed_form(n, sign):
     """Only the prior's observation paired with itself then lies within; outside wins if its squared weight is below a half."""
-    below, within, above = bayes.posterior(sign * np.linspace(0.02, 0.4, n), rope=0.005)
+    below, within, above = bayes.posterior(sign * np.linspace(0.02, 0.4, n))
     outside = beta.cdf(np.sqrt(0.5), bayes.PRIOR, n)
     assert (below if sign < 0 else above) == pytest.approx(outside, abs=NEAR)
     assert within == pytest.approx(1 - outside, abs=NEAR)
@@ -25,7 +25,7 @@ def test_differences_of_one_sign_beyond_twice_the_region_have_a_closed_form(n, s
 @pytest.mark.parametrize("n", [1, 4])
 def test_differences_that_leave_the_region_only_in_pairs_have_a_closed_form(n):
     """Between one and two half-widths: averaged with the prior's observation they lie within; outside is the rest, squared."""
-    _, within, above = bayes.posterior(np.linspace(0.006, 0.009, n), rope=0.005)
+    _, within, above = bayes.posterior(np.linspace(0.006, 0.009, n))
     assert above == pytest.approx(beta.cdf(1 - np.sqrt(0.5), bayes.PRIOR, n), abs=NEAR)
     assert within == pytest.approx(1 - above, abs=2 / bayes.DRAWS)
 
@@ -35,7 +35,7 @@ def test_reversed_differences_swap_the_sides_and_those_within_the_region_and_on_
     assert bayes.posterior(-shifted) == pytest.approx(bayes.posterior(shifted)[::-1], abs=1e-12)
     for differences in (np.linspace(-0.004, 0.004, 7), []):
         assert bayes.posterior(differences)[1] == (bayes.DRAWS + 1) / (bayes.DRAWS + 3)
-    assert bayes.posterior([0.1 + 0.2 - 0.3 + 0.005] * 8, rope=0.005)[1] > 0.999  # 0.0050000000000000553
+    assert bayes.posterior([0.1 + 0.2 - 0.3 + 0.005] * 8)[1] > 0.999  # 0.0050000000000000553
 
 
 def test_every_pair_is_compared_once():

@@ -132,11 +132,9 @@ def test_the_order_is_by_reliability_and_price_and_a_further_method_changes_noth
         board = leaderboard.leaderboard(many_runs[many_runs["method"] != name])
         for summarise in (leaderboard.overall, leaderboard.pairs):
             table = summarise(full_board)
-            rest = table[(table["method"] != name) & (table.get("other", table["method"]) != name)].drop(
-                columns="place", errors="ignore"
-            )
-            alone = summarise(board).drop(columns="place", errors="ignore")
-            pd.testing.assert_frame_equal(rest.reset_index(drop=True), alone)
+            rest = table[(table["method"] != name) & (table.get("other", table["method"]) != name)].reset_index(drop=True)
+            both = (frame.drop(columns="place", errors="ignore") for frame in (rest, summarise(board)))
+            pd.testing.assert_frame_equal(*both)
     for _, rows in leaderboard.overall(full_board).query("kind == 'method'").groupby("limit"):
         keys = [(-row["reliability"], row["price"] if row["kept"] else np.inf) for row in rows.to_dict("records")]
         assert keys == sorted(keys) and list(rows["place"]) == [1, 2, 3, 4]
@@ -160,10 +158,9 @@ def test_wins_and_ratios_of_pairs_agree_with_results_by_hand():
 def test_intervals_come_from_tables_and_not_from_blocks():
     """Two blocks of one table that always agree say no more than one."""
     kept, missed = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
-    single = board_of(*(runs(("one", "", kept if name in "ab" else missed), dataset=name) for name in "abcd"))
-    doubled = board_of(
-        *(runs(("one", "", kept if name in "ab" else missed), dataset=name, k=k) for name in "abcd" for k in (3, 5))
-    )
+    lines = {name: ("one", "", kept if name in "ab" else missed) for name in "abcd"}
+    single = board_of(*(runs(line, dataset=name) for name, line in lines.items()))
+    doubled = board_of(*(runs(line, dataset=name, k=k) for name, line in lines.items() for k in (3, 5)))
     columns = ["reliability", "reliability_low", "reliability_high"]
     pd.testing.assert_frame_equal(leaderboard.overall(single)[columns], leaderboard.overall(doubled)[columns])
     (low, high) = leaderboard.overall(single)[columns[1:]].iloc[0]
@@ -193,9 +190,8 @@ def test_the_script_of_the_docs_recomputes_the_summary_from_the_points(many_runs
     for line, row in zip(printed, expected, strict=True):
         limit, place, method, *numbers = line.split()
         assert (float(limit), int(place), method) == (row["limit"], row["place"], row["method"])
-        assert list(map(float, numbers)) == pytest.approx(
-            [row["reliability"], row["price"] if row["kept"] else np.inf], abs=1e-4
-        )
+        price = row["price"] if row["kept"] else np.inf
+        assert list(map(float, numbers)) == pytest.approx([row["reliability"], price], abs=1e-4)
 
 
 def test_one_seed_gives_no_leaderboard():

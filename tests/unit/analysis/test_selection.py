@@ -71,12 +71,8 @@ def test_configuration_means_are_over_seeds_of_one_configuration():
 def test_names_and_order_keep_methods_that_a_user_adds():
     runs = some_runs({"matcher": "G-D"}, {"method": "FRAC (fair)", "matcher": None}, {"matcher": "mine"})
     assert list(selection.names(runs)) == ["G-D-PB", "FRAC (fair)", "mine"]
-    assert selection.in_order(["zoo", "pima", "adult", "ant", "pima"], ["adult", "bank", "pima"]) == [
-        "adult",
-        "pima",
-        "ant",
-        "zoo",
-    ]
+    ordered = selection.in_order(["zoo", "pima", "adult", "ant", "pima"], ["adult", "bank", "pima"])
+    assert ordered == ["adult", "pima", "ant", "zoo"]
 
 
 def test_a_file_without_a_column_is_refused_by_name(tmp_path):

@@ -13,6 +13,16 @@ from clusterlets.grid.runs_frame import read_lines, write_csv
 from clusterlets.paper import reported
 
 
+@pytest.fixture(scope="module")
+def runs():
+    return synthetic_runs(seeds=2, ks=(2, 5))
+
+
+@pytest.fixture(scope="module")
+def samples(runs):
+    return paired.samples(runs, statistics.rank_all(runs))
+
+
 @pytest.fixture
 def values():
     return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + np.array([0, 0.2, 0.4, 0.9]), columns=list("abcd"))
@@ -50,7 +60,7 @@ def test_a_pair_is_significant_exactly_beyond_the_critical_difference(values):
 
 def test_a_block_is_the_mean_over_all_runs_of_a_method():
     runs = some_runs({"deviation_mean": 0.1}, {"deviation_mean": 0.3}, {"deviation_mean": 0.9, "dataset": "adult"})
-    table = statistics.blocks(runs.assign(name="G-B"), ["G-B", "C"], ["dataset"])
+    table = statistics.blocks(runs, ["G-B", "C"], ["dataset"])
     assert table["G-B"].to_dict() == pytest.approx({"adult": 0.9, "pima": 0.2})
     assert list(table.columns) == ["G-B"]
 
@@ -120,11 +130,8 @@ def test_friedmans_p_is_close_to_enumerating_all_orders_within_the_blocks(n_bloc
     by_hand = 12 / (n_blocks * n_methods * (n_methods + 1)) * (observed**2).sum() - 3 * n_blocks * (n_methods + 1)
     assert ranking.statistic == pytest.approx(by_hand)
     share_equal, share_above = (abs(chi_squared - by_hand) < 1e-9).mean(), (chi_squared > by_hand + 1e-9).mean()
-    assert (
-        share_equal < ranking.p_value
-        and share_above < 1
-        and ranking.p_value == pytest.approx(share_above + share_equal / 2, abs=0.05)
-    )
+    assert share_equal < ranking.p_value and share_above < 1
+    assert ranking.p_value == pytest.approx(share_above + share_equal / 2, abs=0.05)
 
 
 def test_nemenyis_p_matches_the_studentized_range(values):
@@ -244,22 +251,16 @@ def test_one_block_has_a_ratio_without_an_interval_and_no_block_has_neither():
     assert np.isnan(paired.mean_ratio(pd.Series(dtype=float), pd.Series(dtype=float))[2:]).all()
 
 
-def ranking_of(runs, name):
-    (ranking,) = (ranking for ranking in statistics.rank_all(runs) if ranking.name == name)
-    return ranking
-
-
 @pytest.mark.parametrize(("datasets", "ranked"), [(5, True), (4, False)])
-def test_a_method_with_few_results_does_not_take_the_others_blocks(datasets, ranked):
-    runs = synthetic_runs(seeds=2, ks=(2, 5))
+def test_a_method_with_few_results_does_not_take_the_others_blocks(runs, datasets, ranked):
     mine = runs[(runs["method"] == "random") & runs["dataset"].isin(PAPER_WITHOUT_NBFI[:datasets])].assign(method="mine")
-    ranking = ranking_of(pd.concat([runs, mine], ignore_index=True), "all_methods")
+    _, _, ranking, _ = statistics.rank_all(pd.concat([runs, mine], ignore_index=True))
     assert ("mine" in ranking.mean_ranks) == ranked and len(ranking.complete) == (datasets if ranked else 10)
     assert ("without mine (results on fewer than half of the datasets)" in ranking.title) != ranked
 
 
-def test_rankings_are_restored_from_their_tables(tmp_path):
-    rankings = statistics.rank_all(synthetic_runs(seeds=2, ks=(2, 5)))
+def test_rankings_are_restored_from_their_tables(runs, tmp_path):
+    rankings = statistics.rank_all(runs)
     for name, frame in statistics.to_tables(rankings).items():
         write_csv(tmp_path / f"{name}.csv", frame)
     read = statistics.from_tables(*(read_lines(tmp_path / f"{name}.csv") for name in statistics.TABLES))
@@ -270,9 +271,7 @@ def test_rankings_are_restored_from_their_tables(tmp_path):
         assert restored.incomplete == original.incomplete
 
 
-def test_the_samples_are_the_rankings_and_the_best_runs():
-    runs = synthetic_runs(seeds=2, ks=(2, 5))
-    samples = paired.samples(runs, statistics.rank_all(runs))
+def test_the_samples_are_the_rankings_and_the_best_runs(runs, samples):
     assert list(samples) == ["matchers", "matchers_with_controls", "all_methods", "pseudo_replication", "best_runs"]
     best = samples["best_runs"]
     assert list(best.columns) == list(selection.METHODS) and len(best) == 10
@@ -289,9 +288,7 @@ def test_the_samples_are_the_rankings_and_the_best_runs():
     assert "in favour of FRAC (fair)" in text
 
 
-def test_the_planned_comparisons_are_corrected_as_a_family_of_their_own():
-    runs = synthetic_runs(seeds=2, ks=(2, 5))
-    samples = paired.samples(runs, statistics.rank_all(runs))
+def test_the_planned_comparisons_are_corrected_as_a_family_of_their_own(samples):
     tests = paired.wilcoxon(samples)
     planned = tests[tests["ranking"] == "planned"]
     named = [{first, second} for _, first, second in paired.PLANNED_COMPARISONS]
@@ -306,16 +303,16 @@ def test_the_planned_comparisons_are_corrected_as_a_family_of_their_own():
     assert paired.smallest_possible_p(10, 6) < statistics.ALPHA < paired.smallest_possible_p(10, 9 * 8 // 2)
 
 
-def test_without_runs_of_frac_nothing_is_compared_with_it():
-    runs = synthetic_runs(seeds=1, ks=(5,)).query("method == 'Clusterlets'")
+def test_without_runs_of_frac_nothing_is_compared_with_it(runs):
+    runs = runs.query("method == 'Clusterlets'")
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests = paired.wilcoxon(samples)
     assert "best_runs" not in set(tests["ranking"])
     assert "Not computed" in paired.to_markdown(tests, paired.intervals(samples), bayes.signed_ranks(samples))
 
 
-def test_one_dataset_gives_neither_significance_nor_an_interval():
-    runs = synthetic_runs(("pima",), seeds=1, ks=(5,))
+def test_one_dataset_gives_neither_significance_nor_an_interval(runs):
+    runs = runs.query("dataset == 'pima' and k == 5 and seed == 0")
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests, intervals = paired.wilcoxon(samples), paired.intervals(samples)
     assert (tests["p_value"] == 1).all() and intervals["low"].isna().all()

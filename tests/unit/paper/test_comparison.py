@@ -4,7 +4,7 @@ from datetime import date
 
 import pandas as pd
 import pytest
-from synthetic_runs import PAPER_WITHOUT_NBFI, compared_runs, some_runs, synthetic_runs
+from synthetic_runs import compared_runs, some_runs, synthetic_runs
 
 from clusterlets.paper import comparison, reported
 
@@ -20,15 +20,16 @@ def cell(compared: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Seri
     return pd.Series(match)
 
 
+def fits(compared: pd.DataFrame, entry: dict) -> pd.Series:
+    """Which cells an entry is about: values, or lists of them, by column."""
+    cells = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}
+    return compared[list(cells)].isin(cells).all(axis=1)
+
+
 def test_every_printed_number_has_a_row(compared):
-    printed = sum(
-        int(reported.table(name).drop(columns=key).notna().sum().sum())
-        for name, key in zip(
-            reported.TABLES,
-            (["matcher"], ["dataset"], ["dataset"], ["dataset", "method"], ["coefficient", "x", "y"]),
-            strict=True,
-        )
-    )
+    keys = (["matcher"], ["dataset"], ["dataset"], ["dataset", "method"], ["coefficient", "x", "y"])
+    printed_tables = [reported.table(name).drop(columns=key) for name, key in zip(reported.TABLES, keys, strict=True)]
+    printed = sum(int(table.count().sum()) for table in printed_tables)
     second_reading = (compared["row"] + compared["quantity"]).str.contains("centroid_silhouette")
     assert (~second_reading).sum() == printed and second_reading.sum() == 6 + 2
     assert not compared.duplicated(["table", "row", "quantity"]).any()
@@ -94,9 +95,8 @@ def test_averages_need_more_than_half_of_the_papers_datasets(present, is_compara
 
 
 def test_missing_runs_are_given_as_the_reason():
-    few_runs = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=1, ks=(5,))
-    runs = few_runs.query("not method.str.startswith('FRAC') and matcher != 'C'")
-    compared = compared_runs(runs)
+    runs = synthetic_runs(seeds=1, ks=(5,))
+    compared = compared_runs(runs.query("not method.str.startswith('FRAC') and matcher != 'C'"))
     for table, row in (("table4", "pima FRAC"), ("table1", "C")):
         assert cell(compared, table, row, "cohesion")["reason"].startswith("No run of ours gives this value.")
         assert cell(compared, table, row, "cohesion")["verdict"] == "not comparable"
@@ -115,10 +115,7 @@ def test_without_the_papers_data_nothing_is_comparable():
 
 @pytest.mark.parametrize("entry", reported.explanations(), ids=lambda entry: "-".join(map(str, entry["cells"].values())))
 def test_every_explanation_fits_cells_and_is_given_only_to_those_that_differ(compared, entry):
-    fitting = compared[compared["counted"]]
-    for column, values in entry["cells"].items():
-        fitting = fitting[fitting[column].isin(values if isinstance(values, list) else [values])]
-    assert len(fitting)
+    assert (fits(compared, entry) & compared["counted"]).any()
     explained = compared["reason"].str.contains(entry["explanation"], regex=False)
     assert set(compared.loc[explained, "verdict"]) <= {"differs"}
 
@@ -131,11 +128,9 @@ def test_an_explanation_changes_no_verdict(monkeypatch, compared):
 def test_every_entry_of_not_comparable_fits_cells_and_gives_a_reason(compared):
     for entry in reported.not_comparable():
         assert set(entry) - {"of_code"} == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)
-        fits = pd.Series(True, index=compared.index)
-        for column, value in entry["cells"].items():
-            fits &= compared[column] == value
-        assert fits.any()
-        assert (compared.loc[fits & (compared["dataset"] != "nbfi"), "verdict"] == "not comparable").all()
+        assert fits(compared, entry).any()
+        present = compared[fits(compared, entry) & (compared["dataset"] != "nbfi")]
+        assert (present["verdict"] == "not comparable").all()
     assert cell(compared, "table4", "adult FRAC", "cohesion")["reason"].startswith("0.680 is below")
     assert cell(compared, "table2", "heloc", "cohesion")["verdict"] != "not comparable"
 

@@ -75,16 +75,10 @@ def test_table_4_shows_both_fracs_each_with_its_own_best():
 
 
 def test_table_5_agrees_with_correlations_by_hand():
-    # omega 0 1 2, cohesion 1 3 2, deviation 3 2 1: Pearson(s, omega) = .5, Spearman .5, Kendall 1/3; omega against
-    # deviation -1; the silhouette grows with omega.
-    runs = some_runs(
-        *(
-            {"matcher": "C", "omega": omega, "cohesion": cohesion, "deviation_mean": deviation, "centroid_silhouette": omega}
-            for omega, cohesion, deviation in ((0, 1, 3), (1, 3, 2), (2, 2, 1))
-        ),
-        {"matcher": "C", "status": "no_valid_partition", "omega": 9},
-    )
-    table = tables.correlations(runs.astype({"omega": float}))
+    # Pearson(s, omega) = .5, Spearman .5, Kendall 1/3; omega against deviation -1; the silhouette grows with omega.
+    runs = some_runs(*[{"matcher": "C"}] * 4).assign(omega=[0.0, 1, 2, 9], status=["ok"] * 3 + ["no_valid_partition"])
+    runs = runs.assign(cohesion=[1, 3, 2, 0.8], deviation_mean=[3, 2, 1, 0.1], centroid_silhouette=runs["omega"])
+    table = tables.correlations(runs)
     value = table.set_index(["coefficient", "x", "y"])["value"]
     assert value["pearson", "cohesion", "omega"] == pytest.approx(0.5)
     assert value["spearman", "cohesion", "omega"] == pytest.approx(0.5)

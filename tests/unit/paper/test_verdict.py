@@ -118,9 +118,8 @@ def test_every_alternative_is_a_different_dataset_or_method(runs):
     forecasts = best_runs.forecasts(runs)
     elsewhere, rivals = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"].alternatives
     assert len(elsewhere) == len(SMALL) - 1
-    assert len(rivals) == len(
-        ("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random")
-    )  # all runs of C are limit cases
+    # All runs of C are limit cases.
+    assert len(rivals) == len(("G-B", "D-PB", "B-PB", "G-D-PB", "FRAC (fair)", "k-means", "random"))
     own = forecasts["table4_frac_vs_clusterlets", "pima FRAC", "cohesion"].own
     assert not any(np.array_equal(own.atoms, other.atoms) for other in (*elsewhere, *rivals))
 
