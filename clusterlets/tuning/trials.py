@@ -17,6 +17,7 @@ from clusterlets.estimators import ClusterletClustering, MethodClustering, fairn
 from clusterlets.grid.artifacts import OK, TIMEOUT, UNSUPPORTED
 from clusterlets.grid.cells import combinations, in_words
 from clusterlets.grid.fitting import Fit, Limits, fits
+from clusterlets.parameters import SHARES
 from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement
 
 #: Status of a configuration for which no time was left.
@@ -106,7 +107,8 @@ def candidates(names: Sequence[str], task: Task) -> list[Candidate]:
     for name in sorted(set(names) - {LIMITED, REFERENCE}, key=lambda name: (seconds[name], name)):
         parameters = methods.get(name).parameters
         grid = {key: values for key, values in methods.get(name).grid().items() if parameters[key].trades_fairness}
-        points = list(combinations({"delta": [delta]} if "delta" in parameters else grid))
+        proportional = {key: [delta] for key, parameter in parameters.items() if parameter.bound is SHARES}
+        points = list(combinations(proportional or grid))
         others += [Candidate(name, points[position]) for position in spread_positions(len(points))]
     plan = [*limited[:1], Candidate(REFERENCE, {}), *limited[1:], *others]
     return [_with_size(candidate, task.min_cluster_size) for candidate in plan]
