@@ -117,7 +117,7 @@ def _sum_of_disjoint(needs, least) -> int:
     return total
 
 
-def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int, only_proportional: bool):
+def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int) -> np.ndarray:
     """As :func:`whole_counts`, for a whole table: by search, in the table's exact proportions, or by dynamic programming.
 
     Raises
@@ -129,6 +129,10 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged into the whole table
         raise NoClusteringError(INFEASIBLE, _too_many(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
+    # A row that the totals meet with equality, every cluster does: their excesses are at most 0 and add up to 0. If such rows
+    # span all but one dimension, the table's own proportions are all that is left.
+    tight = rows[products(rows, totals) == 0]
+    only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
     if counts is None:
         counts = proportional_counts(wanted, totals, least_size)
@@ -151,6 +155,22 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     if largest_number < k:
         raise NoClusteringError(INFEASIBLE, _too_many(k, largest_number))
     return _fitted_cells(cells, wanted, totals, rows, slack, least_sizes)
+
+
+def _rank(rows: list[list[int]]) -> int:
+    """Rank of a small matrix of whole numbers, exactly."""
+    rank, rows = 0, [list(row) for row in rows]
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((row for row in rows[rank:] if row[column]), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        rows.insert(rank, pivot)
+        for index in range(rank + 1, len(rows)):
+            row = rows[index]
+            rows[index] = [a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)]
+        rank += 1
+    return rank
 
 
 def _too_many(k: int, largest: int) -> str:

@@ -177,6 +177,11 @@ def rows_within_shares(
     return assignment_rows(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)
 
 
+def violation_units(rows: np.ndarray) -> np.ndarray:
+    """By how much one instance can change each row (R,) of limits: rows divided by these have violations in instances."""
+    return rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
+
+
 def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
     """``rows @ counts``, summed in a fixed order: (R, K) and (K, k), or (K,)."""
     if counts.ndim == 1:

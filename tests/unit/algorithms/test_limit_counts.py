@@ -94,12 +94,12 @@ def test_counts_are_feasible_or_proved_not_to_exist(totals, limit, k, least_size
     assert not number or (np.sum(cells, axis=0) == totals).all()
     assert number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
     if number >= k:
-        counts = feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
+        counts = feasible_counts(wanted, totals, rows, least_size)
         assert (counts >= 0).all() and (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
         assert counts.shape == (len(totals), k) and (rows @ counts <= 0).all()
     else:
         with pytest.raises(NoClusteringError) as error:
-            feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
+            feasible_counts(wanted, totals, rows, least_size)
         assert error.value.status == "infeasible" and (str(number) in str(error.value) or number == 0)
 
 
