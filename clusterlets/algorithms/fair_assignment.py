@@ -1,6 +1,6 @@
 """The cheapest assignment of instances to given centres under bounds on the shares of the groups.
 
-With p the share of group h in a cluster and r its share in the table, the bounds are those of bounded representation:
+With p the share of group h in a cluster and r its share in the table, the bounds are, as in bounded representation,
 r (1 - delta) <= p <= r / (1 - delta), up to whole instances: a cluster of m instances holds from floor(m r (1 - delta)) to
 ceil(m r / (1 - delta)) of the group (Bera et al. 2019; Bercea et al. 2019).
 
@@ -51,7 +51,7 @@ def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarr
 def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
-    The balance is the count of the rarer group over that of the other, whichever is rarer there (Chierichetti et al. 2017).
+    The balance is the smaller of the two groups' counts over the larger (Chierichetti et al. 2017).
     Unlike the bounds of :func:`share_bounds`, these let a cluster hold more of a rare group than the table does.
     """
     counts = np.bincount(groups)
@@ -123,7 +123,7 @@ def fair_assignment(
 
     Notes
     -----
-    O(n k) time per step of the dual, and that of the transports and moves.
+    O(n k) time per step of the dual, plus the transports and moves.
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:

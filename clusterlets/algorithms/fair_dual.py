@@ -1,18 +1,18 @@
-"""Prices that lead every instance to a cluster such that the shares of the groups keep their bounds.
+"""The dual of fair assignment at given centres: prices of the clusters at which the groups' shares keep their bounds.
 
-The linear program of fair assignment at given centres: each instance goes to one cluster or is split over several, and in
-every cluster the counts m of the groups meet ``constraints @ m <= slack``. Its dual has a multiplier of at least 0 for each
-constraint and cluster. The multipliers give every group a price in every cluster, and each instance takes the cluster where
-cost plus price is least. The value of the dual is then a lower bound on the cost of every assignment that meets them.
+In the linear program of fair assignment, each instance goes to one cluster or is split over several, and in every cluster the
+counts m of the groups meet ``constraints @ m <= slack``. Its dual has a multiplier of at least 0 for each constraint and
+cluster. The multipliers give every group a price in every cluster, and each instance takes the cluster with the least sum of
+cost and price. The value of the dual is then a lower bound on the cost of every assignment that meets the constraints.
 
 The minimum over clusters is smoothed at falling temperatures, and at each of them Newton steps within a trust region raise
 the dual. All of it is sums, products and roots in a fixed order: every processor gives the same bytes.
 
-:func:`solve_dual` looks at every cluster for each instance. :func:`solve_sparse_dual` looks at the few that matter: at a low
-temperature nearly every instance belongs to one cluster, whatever the multipliers do within a search. So the instances are
+:func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the clusters that matter. At a
+low temperature nearly every instance belongs to one cluster, whatever the multipliers do within a search. So the instances are
 split first: one with a single near cluster only adds to the counts, and for the others only the near clusters are evaluated. A
 cluster is near if its cost plus price is within some temperatures of the least; once prices have moved too far, the instances
-are split again. The bound stays exact. Both are in one file because Numba notices changes of a kernel in its own file only.
+are split again. The bound stays exact.
 """
 
 from collections.abc import Sequence
@@ -89,8 +89,8 @@ def solve_dual(
     constraints : float array (R, K)
     slack : float
     multipliers : float array (R, k), optional
-        Start of the search: those of nearby centres need only the last temperature. Where they are not near enough, the
-        search starts from nothing.
+        Start of the search: multipliers of nearby centres need only the last temperature. If the result misses a constraint
+        by too much, the search starts again from 0.
     last_temperature : float
         The last of ``TEMPERATURES`` to use.
 
@@ -144,8 +144,8 @@ def solve_sparse_dual(
 def _maximise(
     costs, weights, groups, n_groups, constraints, slack, lowest, multipliers, temperatures, tolerance, is_sparse
 ) -> FairDual:
-    """The solution at the last temperature, by way of the others; ``multipliers`` (R, k), where it starts, are overwritten."""
-    # Temperatures are multiples of the mean cost of a nearest cluster.
+    """The solution after one temperature after the other, from ``multipliers`` (R, k), which are overwritten."""
+    # The unit of temperatures is the mean cost of a nearest cluster.
     least, mean = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
     unit = (least if least > _ROUNDING * mean else mean) or 1.0
     counts, prices = np.empty((n_groups, costs.shape[1])), np.empty((n_groups, costs.shape[1]))
@@ -262,7 +262,7 @@ def _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient,
 
 @inner
 def _copy(source, target):
-    """The same as ``target[:] = source``, which Numba takes seconds to compile, as it does operations on whole rows."""
+    """``target[:] = source``; Numba would take seconds to compile that."""
     for row in range(source.shape[0]):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -478,7 +478,7 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
         for i in range(size):
             parts[i] = values[first + i] + prices[group, clusters[first + i]]
             least = min(least, parts[i])
-        for i in range(size):  # a loop of its own, so that the compiler vectorises it
+        for i in range(size):  # a separate loop, which the compiler can vectorise
             parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
         total = 0.0
         for i in range(size):

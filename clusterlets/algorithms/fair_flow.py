@@ -1,10 +1,10 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
-The alternation is that of k-means; its assignment is the cheapest one within bounds on the shares of the groups
-(:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from the centres of fractional rounds on a coreset
-(:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in Lloyd's
-rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios of
-counts and not shares.
+Rounds alternate as in k-means, but the assignment is the cheapest one within bounds on the shares of the groups
+(:mod:`clusterlets.algorithms.fair_assignment`). They start from the centres of fractional rounds, for a large table on a
+coreset (:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in
+Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios
+of counts and not shares.
 """
 
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def fair_flow(
 
     Notes
     -----
-    O(n k d) time per round for the distances, and that of the assignment; O(n k) memory.
+    O(n k d) time per round for the distances, plus the assignment; O(n k) memory.
     """
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)

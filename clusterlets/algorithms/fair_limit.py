@@ -40,7 +40,7 @@ _PROMISING = 1.03  # a swap whose bound is at most so many times the present one
 _ALIKE = 1e-4  # starts whose bounds differ by at most this fraction count as one
 _MIN_GAIN = 1e-4  # a round that lowers the cost by less than this fraction of it is idle
 _PATIENCE, _MAX_ROUNDS = 2, 60  # idle rounds in a row after which the rounds on the table end, and rounds in all
-_MAX_GAP = 0.01  # a dual with given multipliers and a larger gap has not converged, and starts again without them
+_MAX_GAP = 0.01  # above it, a dual that started from given multipliers starts again without them
 _TABLE_STARTS = ((3_000, 5), (12_000, 2))  # up to so many rows, so many starts go on to the table; else one
 _MAX_POLISHED, _MAX_SWEEPS = 8_000, 2  # rows up to which the result is polished, and sweeps (time grows with the rows' square)
 
@@ -232,7 +232,7 @@ class _Search:
         return feasible_counts(wanted, self._totals, self._rows, self._least_size)
 
     def _assign(self, centres: np.ndarray, multipliers: np.ndarray | None):
-        """Labels, the gap of their cost to that of the cheapest fractional assignment, and multipliers."""
+        """Labels, the gap between their cost and the bound on all fractional assignments, and multipliers."""
         costs, n = distances_to_centres(self._X, centres, self._k), len(self._X)
         for is_warm in (True, False) if multipliers is not None else (False,):
             dual = self._table_dual(costs, multipliers if is_warm else None, _WARM_TABLE if is_warm else _COLD_TABLE)

@@ -29,7 +29,7 @@ def assign_new(
 
     Notes
     -----
-    O(n k) time per step of the dual, and that of the transports. Labels are the cheapest with their counts, and the counts are
+    O(n k) time per step of the dual, plus the transports. Labels are the cheapest with their counts, and the counts are
     near the cheapest fractional ones: of 600 batches of seven rows, the labels of 95 % were the cheapest of all.
     """
     n_groups = len(composition)
