@@ -18,6 +18,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
+from clusterlets.algorithms.limit_counts import rounded_to
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
@@ -168,14 +169,10 @@ def whole_counts(
     instances. The sizes of clusters are the given ones, rounded by largest remainders and at least the least size; such counts
     always exist, as the table's own shares lie within the bounds.
     """
-    target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
-    n, k = int(totals.sum()), counts.shape[1]
-    n_free = n - k * min_cluster_size  # every cluster gets its least size first
-    above = np.maximum(target_sizes - min_cluster_size, 0)
-    above = above * (n_free / above.sum()) if above.sum() > 0 else np.full(k, n_free / k)
-    sizes = min_cluster_size + np.floor(above + 1e-9).astype(np.int64)
-    order = np.argsort(-(above - (sizes - min_cluster_size)).round(9), kind="stable")
-    sizes[order[: n - int(sizes.sum())]] += 1
+    k = counts.shape[1]
+    # Every cluster gets its least size first.
+    above = np.maximum(counts.sum(axis=0) - min_cluster_size, 0)
+    sizes = min_cluster_size + rounded_to(above[None, :], np.array([totals.sum() - k * min_cluster_size]))[0]
     strict_least, strict_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
     loose_least, loose_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
     can_be_strict = (strict_least <= strict_most).all(axis=0)

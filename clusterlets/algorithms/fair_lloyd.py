@@ -46,10 +46,8 @@ class FairLloydResult:
         m = min(k, distinct rows). They are not the means of the clusters.
     social_cost : float
         Largest mean squared distance of a group's rows to their nearest centres.
-    bound : float
-        Lower bound on the social cost of all centres, for the clusters of the last round only.
     gap : float
-        How far the centres of the last round may lie above ``bound``, as a fraction of their social cost for its clusters.
+        How far the social cost may be above the least one for the clusters of the last round, as a fraction of it.
     n_iter : int
         Rounds.
     """
@@ -57,7 +55,6 @@ class FairLloydResult:
     labels: np.ndarray
     centres: np.ndarray
     social_cost: float
-    bound: float
     gap: float
     n_iter: int
 
@@ -82,11 +79,11 @@ def fair_lloyd(
         n_iter += 1
         labels, centres = _fill_empty_clusters(labels, distances, X, centres)
         optimum = fair_centres(X, groups, labels, centres)
-        centres, bound, gap = optimum.centres, optimum.bound, optimum.gap
+        centres = optimum.centres
         labels, distances = _nearest(tiles, centres, len(X))
         former_cost, cost = cost, _social_cost(distances, groups)
         settled = former_cost - cost <= tol * former_cost
-    return FairLloydResult(labels, centres, cost, bound, gap, n_iter)
+    return FairLloydResult(labels, centres, cost, optimum.gap, n_iter)
 
 
 class FairCentres:

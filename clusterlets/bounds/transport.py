@@ -168,7 +168,7 @@ def transport_bounds(
         return transport_bounds(columns, rows, column_intervals, row_intervals)
     problems = list(zip(row_intervals, column_intervals, strict=True))
     bounds = np.zeros(len(problems))
-    dual = _Dual(rows, columns)
+    dual = _Dual(_Points(rows), _Points(columns))
     v, last_value = np.zeros(len(columns)), 0.0
     for intervals in problems:
         if intervals[0][0] == intervals[1][0] == 0:  # no mass has to be moved
@@ -206,8 +206,8 @@ def _best_shift(u: np.ndarray, v: np.ndarray, intervals: Intervals) -> tuple[flo
 
 def _first_potentials(whole: "_Dual", intervals: Intervals) -> tuple[np.ndarray, float]:
     """Potentials of the columns, from ever more points of both sets, and the unit of the temperatures."""
-    strides = [stride for stride in _STRIDES if len(whole.columns) >= _MIN_COLUMNS * stride]
-    levels = [*(whole.thin_out(stride) for stride in strides), whole]
+    strides = [stride for stride in _STRIDES if len(whole.columns.rows) >= _MIN_COLUMNS * stride]
+    levels = [*(_Dual(whole.rows.thin_out(stride), whole.columns.thin_out(stride)) for stride in strides), whole]
     v, scale = levels[0].anneal(intervals)
     for level, larger in pairwise(levels):
         v = level.extend(v, larger.columns, _COOL * scale)
@@ -216,25 +216,30 @@ def _first_potentials(whole: "_Dual", intervals: Intervals) -> tuple[np.ndarray,
     return v, scale
 
 
+class _Points:
+    """Points (n, d) of one side of a transport, each of which stands for ``weight`` points."""
+
+    def __init__(self, rows: np.ndarray, weight: float = 1.0):
+        self.rows, self.weight = np.ascontiguousarray(rows), weight
+        self.norms, self.tiles = np.square(self.rows).sum(axis=1), tiles_of(self.rows)
+
+    def thin_out(self, stride: int) -> "_Points":
+        """Every ``stride``-th point."""
+        rows = self.rows[::stride]
+        return _Points(rows, len(self.rows) / len(rows))
+
+
 class _Dual:
-    """The dual of transport between rows (m, d) and columns (n, d), which may stand for several points each."""
+    """The dual of transport between the points of rows and of columns."""
 
-    def __init__(self, rows: np.ndarray, columns: np.ndarray, row_weight: float = 1.0, column_weight: float = 1.0):
-        self.rows, self.columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
-        self.row_weight, self.column_weight = row_weight, column_weight
-        self.row_norms, self.column_norms = np.square(self.rows).sum(axis=1), np.square(self.columns).sum(axis=1)
-        self.row_tiles, self.column_tiles = tiles_of(self.rows), tiles_of(self.columns)
-
-    def thin_out(self, stride: int) -> "_Dual":
-        """The dual for every ``stride``-th row and column."""
-        rows, columns = self.rows[::stride], self.columns[::stride]
-        return _Dual(rows, columns, len(self.rows) / len(rows), len(self.columns) / len(columns))
+    def __init__(self, rows: _Points, columns: _Points):
+        self.rows, self.columns = rows, columns
 
     def anneal(self, intervals: Intervals) -> tuple[np.ndarray, float]:
         """Potentials from 0 at falling temperatures, as those of outliers are large, and the dual's value per unit of mass."""
-        v, scale = np.zeros(len(self.columns)), 0.0
-        mass = len(self.rows) * self.row_weight * intervals[0][1]
-        largest = float(self.row_norms.max() + self.column_norms.max()) or 1.0
+        v, scale = np.zeros(len(self.columns.rows)), 0.0
+        mass = len(self.rows.rows) * self.rows.weight * intervals[0][1]
+        largest = float(self.rows.norms.max() + self.columns.norms.max()) or 1.0
         temperature = largest
         while temperature > max(_COOL * scale, _COLDEST * largest):
             v, value = self.improve(v, intervals, temperature, _STEPS)
@@ -249,7 +254,7 @@ class _Dual:
         turns: list[np.ndarray] = []
         n_left = steps - 1
         while n_left > 0:
-            direction = _direction(gradient, moves, turns, temperature / (intervals[1][1] * self.column_weight))
+            direction = _direction(gradient, moves, turns, temperature / (intervals[1][1] * self.columns.weight))
             slope, length, gain = float((gradient * direction).sum()), 1.0, -1.0
             while n_left > 0 and slope > 0:
                 trial_value, trial_gradient = self._evaluate_smoothed(v + length * direction, intervals, temperature)
@@ -267,29 +272,26 @@ class _Dual:
 
     def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Potentials that satisfy all constraints despite rounding; no single one can be raised by more than rounding."""
-        u = _minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
-        v = _minima(self.columns, self.column_norms, self.row_tiles, self.row_norms - u)
-        largest = self.row_norms.max() + self.column_norms.max() + np.abs(u).max() + np.abs(v).max()
-        return u, v - 4e-16 * (self.rows.shape[1] + 8) * largest
+        u = _minima(self.rows, self.columns, v)
+        v = _minima(self.columns, self.rows, u)
+        largest = self.rows.norms.max() + self.columns.norms.max() + np.abs(u).max() + np.abs(v).max()
+        return u, v - 4e-16 * (self.rows.rows.shape[1] + 8) * largest
 
     def shift(self, v: np.ndarray, intervals: Intervals) -> tuple[np.ndarray, float]:
         """The potentials shifted to suit other intervals, and the dual's value there."""
-        u = _minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
-        amount, value = _best_shift(u, v, intervals)
+        amount, value = _best_shift(_minima(self.rows, self.columns, v), v, intervals)
         return v - amount, value
 
-    def extend(self, v: np.ndarray, columns: np.ndarray, temperature: float) -> np.ndarray:
+    def extend(self, v: np.ndarray, columns: _Points, temperature: float) -> np.ndarray:
         """Potentials of other columns, by the smoothed constraints with these rows."""
-        u, _ = _soft_minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature)
-        return _soft_minima(columns, np.square(columns).sum(axis=1), self.row_tiles, self.row_norms - u, temperature)[0]
+        u, _ = _soft_minima(self.rows, self.columns, v, temperature)
+        return _soft_minima(columns, self.rows, u, temperature)[0]
 
     def _evaluate_smoothed(self, v: np.ndarray, intervals: Intervals, temperature: float) -> tuple[float, np.ndarray]:
         """Value and gradient: minima are soft, and the kinks at 0 are rounded off."""
-        low, high = (mass * self.row_weight for mass in intervals[0])
-        column_low, column_high = (mass * self.column_weight for mass in intervals[1])
-        u, masses = _soft_minima(
-            self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature, low, high, temperature
-        )
+        low, high = (mass * self.rows.weight for mass in intervals[0])
+        column_low, column_high = (mass * self.columns.weight for mass in intervals[1])
+        u, masses = _soft_minima(self.rows, self.columns, v, temperature, low, high, temperature)
         row_values, _ = _smooth_hinge(u, low, high, temperature)
         column_values, slopes = _smooth_hinge(v, column_low, column_high, temperature)
         return float(row_values.sum() + column_values.sum()), slopes - masses
@@ -318,36 +320,36 @@ def _smooth_hinge(x: np.ndarray, low: float, high: float, width: float) -> tuple
 # ---- passes over all pairs --------------------------------------------------------------------------------------------
 
 
-def _padded(offsets: np.ndarray, n_tiles: int) -> np.ndarray:
-    """Offsets of the columns (T, LANES); where there is no column, infinite, so that it is never the least."""
-    padded = np.full(n_tiles * _LANES, np.inf)
-    padded[: len(offsets)] = offsets
-    return padded.reshape(n_tiles, _LANES)
+def _offsets(columns: _Points, potentials: np.ndarray) -> np.ndarray:
+    """The columns' norms less potentials (T, LANES); where there is no column, infinite, so that it is never the least."""
+    padded = np.full(len(columns.tiles) * _LANES, np.inf)
+    padded[: len(potentials)] = columns.norms - potentials
+    return padded.reshape(-1, _LANES)
 
 
-def _minima(rows: np.ndarray, norms: np.ndarray, tiles: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """For each row, the least squared distance to a column less its potential; offsets are columns' norms less potentials."""
-    least = np.empty(len(rows))
-    _min_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), least)
-    return norms + least
+def _minima(rows: _Points, columns: _Points, potentials: np.ndarray) -> np.ndarray:
+    """For each row, the least squared distance to a column less the potential of that column."""
+    least = np.empty(len(rows.rows))
+    _min_pass(-2.0 * rows.rows, columns.tiles, _offsets(columns, potentials), least)
+    return rows.norms + least
 
 
 def _soft_minima(
-    rows: np.ndarray,
-    norms: np.ndarray,
-    tiles: np.ndarray,
-    offsets: np.ndarray,
+    rows: _Points,
+    columns: _Points,
+    potentials: np.ndarray,
     temperature: float,
     low: float = 1.0,
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`_minima`, softened, and the mass of each column: each row gives in total its slope of :func:`_smooth_hinge`."""
-    minima, masses = np.empty(len(rows)), np.empty((len(tiles), _LANES))
+    minima, masses = np.empty(len(rows.rows)), np.empty((len(columns.tiles), _LANES))
     _soft_pass(
-        -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, masses
+        *(-2.0 * rows.rows, rows.norms, columns.tiles, _offsets(columns, potentials), temperature, len(potentials)),
+        *(low, high, width, minima, masses),
     )
-    return minima, masses.ravel()[: len(offsets)]
+    return minima, masses.ravel()[: len(potentials)]
 
 
 @inner
