@@ -71,8 +71,10 @@ def test_a_bound_on_the_balance_is_kept_at_nearly_the_least_cost(seed):
         ([0, 1, 0, 0], {"balance": 0.34}, "from 0 to the table's own, 0.333333, not 0.34"),
         ([0, 1, 0, 1], {"balance": -0.1}, "from 0 to the table's own, 1, not -0.1"),
         ([0, 1, 0, 1], {"balance": float("nan")}, "not nan"),
-        *(([0, 1, 0, 1], {"delta": delta}, f"delta must be at least 0 and below 1, not {delta}") for delta in (-0.1, 1.0, 2)),
-        *(([0, 1, 0, 1], {"delta": float(delta)}, f"delta must be .*, not {delta}") for delta in ("nan", "inf")),
+        *(
+            ([0, 1, 0, 1], {"delta": delta}, "delta must be at least 0 and below 1, not")
+            for delta in (-0.1, 1.0, 2, np.nan, np.inf)
+        ),
         ([0, 1, 0, 1], {"max_deviation": 1.1}, "max_deviation must be from 0 to 1, not 1.1"),
     ],
 )
