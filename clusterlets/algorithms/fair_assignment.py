@@ -165,8 +165,8 @@ def whole_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Whole counts (K, k) near given ones, with the totals of the groups, and which clusters keep the bounds strictly.
 
-    With ``strict`` as many clusters as possible keep them strictly; the others, and without it all, keep them up to whole
-    instances. The sizes of clusters are the given ones, rounded by largest remainders and at least the least size; such counts
+    With ``strict``, as many clusters as possible keep the bounds strictly. All others keep them up to whole instances.
+    The sizes of clusters are the given ones, rounded by largest remainders and at least the least size; such counts
     always exist, as the table's own shares lie within the bounds.
     """
     k = counts.shape[1]

@@ -34,7 +34,7 @@ _MAX_MISSED_FRACTION = 1e-3  # ... or this fraction of all instances if that is 
 _ROUNDING = 1e-20  # as a fraction of the mean cost: less is rounding of a distance of 0
 _MAX_DAMPING = 1e12
 _LN2 = 0.6931471805599453
-_REACH = 18.0  # temperatures: a cluster beyond has less than 2e-8 of the instance
+_REACH = 18.0  # temperatures beyond which a cluster has less than 2e-8 of the instance
 _MARGIN = 6.0  # temperatures by which prices may move before the instances are split again
 
 

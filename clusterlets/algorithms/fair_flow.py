@@ -96,7 +96,7 @@ def fair_flow(
 def draw_sample(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows on which to place centres, and their weights: a coreset of a large table, all rows of others."""
+    """Rows on which to place centres, and their weights: a coreset of a large table, or all rows."""
     size = max(_SAMPLE, 100 * n_clusters)
     if len(X) < 1.5 * size:
         return np.arange(len(X)), np.ones(len(X))

@@ -34,7 +34,7 @@ from clusterlets.errors import NoClusteringError
 _COLD, _WARM, _COLD_TABLE, _WARM_TABLE = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
 _ROUGH, _EXACT = 1e-3, 2e-4  # fraction of the instances by which limits may be missed, on the sample and on the table
 _TRIAL_ROUNDS = 2  # of each start
-_MAX_SWAPS, _MAX_FAILURES = 6, 2  # times n_init: trials of another centre, and failures in a row (k always end the trials)
+_MAX_SWAPS, _MAX_FAILURES = 6, 2  # times n_init: trials of another centre, and failures in a row, at most k
 _SWAP_ROUNDS = 3  # of each swap
 _PROMISING = 1.03  # a swap whose bound is at most so many times the present one gets more rounds
 _ALIKE = 1e-4  # starts whose bounds differ by at most this fraction count as one

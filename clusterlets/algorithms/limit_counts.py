@@ -129,8 +129,8 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged into the whole table
         raise NoClusteringError(INFEASIBLE, _too_many(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
-    # A row that the totals meet with equality, every cluster does: their excesses are at most 0 and add up to 0. If such rows
-    # span all but one dimension, the table's own proportions are all that is left.
+    # If the totals meet a limit with equality, so does every cluster: their values are at most 0 and add up to 0. If such rows
+    # span all but one dimension, only the table's own proportions are left.
     tight = rows[products(rows, totals) == 0]
     only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)

@@ -18,7 +18,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def exact(number: float | str | Fraction) -> Fraction:
-    """The number that is meant: a float means its shortest decimal, so that .03 is 3/100, though in binary it is less."""
+    """The exact number: a float means its shortest decimal, so that .03 is 3/100, though its binary value is less."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 

@@ -206,7 +206,7 @@ def _best_shift(u: np.ndarray, v: np.ndarray, intervals: Intervals) -> tuple[flo
 
 def _first_potentials(whole: "_Dual", intervals: Intervals) -> tuple[np.ndarray, float]:
     """Potentials of the columns, from ever more points of both sets, and the unit of the temperatures."""
-    strides = [stride for stride in _STRIDES if len(whole.columns.rows) >= _MIN_COLUMNS * stride]
+    strides = [stride for stride in _STRIDES if len(whole.columns.points) >= _MIN_COLUMNS * stride]
     levels = [*(_Dual(whole.rows.thin_out(stride), whole.columns.thin_out(stride)) for stride in strides), whole]
     v, scale = levels[0].anneal(intervals)
     for level, larger in pairwise(levels):
@@ -219,14 +219,14 @@ def _first_potentials(whole: "_Dual", intervals: Intervals) -> tuple[np.ndarray,
 class _Points:
     """Points (n, d) of one side of a transport, each of which stands for ``weight`` points."""
 
-    def __init__(self, rows: np.ndarray, weight: float = 1.0):
-        self.rows, self.weight = np.ascontiguousarray(rows), weight
-        self.norms, self.tiles = np.square(self.rows).sum(axis=1), tiles_of(self.rows)
+    def __init__(self, points: np.ndarray, weight: float = 1.0):
+        self.points, self.weight = np.ascontiguousarray(points), weight
+        self.norms, self.tiles = np.square(self.points).sum(axis=1), tiles_of(self.points)
 
     def thin_out(self, stride: int) -> "_Points":
         """Every ``stride``-th point."""
-        rows = self.rows[::stride]
-        return _Points(rows, len(self.rows) / len(rows))
+        points = self.points[::stride]
+        return _Points(points, len(self.points) / len(points))
 
 
 class _Dual:
@@ -236,9 +236,9 @@ class _Dual:
         self.rows, self.columns = rows, columns
 
     def anneal(self, intervals: Intervals) -> tuple[np.ndarray, float]:
-        """Potentials from 0 at falling temperatures, as those of outliers are large, and the dual's value per unit of mass."""
-        v, scale = np.zeros(len(self.columns.rows)), 0.0
-        mass = len(self.rows.rows) * self.rows.weight * intervals[0][1]
+        """Potentials at falling temperatures, because outliers have large ones, and the dual's value per unit of mass."""
+        v, scale = np.zeros(len(self.columns.points)), 0.0
+        mass = len(self.rows.points) * self.rows.weight * intervals[0][1]
         largest = float(self.rows.norms.max() + self.columns.norms.max()) or 1.0
         temperature = largest
         while temperature > max(_COOL * scale, _COLDEST * largest):
@@ -275,7 +275,7 @@ class _Dual:
         u = _minima(self.rows, self.columns, v)
         v = _minima(self.columns, self.rows, u)
         largest = self.rows.norms.max() + self.columns.norms.max() + np.abs(u).max() + np.abs(v).max()
-        return u, v - 4e-16 * (self.rows.rows.shape[1] + 8) * largest
+        return u, v - 4e-16 * (self.rows.points.shape[1] + 8) * largest
 
     def shift(self, v: np.ndarray, intervals: Intervals) -> tuple[np.ndarray, float]:
         """The potentials shifted to suit other intervals, and the dual's value there."""
@@ -329,8 +329,8 @@ def _offsets(columns: _Points, potentials: np.ndarray) -> np.ndarray:
 
 def _minima(rows: _Points, columns: _Points, potentials: np.ndarray) -> np.ndarray:
     """For each row, the least squared distance to a column less the potential of that column."""
-    least = np.empty(len(rows.rows))
-    _min_pass(-2.0 * rows.rows, columns.tiles, _offsets(columns, potentials), least)
+    least = np.empty(len(rows.points))
+    _min_pass(-2.0 * rows.points, columns.tiles, _offsets(columns, potentials), least)
     return rows.norms + least
 
 
@@ -344,9 +344,9 @@ def _soft_minima(
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`_minima`, softened, and the mass of each column: each row gives in total its slope of :func:`_smooth_hinge`."""
-    minima, masses = np.empty(len(rows.rows)), np.empty((len(columns.tiles), _LANES))
+    minima, masses = np.empty(len(rows.points)), np.empty((len(columns.tiles), _LANES))
     _soft_pass(
-        *(-2.0 * rows.rows, rows.norms, columns.tiles, _offsets(columns, potentials), temperature, len(potentials)),
+        *(-2.0 * rows.points, rows.norms, columns.tiles, _offsets(columns, potentials), temperature, len(potentials)),
         *(low, high, width, minima, masses),
     )
     return minima, masses.ravel()[: len(potentials)]
