@@ -1,8 +1,8 @@
 """Cheaper whole counts of groups in clusters, by moves of one instance, or of two instances of different groups.
 
 If the labels of a group are the cheapest for its counts, they stay so when one more instance leaves a cluster for another along
-the cheapest path: through other clusters, each of which passes one on. The cost of such a move is exact. So is that of moving
-two groups at once, because only the bounds connect them.
+the cheapest path: through other clusters, each of which passes one on. The cost of such a move is exact, even if two groups
+move at once, because only the bounds connect groups.
 """
 
 import numpy as np
@@ -60,18 +60,18 @@ def move_counts(
 
 
 @compiled(
-    "int64(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean[::1],"
+    "void(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean[::1],"
     "int64)"
 )
 def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, least_size):
-    """Change labels and counts; returns the number of moves."""
+    """Change labels and counts."""
     n_groups, k = counts.shape
     least, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
     paths, hops = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
     stale = np.ones((n_groups, k), dtype=np.bool_)
     faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
-    for n_moves in range(max_moves):
+    for _ in range(max_moves):
         _refresh(costs, groups, labels, stale, least, movers)
         for group in range(n_groups):
             if stale[group].any():
@@ -81,7 +81,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
                 _count_faults(counts, low, high, strict[cluster], least_size, cluster, faults[cluster], totals[cluster])
         stale[:] = False
         if not _best_move(paths, faults, totals, move):
-            return n_moves
+            return
         for index in range(2):
             group, source, target = move[index]
             if group < 0:
@@ -94,7 +94,6 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
                 labels[movers[group, source, next_cluster]] = next_cluster
                 stale[group, source] = True
                 source = next_cluster
-    return max_moves
 
 
 @inner

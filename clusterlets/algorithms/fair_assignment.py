@@ -1,6 +1,6 @@
 """The cheapest assignment of instances to given centres under bounds on the shares of the groups.
 
-With p the share of group h in a cluster and r its share in the table, the bounds are those of bounded representation:
+With p the share of group h in a cluster and r its share in the table, the bounds are, as in bounded representation,
 r (1 - delta) <= p <= r / (1 - delta), up to whole instances: a cluster of m instances holds from floor(m r (1 - delta)) to
 ceil(m r / (1 - delta)) of the group (Bera et al. 2019; Bercea et al. 2019).
 
@@ -18,6 +18,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.count_moves import move_counts
 from clusterlets.algorithms.fair_dual import share_rows, solve_dual
+from clusterlets.algorithms.limit_counts import rounded_to
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
@@ -51,7 +52,7 @@ def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarr
 def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
     """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
-    The balance is the count of the rarer group over that of the other, whichever is rarer there (Chierichetti et al. 2017).
+    The balance is the smaller of the two groups' counts over the larger (Chierichetti et al. 2017).
     Unlike the bounds of :func:`share_bounds`, these let a cluster hold more of a rare group than the table does.
     """
     counts = np.bincount(groups)
@@ -123,7 +124,7 @@ def fair_assignment(
 
     Notes
     -----
-    O(n k) time per step of the dual, and that of the transports and moves.
+    O(n k) time per step of the dual, plus the transports and moves.
     """
     costs, groups = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(groups, dtype=np.int64)
     if costs.ndim != 2 or groups.shape != costs.shape[:1]:
@@ -164,18 +165,14 @@ def whole_counts(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Whole counts (K, k) near given ones, with the totals of the groups, and which clusters keep the bounds strictly.
 
-    With ``strict`` as many clusters as possible keep them strictly; the others, and without it all, keep them up to whole
-    instances. The sizes of clusters are the given ones, rounded by largest remainders and at least the least size; such counts
+    With ``strict``, as many clusters as possible keep the bounds strictly. All others keep them up to whole instances.
+    The sizes of clusters are the given ones, rounded by largest remainders and at least the least size; such counts
     always exist, as the table's own shares lie within the bounds.
     """
-    target_sizes = np.maximum(counts.sum(axis=0), 1e-9)
-    n, k = int(totals.sum()), counts.shape[1]
-    n_free = n - k * min_cluster_size  # every cluster gets its least size first
-    above = np.maximum(target_sizes - min_cluster_size, 0)
-    above = above * (n_free / above.sum()) if above.sum() > 0 else np.full(k, n_free / k)
-    sizes = min_cluster_size + np.floor(above + 1e-9).astype(np.int64)
-    order = np.argsort(-(above - (sizes - min_cluster_size)).round(9), kind="stable")
-    sizes[order[: n - int(sizes.sum())]] += 1
+    k = counts.shape[1]
+    # Every cluster gets its least size first.
+    above = np.maximum(counts.sum(axis=0) - min_cluster_size, 0)
+    sizes = min_cluster_size + rounded_to(above[None, :], np.array([totals.sum() - k * min_cluster_size]))[0]
     strict_least, strict_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
     loose_least, loose_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
     can_be_strict = (strict_least <= strict_most).all(axis=0)

@@ -1,22 +1,22 @@
-"""Prices that lead every instance to a cluster such that the shares of the groups keep their bounds.
+"""The dual of fair assignment at given centres: prices of the clusters at which the groups' shares keep their bounds.
 
-The linear program of fair assignment at given centres: each instance goes to one cluster or is split over several, and in
-every cluster the counts m of the groups meet ``constraints @ m <= slack``. Its dual has a multiplier of at least 0 for each
-constraint and cluster. The multipliers give every group a price in every cluster, and each instance takes the cluster where
-cost plus price is least. The value of the dual is then a lower bound on the cost of every assignment that meets them.
+In the linear program of fair assignment, each instance goes to one cluster or is split over several, and in every cluster the
+counts m of the groups meet ``constraints @ m <= slack``. Its dual has a multiplier of at least 0 for each constraint and
+cluster. The multipliers give every group a price in every cluster, and each instance takes the cluster with the least sum of
+cost and price. The value of the dual is then a lower bound on the cost of every assignment that meets the constraints.
 
 The minimum over clusters is smoothed at falling temperatures, and at each of them Newton steps within a trust region raise
 the dual. All of it is sums, products and roots in a fixed order: every processor gives the same bytes.
 
-:func:`solve_dual` looks at every cluster for each instance. :func:`solve_sparse_dual` looks at the few that matter: at a low
-temperature nearly every instance belongs to one cluster, whatever the multipliers do within a search. So the instances are
+:func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the clusters that matter. At a
+low temperature nearly every instance belongs to one cluster, whatever the multipliers do within a search. So the instances are
 split first: one with a single near cluster only adds to the counts, and for the others only the near clusters are evaluated. A
 cluster is near if its cost plus price is within some temperatures of the least; once prices have moved too far, the instances
-are split again. The bound stays exact. Both are in one file because Numba notices changes of a kernel in its own file only.
+are split again. The bound stays exact.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import frexp
 
 import numpy as np
@@ -34,7 +34,7 @@ _MAX_MISSED_FRACTION = 1e-3  # ... or this fraction of all instances if that is 
 _ROUNDING = 1e-20  # as a fraction of the mean cost: less is rounding of a distance of 0
 _MAX_DAMPING = 1e12
 _LN2 = 0.6931471805599453
-_REACH = 18.0  # temperatures: a cluster beyond has less than 2e-8 of the instance
+_REACH = 18.0  # temperatures beyond which a cluster has less than 2e-8 of the instance
 _MARGIN = 6.0  # temperatures by which prices may move before the instances are split again
 
 
@@ -89,8 +89,8 @@ def solve_dual(
     constraints : float array (R, K)
     slack : float
     multipliers : float array (R, k), optional
-        Start of the search: those of nearby centres need only the last temperature. Where they are not near enough, the
-        search starts from nothing.
+        Start of the search: multipliers of nearby centres need only the last temperature. If the result misses a constraint
+        by too much, the search starts again from 0.
     last_temperature : float
         The last of ``TEMPERATURES`` to use.
 
@@ -98,20 +98,19 @@ def solve_dual(
     -----
     O(n k + (R k)^3) time per step.
     """
-    k = costs.shape[1]
-    solution = np.zeros((len(constraints), k)) if multipliers is None else multipliers.copy()
-    counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
-    unit = _unit(costs, weights)
-    tolerance = min(_TOLERANCE, _TOLERANCE_FRACTION * float(weights.sum()))
-    bound = -np.inf
-    temperatures = TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
-    for temperature in temperatures if multipliers is None else temperatures[-1:]:
-        value = _ascend(costs, weights, groups, constraints, slack, temperature * unit, tolerance, solution, prices, counts)
-        bound = max(bound, value)
-    missed = float((constraints[:, :, None] * counts).sum(axis=1).max()) - slack
-    if multipliers is not None and missed > max(_MAX_MISSED, _MAX_MISSED_FRACTION * float(weights.sum())):
+    shape, n = (len(constraints), costs.shape[1]), float(weights.sum())
+    is_warm = multipliers is not None
+    solution = multipliers.copy() if multipliers is not None else np.zeros(shape)
+    temperatures = (last_temperature,) if is_warm else TEMPERATURES[: TEMPERATURES.index(last_temperature) + 1]
+    tolerance = min(_TOLERANCE, _TOLERANCE_FRACTION * n)
+    dual = _maximise(
+        *(costs, weights, groups, n_groups, constraints, np.full(shape, slack), np.zeros(len(constraints)), solution),
+        *(temperatures, tolerance, False),
+    )
+    missed = float((constraints[:, :, None] * dual.counts).sum(axis=1).max()) - slack
+    if is_warm and missed > max(_MAX_MISSED, _MAX_MISSED_FRACTION * n):
         return solve_dual(costs, weights, groups, n_groups, constraints, slack, None, last_temperature)
-    return FairDual(bound, solution, prices, counts, last_temperature * unit)
+    return dual
 
 
 def solve_sparse_dual(
@@ -126,26 +125,38 @@ def solve_sparse_dual(
     tolerance: float,
 ) -> FairDual:
     """As :func:`solve_dual`, with a slack (R, k), temperatures, and the instances by which a constraint may be missed."""
-    k = costs.shape[1]
-    solution = np.zeros((len(constraints), k)) if multipliers is None else multipliers.copy()
-    counts, prices = np.empty((n_groups, k)), np.empty((n_groups, k))
-    unit = _unit(costs, weights)
-    bound = -np.inf
+    solution = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
     # A constraint and its opposite are an equality. It gets one multiplier of either sign: two would chase each other.
     opposites = _opposites(constraints, slack)
     kept = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
     firsts, seconds = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
     lowest = np.where(np.isin(kept, firsts), -np.inf, 0.0)
     solution[firsts] -= solution[seconds]
-    constraints, slack, signed = np.ascontiguousarray(constraints[kept]), np.ascontiguousarray(slack[kept]), solution[kept]
+    dual = _maximise(
+        *(costs, weights, groups, n_groups, constraints[kept], slack[kept], lowest, solution[kept]),
+        *(temperatures, tolerance, True),
+    )
+    solution[kept] = dual.multipliers
+    solution[seconds] = np.maximum(0.0, -solution[firsts])
+    return replace(dual, multipliers=np.maximum(0.0, solution))
+
+
+def _maximise(
+    costs, weights, groups, n_groups, constraints, slack, lowest, multipliers, temperatures, tolerance, is_sparse
+) -> FairDual:
+    """The solution after one temperature after the other, from ``multipliers`` (R, k), which are overwritten."""
+    # The unit of temperatures is the mean cost of a nearest cluster.
+    least, mean = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
+    unit = (least if least > _ROUNDING * mean else mean) or 1.0
+    counts, prices = np.empty((n_groups, costs.shape[1])), np.empty((n_groups, costs.shape[1]))
+    bound = -np.inf
     for temperature in temperatures:
-        value = _ascend_sparse(
-            costs, weights, groups, constraints, slack, lowest, temperature * unit, tolerance, signed, prices, counts
+        value = _ascend(
+            *(costs, weights, groups, np.ascontiguousarray(constraints), np.ascontiguousarray(slack), lowest),
+            *(temperature * unit, tolerance, is_sparse, multipliers, prices, counts),
         )
         bound = max(bound, value)
-    solution[kept] = signed
-    solution[seconds] = np.maximum(0.0, -solution[firsts])
-    return FairDual(bound, np.maximum(0.0, solution), prices, counts, temperatures[-1] * unit)
+    return FairDual(bound, multipliers, prices, counts, temperatures[-1] * unit)
 
 
 def _opposites(constraints: np.ndarray, slack: np.ndarray) -> list[tuple[int, int]]:
@@ -156,12 +167,6 @@ def _opposites(constraints: np.ndarray, slack: np.ndarray) -> list[tuple[int, in
         if not any({first, second} & set(pair) for pair in pairs):
             pairs.append((first, second))
     return pairs
-
-
-def _unit(costs: np.ndarray, weights: np.ndarray) -> float:
-    """The mean cost of a nearest cluster, by which temperatures are measured."""
-    least, mean = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
-    return (least if least > _ROUNDING * mean else mean) or 1.0
 
 
 def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual) -> np.ndarray:
@@ -257,7 +262,7 @@ def _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient,
 
 @inner
 def _copy(source, target):
-    """The same as ``target[:] = source``, which Numba takes seconds to compile, as it does operations on whole rows."""
+    """``target[:] = source``; Numba would take seconds to compile that."""
     for row in range(source.shape[0]):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -307,23 +312,20 @@ def _exponentials(values, least, temperature):
         total = 1.0 - x / 11.0
         for power in (10.0, 9.0, 8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0):
             total = 1.0 - x / power * total
-        total *= total
-        total *= total
-        total *= total
-        total *= total
-        total *= total
-        values[index] = total * total
+        for _ in range(6):
+            total *= total
+        values[index] = total
 
 
 @njit  # a test calls it from Python
-def _log(x):
-    """log(x) of a positive number, in operations that every processor rounds alike."""
+def _log(x, n_terms):
+    """log(x) of a positive number, in operations that every processor rounds alike; ten terms leave less than 1e-16."""
     mantissa, exponent = frexp(x)
     if mantissa < 0.7071067811865476:
         mantissa, exponent = 2 * mantissa, exponent - 1
     s = (mantissa - 1) / (mantissa + 1)
     value, square = 0.0, s * s
-    for power in range(12, -1, -1):
+    for power in range(n_terms - 1, -1, -1):
         value = value * square + 2.0 / (2 * power + 1)
     return exponent * _LN2 + s * value
 
@@ -373,7 +375,7 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         total = 0.0
         for i in range(n_near):
             total += parts[i]
-        smoothing += weight * _log(total)
+        smoothing += weight * _log(total, 13)
         inverse, n_large = 1 / total, 0
         for i in range(n_near):
             part = parts[i] * inverse
@@ -390,58 +392,6 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
     return least_sum, temperature * smoothing
 
 
-@inner
-def _value(costs, weights, groups, constraints, slack, multipliers, temperature, prices, counts, curvature):
-    """The smoothed dual, and the exact one."""
-    prices[:] = 0.0
-    multiplier_sum = 0.0
-    for constraint in range(constraints.shape[0]):
-        for cluster in range(multipliers.shape[1]):
-            multiplier_sum += multipliers[constraint, cluster]
-            for group in range(constraints.shape[1]):
-                prices[group, cluster] += multipliers[constraint, cluster] * constraints[constraint, group]
-    least_sum, smoothing = _evaluate(costs, weights, groups, prices, temperature, counts, curvature)
-    exact = least_sum - slack * multiplier_sum
-    return exact - smoothing, exact
-
-
-@compiled(
-    "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64, float64,"
-    "float64[:,::1], float64[:,::1], float64[:,::1])"
-)
-def _ascend(costs, weights, groups, constraints, slack, temperature, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= 0, in place, with prices and counts; returns the best exact value."""
-    n_constraints, k = multipliers.shape
-    n_groups, size = constraints.shape[1], n_constraints * k
-    curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
-    trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
-    gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
-    slacks, lowest = np.full((n_constraints, k), slack), np.zeros(n_constraints)
-    matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
-    damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
-    while True:
-        trial_value, exact = _value(
-            costs, weights, groups, constraints, slack, trial, temperature, trial_prices, trial_counts, trial_curvature
-        )
-        best = max(best, exact)
-        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
-        if is_accepted:
-            _copy(trial, multipliers)
-            _copy(trial_prices, prices)
-            _copy(trial_counts, counts)
-            curvature, trial_curvature = trial_curvature, curvature
-            value = trial_value
-            n_free, missed = _free_multipliers(constraints, counts, slacks, lowest, multipliers, gradient, free)
-            if missed <= tolerance or steps == _MAX_STEPS:
-                return best
-            steps += 1
-        damping, gain = _step(
-            constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
-        )
-        if damping >= _MAX_DAMPING:
-            return best
-
-
 # ---- the near clusters of each instance --------------------------------------------------------------------------------
 
 
@@ -450,43 +400,11 @@ def _exponential(x):
     """exp(-x) for x from 0 to 40: a series for the 64th part, squared six times."""
     x *= -0.015625
     total = 1.0 + x * (1 / 10.0)
-    total = 1.0 + x * (1 / 9.0) * total
-    total = 1.0 + x * (1 / 8.0) * total
-    total = 1.0 + x * (1 / 7.0) * total
-    total = 1.0 + x * (1 / 6.0) * total
-    total = 1.0 + x * (1 / 5.0) * total
-    total = 1.0 + x * (1 / 4.0) * total
-    total = 1.0 + x * (1 / 3.0) * total
-    total = 1.0 + x * (1 / 2.0) * total
-    total = 1.0 + x * total
-    total *= total
-    total *= total
-    total *= total
-    total *= total
-    total *= total
-    total *= total
+    for power in range(9, 0, -1):
+        total = 1.0 + x * (1.0 / power) * total
+    for _ in range(6):
+        total *= total
     return total
-
-
-@inner
-def _short_log(x):
-    """As :func:`_log`, unrolled and with ten terms of thirteen, which leaves less than 1e-16."""
-    mantissa, exponent = frexp(x)
-    if mantissa < 0.7071067811865476:
-        mantissa, exponent = 2 * mantissa, exponent - 1
-    s = (mantissa - 1) / (mantissa + 1)
-    square = s * s
-    value = 2 / 19.0
-    value = value * square + 2 / 17.0
-    value = value * square + 2 / 15.0
-    value = value * square + 2 / 13.0
-    value = value * square + 2 / 11.0
-    value = value * square + 2 / 9.0
-    value = value * square + 2 / 7.0
-    value = value * square + 2 / 5.0
-    value = value * square + 2 / 3.0
-    value = value * square + 2.0
-    return exponent * _LN2 + s * value
 
 
 @inner
@@ -560,13 +478,13 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
         for i in range(size):
             parts[i] = values[first + i] + prices[group, clusters[first + i]]
             least = min(least, parts[i])
-        for i in range(size):  # a loop of its own, so that the compiler vectorises it
+        for i in range(size):  # a separate loop, which the compiler can vectorise
             parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
         total = 0.0
         for i in range(size):
             total += parts[i]
         least_sum += weight * least
-        smoothing += weight * _short_log(total)
+        smoothing += weight * _log(total, 10)
         scale = weight / total
         for i in range(size):
             cluster = clusters[first + i]
@@ -580,16 +498,6 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
 
 
 @inner
-def _set_prices(constraints, multipliers, prices):
-    for group in range(prices.shape[0]):
-        for cluster in range(prices.shape[1]):
-            total = 0.0
-            for constraint in range(constraints.shape[0]):
-                total += multipliers[constraint, cluster] * constraints[constraint, group]
-            prices[group, cluster] = total
-
-
-@inner
 def _largest_shift(prices, former):
     """Largest change since ``former`` of the difference between two prices of a group."""
     largest = 0.0
@@ -600,56 +508,6 @@ def _largest_shift(prices, former):
             low, high = min(low, change), max(high, change)
         largest = max(largest, high - low)
     return largest
-
-
-@compiled(
-    "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64, float64,"
-    "float64[:,::1], float64[:,::1], float64[:,::1])"
-)
-def _ascend_sparse(costs, weights, groups, constraints, slack, lowest, temperature, tolerance, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,), in place; returns the largest exact value."""
-    n_constraints, k = multipliers.shape
-    n_groups, size = constraints.shape[1], n_constraints * k
-    curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
-    trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
-    sure_counts, sure_costs = np.empty((n_groups, k)), np.empty((n_groups, k))
-    gradient, trial = np.empty((n_constraints, k)), multipliers.copy()
-    matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
-    damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
-    _set_prices(constraints, trial, trial_prices)
-    prices_at_split = trial_prices.copy()
-    reach = (_REACH + _MARGIN) * temperature
-    near = _split_instances(costs, weights, groups, prices_at_split, reach, sure_counts, sure_costs)
-    while True:
-        if _largest_shift(trial_prices, prices_at_split) > _MARGIN * temperature:
-            _copy(trial_prices, prices_at_split)
-            near = _split_instances(costs, weights, groups, prices_at_split, reach, sure_counts, sure_costs)
-        least_sum, smoothing = _evaluate_sparse(
-            near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
-        )
-        exact = least_sum
-        for constraint in range(n_constraints):
-            for cluster in range(k):
-                exact -= slack[constraint, cluster] * trial[constraint, cluster]
-        best = max(best, exact)
-        trial_value = exact - smoothing
-        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
-        if is_accepted:
-            _copy(trial, multipliers)
-            _copy(trial_prices, prices)
-            _copy(trial_counts, counts)
-            curvature, trial_curvature = trial_curvature, curvature
-            value = trial_value
-            n_free, missed = _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free)
-            if missed <= tolerance or steps == _MAX_STEPS:
-                return best
-            steps += 1
-        damping, gain = _step(
-            constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
-        )
-        if damping >= _MAX_DAMPING:
-            return best
-        _set_prices(constraints, trial, trial_prices)
 
 
 @compiled("void(float64[:,::1], float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64, float64[:,::1])")
@@ -674,3 +532,69 @@ def _means(X, costs, weights, groups, prices, temperature, means):
         if totals[cluster] > 0:
             for feature in range(d):
                 means[cluster, feature] = sums[cluster, feature] / totals[cluster]
+
+
+# ---- the ascent --------------------------------------------------------------------------------------------------------
+
+
+@inner
+def _set_prices(constraints, multipliers, prices):
+    for group in range(prices.shape[0]):
+        for cluster in range(prices.shape[1]):
+            total = 0.0
+            for constraint in range(constraints.shape[0]):
+                total += multipliers[constraint, cluster] * constraints[constraint, group]
+            prices[group, cluster] = total
+
+
+@compiled(
+    "float64(float64[:,::1], float64[::1], int64[::1], float64[:,::1], float64[:,::1], float64[::1], float64, float64,"
+    "boolean, float64[:,::1], float64[:,::1], float64[:,::1])"
+)
+def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tolerance, is_sparse, multipliers, prices, counts):
+    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,), in place; returns the largest exact value.
+
+    Unless ``is_sparse``, all of ``slack`` is one number.
+    """
+    n_constraints, k = multipliers.shape
+    n_groups, size = constraints.shape[1], n_constraints * k
+    curvature, trial_curvature = np.empty((n_groups, k, k)), np.empty((n_groups, k, k))
+    trial_counts, trial_prices = np.empty((n_groups, k)), np.empty((n_groups, k))
+    sure_counts, sure_costs = np.empty((n_groups, k)), np.empty((n_groups, k))
+    gradient, trial, prices_at_split = np.empty((n_constraints, k)), multipliers.copy(), np.empty((n_groups, k))
+    matrix, right, free = np.empty((size, size)), np.empty(size), np.empty(size, dtype=np.int64)
+    damping, value, best, gain, n_free, steps = 1e-4, -np.inf, -np.inf, 0.0, 0, 0
+    while True:
+        _set_prices(constraints, trial, trial_prices)
+        if is_sparse:
+            if steps == 0 or _largest_shift(trial_prices, prices_at_split) > _MARGIN * temperature:
+                _copy(trial_prices, prices_at_split)
+                reach = (_REACH + _MARGIN) * temperature
+                near = _split_instances(costs, weights, groups, trial_prices, reach, sure_counts, sure_costs)
+            exact, smoothing = _evaluate_sparse(
+                near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
+            )
+            for constraint in range(n_constraints):
+                for cluster in range(k):
+                    exact -= slack[constraint, cluster] * trial[constraint, cluster]
+        else:
+            exact, smoothing = _evaluate(costs, weights, groups, trial_prices, temperature, trial_counts, trial_curvature)
+            exact -= slack[0, 0] * trial.sum()
+        best = max(best, exact)
+        trial_value = exact - smoothing
+        is_accepted, damping = _judge(trial_value, value, gain, steps, damping)
+        if is_accepted:
+            _copy(trial, multipliers)
+            _copy(trial_prices, prices)
+            _copy(trial_counts, counts)
+            curvature, trial_curvature = trial_curvature, curvature
+            value = trial_value
+            n_free, missed = _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free)
+            if missed <= tolerance or steps == _MAX_STEPS:
+                return best
+            steps += 1
+        damping, gain = _step(
+            constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial
+        )
+        if damping >= _MAX_DAMPING:
+            return best

@@ -1,10 +1,10 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
-The alternation is that of k-means; its assignment is the cheapest one within bounds on the shares of the groups
-(:mod:`clusterlets.algorithms.fair_assignment`). A large table starts from the centres of fractional rounds on a coreset
-(:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in Lloyd's
-rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios of
-counts and not shares.
+Rounds alternate as in k-means, but the assignment is the cheapest one within bounds on the shares of the groups
+(:mod:`clusterlets.algorithms.fair_assignment`). They start from the centres of fractional rounds, for a large table on a
+coreset (:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in
+Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios
+of counts and not shares.
 """
 
 from dataclasses import dataclass
@@ -22,8 +22,8 @@ _PATIENCE = 3  # rounds without a gain before the end: rounding the counts may c
 
 
 @dataclass(frozen=True)
-class FairFlowResult:
-    """A local optimum of fair k-means.
+class FairKMeansResult:
+    """A local optimum of fair k-means, by :func:`fair_flow` or :func:`clusterlets.algorithms.fair_limit.fair_limit`.
 
     Attributes
     ----------
@@ -35,7 +35,8 @@ class FairFlowResult:
     gap : float
         How far the assignment may be above the cheapest one at the centres of its round, as a fraction of that.
     n_iter : int
-        Round that gave this clustering; up to three more may have run.
+        fair-flow: the round that gave this clustering; up to three more may have run. fair-limit: rounds on the whole table,
+        of all starts.
     """
 
     labels: np.ndarray
@@ -57,7 +58,7 @@ def fair_flow(
     balance: float | None = None,
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
-) -> FairFlowResult:
+) -> FairKMeansResult:
     """Fair k-means under bounded representation, or under a bound on the balance of two groups, which is MS-FlowFC's rule.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
@@ -70,11 +71,13 @@ def fair_flow(
 
     Notes
     -----
-    O(n k d) time per round for the distances, and that of the assignment; O(n k) memory.
+    O(n k d) time per round for the distances, plus the assignment; O(n k) memory.
     """
     X, groups = checked_instances(X, groups, "fair-flow", n_clusters)
     groups = codes_that_occur(groups)
-    centres, multipliers = _first_centres(X, groups, n_clusters, random_state, (delta, balance, max_deviation), n_init)
+    rows, weights = draw_sample(X, groups, n_clusters, random_state)
+    bounds, slack = bounds_of(groups, delta, balance, max_deviation)
+    centres, multipliers = fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
     best, rounds, idle = None, 0, 0
     while rounds < max_iter and idle < _PATIENCE:
         rounds += 1
@@ -85,16 +88,16 @@ def fair_flow(
         inertia = float(spread.sum())
         idle = idle + 1 if best and inertia > (1 - tol) * best.inertia else 0
         if best is None or inertia < best.inertia:
-            best = FairFlowResult(assignment.labels, centres, inertia, assignment.gap, rounds)
+            best = FairKMeansResult(assignment.labels, centres, inertia, assignment.gap, rounds)
     assert best is not None  # as max_iter is at least 1
     return best
 
 
-def _first_centres(X, groups, n_clusters, random_state, fairness, n_init):
-    """Centres of fractional rounds, on a coreset if the table is large, and their multipliers."""
-    rows, weights = np.arange(len(X)), np.ones(len(X))
+def draw_sample(
+    X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """Rows on which to place centres, and their weights: a coreset of a large table, or all rows."""
     size = max(_SAMPLE, 100 * n_clusters)
-    if len(X) >= 1.5 * size:
-        rows, weights = sample_coreset(X, groups, n_clusters, size, random_state)
-    bounds, slack = bounds_of(groups, *fairness)
-    return fractional_lloyd(X[rows], weights, groups[rows], n_clusters, bounds, slack, random_state, n_init)
+    if len(X) < 1.5 * size:
+        return np.arange(len(X)), np.ones(len(X))
+    return sample_coreset(X, groups, n_clusters, size, random_state)

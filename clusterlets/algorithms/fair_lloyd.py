@@ -46,10 +46,8 @@ class FairLloydResult:
         m = min(k, distinct rows). They are not the means of the clusters.
     social_cost : float
         Largest mean squared distance of a group's rows to their nearest centres.
-    bound : float
-        Lower bound on the social cost of all centres, for the clusters of the last round only.
     gap : float
-        How far the centres of the last round may lie above ``bound``, as a fraction of their social cost for its clusters.
+        How far the social cost may be above the least one for the clusters of the last round, as a fraction of it.
     n_iter : int
         Rounds.
     """
@@ -57,7 +55,6 @@ class FairLloydResult:
     labels: np.ndarray
     centres: np.ndarray
     social_cost: float
-    bound: float
     gap: float
     n_iter: int
 
@@ -82,23 +79,50 @@ def fair_lloyd(
         n_iter += 1
         labels, centres = _fill_empty_clusters(labels, distances, X, centres)
         optimum = fair_centres(X, groups, labels, centres)
-        centres, bound, gap = optimum.centres, optimum.bound, optimum.gap
+        centres = optimum.centres
         labels, distances = _nearest(tiles, centres, len(X))
         former_cost, cost = cost, _social_cost(distances, groups)
         settled = former_cost - cost <= tol * former_cost
-    return FairLloydResult(labels, centres, cost, bound, gap, n_iter)
+    return FairLloydResult(labels, centres, cost, optimum.gap, n_iter)
 
 
-@dataclass(frozen=True)
 class FairCentres:
-    """Centres (k, d) of given clusters, their social cost, a lower bound on that of any centres, and the relative gap."""
+    """The best ``centres`` (k, d) so far for given clusters, their ``social_cost``, and a lower ``bound`` on the least one."""
 
-    centres: np.ndarray
-    social_cost: float
-    bound: float
+    def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray):
+        k, d = former.shape
+        sizes = np.bincount(groups)
+        self.n_groups = len(sizes)
+        cells = groups * k + labels
+        n_cells = self.n_groups * k
+        sums, counts, inertia = np.empty((n_cells, d)), np.empty(n_cells, dtype=np.int64), np.empty(n_cells)
+        sums_by_label(X, cells, sums, counts)
+        means = sums / np.maximum(counts, 1)[:, None]
+        inertia_by_label(X, cells, means, inertia)
+        self.fractions = counts.reshape(-1, k) / sizes[:, None]
+        self.means = means.reshape(-1, k, d)
+        self.within = inertia.reshape(-1, k).sum(axis=1) / sizes
+        self._weighted_centres = former.copy()
+        self.costs, self.curvature = np.empty(self.n_groups), np.empty((self.n_groups, self.n_groups))
+        differences = self.means - former
+        former_costs = self.within + (self.fractions * np.square(differences).sum(axis=2)).sum(axis=1)
+        self.centres, self.social_cost, self.bound = former.copy(), float(former_costs.max()), 0.0
+
+    def evaluate(self, weights: np.ndarray) -> np.ndarray:
+        """f at the best centres for weights (K,) that are above 0; the bounds and ``curvature``, -phi'', come with it."""
+        _evaluate(self.fractions, self.means, self.within, weights, self._weighted_centres, self.costs, self.curvature)
+        self.bound = max(self.bound, float((weights * self.costs).sum()))
+        social_cost = float(self.costs.max())
+        if social_cost < self.social_cost:
+            self.social_cost, self.centres = social_cost, self._weighted_centres.copy()
+        return self.costs.copy()
+
+    def is_done(self) -> bool:
+        return self.social_cost - self.bound <= _GAP * self.social_cost
 
     @property
     def gap(self) -> float:
+        """How far the social cost may be above the least one, as a fraction of it."""
         return (self.social_cost - self.bound) / self.social_cost if self.social_cost > 0 else 0.0
 
 
@@ -123,52 +147,52 @@ def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: 
     -----
     O(n d) time, and O(K^2 k d) for each of some dozens of steps.
     """
-    step = _CentreStep(X, groups, labels, former)
-    if step.n_groups == 1:
-        step.evaluate(np.ones(1))
-    elif step.n_groups == 2:
-        _bisect(step)
+    optimum = FairCentres(X, groups, labels, former)
+    if optimum.n_groups == 1:
+        optimum.evaluate(np.ones(1))
+    elif optimum.n_groups == 2:
+        _bisect(optimum)
     else:
-        _climb(step)
-    return FairCentres(step.best_centres, step.upper, step.lower)
+        _climb(optimum)
+    return optimum
 
 
-def _bisect(step: "_CentreStep") -> None:
+def _bisect(optimum: FairCentres) -> None:
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        first, second = step.evaluate(np.array([middle, 1 - middle]))
-        if step.is_done():
+        first, second = optimum.evaluate(np.array([middle, 1 - middle]))
+        if optimum.is_done():
             return
         low, high = (middle, high) if first > second else (low, middle)
 
 
-def _climb(step: "_CentreStep") -> None:
+def _climb(optimum: FairCentres) -> None:
     """Newton's method on phi(g) + mu sum log g, with the weights' sum kept at 1."""
-    weights = np.full(step.n_groups, 1 / step.n_groups)
-    costs = step.evaluate(weights)
+    weights = np.full(optimum.n_groups, 1 / optimum.n_groups)
+    costs = optimum.evaluate(weights)
     barrier = float(costs.max())
     for _ in range(_MAX_STEPS):
-        if step.is_done():
+        if optimum.is_done():
             return
         slopes = costs + barrier / weights
         slopes -= slopes.mean()  # only directions that keep the sum matter; the rest would swamp them
-        largest = step.curvature.max()
+        largest = optimum.curvature.max()
         # The ridge is for systems that rounding leaves without a solution. Adding a number everywhere changes no direction
         # that keeps the sum, and phi is nearly linear in the others.
-        matrix = step.curvature + largest + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest))
+        matrix = optimum.curvature + largest + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest))
         solutions = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
         direction = solutions[:, 0] - solutions[:, 1] * (solutions[:, 0].sum() / solutions[:, 1].sum())
         gain = float((slopes * direction).sum())
         if gain <= 0:
             return  # only rounding is left
-        if gain <= _DONE * barrier and barrier > _MIN_BARRIER * step.upper:
+        if gain <= _DONE * barrier and barrier > _MIN_BARRIER * optimum.social_cost:
             barrier *= _FALL
             continue
         length = 0.95 / max(0.95, float((-direction / weights).max()))  # no weight falls to 0
         for _ in range(_HALVINGS):
             trial = weights + length * direction
-            costs = step.evaluate(trial)
+            costs = optimum.evaluate(trial)
             # Near the maximum only the slope tells on which side a step ends: differences of values are rounding.
             if float(((costs + barrier / trial) * direction).sum()) >= -gain / 2:
                 break
@@ -186,41 +210,6 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
         table = table - table[:, pivot : pivot + 1] * row
         table[pivot] = row
     return table[:, len(matrix) :]
-
-
-class _CentreStep:
-    """phi and its derivatives for given clusters, and the best bounds met so far."""
-
-    def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray):
-        k, d = former.shape
-        sizes = np.bincount(groups)
-        self.n_groups = len(sizes)
-        cells = groups * k + labels
-        n_cells = self.n_groups * k
-        sums, counts, inertia = np.empty((n_cells, d)), np.empty(n_cells, dtype=np.int64), np.empty(n_cells)
-        sums_by_label(X, cells, sums, counts)
-        means = sums / np.maximum(counts, 1)[:, None]
-        inertia_by_label(X, cells, means, inertia)
-        self.fractions = counts.reshape(-1, k) / sizes[:, None]
-        self.means = means.reshape(-1, k, d)
-        self.within = inertia.reshape(-1, k).sum(axis=1) / sizes
-        self.centres = former.copy()
-        self.costs, self.curvature = np.empty(self.n_groups), np.empty((self.n_groups, self.n_groups))
-        differences = self.means - former
-        former_costs = self.within + (self.fractions * np.square(differences).sum(axis=2)).sum(axis=1)
-        self.best_centres, self.upper, self.lower = former.copy(), float(former_costs.max()), 0.0
-
-    def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """f at the best centres for weights (K,) that are above 0; the bounds and ``curvature``, -phi'', come with it."""
-        _evaluate(self.fractions, self.means, self.within, weights, self.centres, self.costs, self.curvature)
-        self.lower = max(self.lower, float((weights * self.costs).sum()))
-        upper = float(self.costs.max())
-        if upper < self.upper:
-            self.upper, self.best_centres = upper, self.centres.copy()
-        return self.costs.copy()
-
-    def is_done(self) -> bool:
-        return self.upper - self.lower <= _GAP * self.upper
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64[:,::1])")

@@ -19,7 +19,7 @@ def nearest_own_centre(X: np.ndarray, members: Sequence[np.ndarray], centres: np
 
 
 def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Label (n,) of each row of X from its piece (n,); for a piece in several clusters, that of the nearest centre (C, d).
+    """Label (n,) of each row of X from its piece (n,); for a piece in several clusters, the one with the nearest centre (C, d).
 
     ``membership`` (C, G) says which pieces each cluster holds; every piece is in one.
     """

@@ -1,6 +1,6 @@
 """Whole counts of the groups in the clusters that keep limits strictly, near fractional ones; or a proof that there are none.
 
-The search moves single instances between clusters, or those of two groups at once, in whole numbers. While a limit is broken,
+The search moves single instances between clusters, or two of different groups at once. While a limit is broken,
 it lowers the sum of weighted violations, and a violation that stays gains weight, as in breakout search (Morris 1993); then it
 lowers the distance from the fractional counts. It fails only where clusters are tiny, so these are then raised to 4, 8, 16, ...
 instances at the table's shares.
@@ -33,7 +33,7 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
     """
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
     counts, floor = rounded_to(wanted, totals), 4
-    while not _searched(counts, wanted, weights, rows, slack, least_sizes, _MAX_STEPS):
+    while not _searched(counts, wanted, weights, rows, slack, least_sizes):
         if floor > totals.sum() / wanted.shape[1]:
             return None
         counts, floor = rounded_to(_raised(wanted, totals, floor), totals), 2 * floor
@@ -117,7 +117,7 @@ def _sum_of_disjoint(needs, least) -> int:
     return total
 
 
-def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int, only_proportional: bool):
+def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int) -> np.ndarray:
     """As :func:`whole_counts`, for a whole table: by search, in the table's exact proportions, or by dynamic programming.
 
     Raises
@@ -129,6 +129,10 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged into the whole table
         raise NoClusteringError(INFEASIBLE, _too_many(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
+    # If the totals meet a limit with equality, so does every cluster: their values are at most 0 and add up to 0. If such rows
+    # span all but one dimension, only the table's own proportions are left.
+    tight = rows[products(rows, totals) == 0]
+    only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
     if counts is None:
         counts = proportional_counts(wanted, totals, least_size)
@@ -153,6 +157,22 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     return _fitted_cells(cells, wanted, totals, rows, slack, least_sizes)
 
 
+def _rank(rows: list[list[int]]) -> int:
+    """Rank of a small matrix of whole numbers, exactly."""
+    rank, rows = 0, [list(row) for row in rows]
+    for column in range(len(rows[0]) if rows else 0):
+        pivot = next((row for row in rows[rank:] if row[column]), None)
+        if pivot is None:
+            continue
+        rows.remove(pivot)
+        rows.insert(rank, pivot)
+        for index in range(rank + 1, len(rows)):
+            row = rows[index]
+            rows[index] = [a * pivot[column] - b * row[column] for a, b in zip(row, pivot, strict=True)]
+        rank += 1
+    return rank
+
+
 def _too_many(k: int, largest: int) -> str:
     if largest == 0:
         return "No clustering keeps the limits: even one cluster of all rows breaks them."
@@ -171,12 +191,12 @@ def _fitted_cells(cells, wanted, totals, rows, slack, least_sizes):
         counts[:, cluster] += cell
         room[cluster] -= cell.sum()
     counts = np.ascontiguousarray(counts[:, np.argsort(np.argsort(-wanted.sum(axis=0), kind="stable"), kind="stable")])
-    _searched(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes, 0)
+    _searched(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes)
     return counts
 
 
 def _raised(wanted: np.ndarray, totals: np.ndarray, floor: int) -> np.ndarray:
-    """Counts whose clusters below ``floor`` have that size at the table's shares, and the others what is left."""
+    """Counts in which clusters below ``floor`` get that size at the table's shares, and the larger ones what is left."""
     sizes = wanted.sum(axis=0)
     small = sizes < floor
     if small.all():
@@ -195,7 +215,7 @@ def _penalty(value, largest):
 
 @inner
 def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two):
-    """What losing one of group i and gaining one of j (K: none) does to a cluster's violation; likewise two at once."""
+    """Fill in how a cluster's violation changes if it exchanges one of group i for one of j (K: none), gains or loses both."""
     n_rows, n_groups = rows.shape
     for i in range(n_groups + 1):
         for j in range(n_groups + 1):
@@ -213,8 +233,16 @@ def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lo
 
 
 @inner
+def _keep_better(best, violation, distance, group, source, target, second, direction):
+    """Fill in a move if it has less violation than ``best``, or as much and less distance."""
+    if violation < best[0] or (violation == best[0] and distance < best[1]):
+        best[0], best[1], best[2], best[3], best[4] = violation, distance, group, source, target
+        best[5], best[6] = second, direction
+
+
+@inner
 def _best_single(counts, exchange, broken, is_broken, up, down, best):
-    """Fill in the best move of one instance: (violation, distance, group, source, target, -1)."""
+    """Fill in the best move of one instance: (violation, distance, group, source, target, -1, 0)."""
     n_groups, k = counts.shape
     for group in range(n_groups):
         for source in range(k):
@@ -225,8 +253,7 @@ def _best_single(counts, exchange, broken, is_broken, up, down, best):
                     continue
                 violation = exchange[source, group, n_groups] + exchange[target, n_groups, group]
                 distance = down[group, source] + up[group, target]
-                if violation < best[0] or (violation == best[0] and distance < best[1]):
-                    best[0], best[1], best[2], best[3], best[4], best[5] = violation, distance, group, source, target, -1
+                _keep_better(best, violation, distance, group, source, target, -1, 0)
 
 
 @inner
@@ -246,15 +273,11 @@ def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down
                     if source < target and counts[two, target] > 0:
                         violation = exchange[source, one, two] + exchange[target, two, one]
                         distance = down[one, source] + up[one, target] + down[two, target] + up[two, source]
-                        if violation < best[0] or (violation == best[0] and distance < best[1]):
-                            best[0], best[1], best[2], best[3], best[4] = violation, distance, one, source, target
-                            best[5], best[6] = two, -1
+                        _keep_better(best, violation, distance, one, source, target, two, -1)
                     if one < two and counts[two, source] > 0:
                         violation = lose_two[source, one, two] + gain_two[target, one, two]
                         distance = down[one, source] + up[one, target] + down[two, source] + up[two, target]
-                        if violation < best[0] or (violation == best[0] and distance < best[1]):
-                            best[0], best[1], best[2], best[3], best[4] = violation, distance, one, source, target
-                            best[5], best[6] = two, 1
+                        _keep_better(best, violation, distance, one, source, target, two, 1)
 
 
 @inner
@@ -268,7 +291,7 @@ def _change(counts, values, rows, target, weights, up, down, group, cluster, by)
     down[group, cluster] = weights[group] * (abs(count - _UNIT - wanted) - abs(count - wanted))
 
 
-def _searched(counts, wanted, weights, rows, slack, least_sizes, max_steps) -> bool:
+def _searched(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     """Change counts (K, k) until they keep the limits and least sizes, and then towards ``wanted``; whether they keep them."""
     n_groups, k = counts.shape
     target = np.rint(_UNIT * wanted).astype(np.int64)
@@ -276,34 +299,18 @@ def _searched(counts, wanted, weights, rows, slack, least_sizes, max_steps) -> b
     slack = np.vstack([slack, -least_sizes[None, :]])
     values = np.ascontiguousarray(products(rows, counts) - slack)
     largest, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
-    effects = [np.empty((k, n_groups + 1, n_groups + 1), dtype=np.int64) for _ in range(3)]
-    return _search(
-        *(counts, target, weights, rows, values, largest, row_weights, np.empty_like(counts), np.empty_like(counts)),
-        *(*effects, np.zeros(k, dtype=np.bool_), np.ones(k, dtype=np.bool_), max_steps, _MAX_DESCENTS),
-    )
+    up, down = np.empty((2, n_groups, k), dtype=np.int64)
+    effects = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
+    broken, is_current = np.zeros((2, k), dtype=np.bool_)
+    return _search(counts, target, weights, rows, values, largest, row_weights, up, down, *effects, broken, is_current)
 
 
 @compiled(
     "boolean(int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1],"
-    "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1], int64, int64)"
+    "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1])"
 )
 def _search(
-    counts,
-    target,
-    weights,
-    rows,
-    values,
-    largest,
-    row_weights,
-    up,
-    down,
-    exchange,
-    gain_two,
-    lose_two,
-    broken,
-    stale,
-    max_steps,
-    max_descents,
+    counts, target, weights, rows, values, largest, row_weights, up, down, exchange, gain_two, lose_two, broken, is_current
 ):
     """As :func:`_searched`, whose arrays it works on: Numba takes long to compile the allocation of each kind of array."""
     n_groups, k = counts.shape
@@ -316,14 +323,14 @@ def _search(
     while True:
         is_broken = False
         for cluster in range(k):
-            if stale[cluster]:
+            if not is_current[cluster]:
                 broken[cluster] = False
                 for row in range(n_rows):
                     broken[cluster] = broken[cluster] or values[row, cluster] > 0
                 _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two)
-                stale[cluster] = False
+                is_current[cluster] = True
             is_broken = is_broken or broken[cluster]
-        if (is_broken and steps == max_steps) or (not is_broken and descents == max_descents):
+        if (is_broken and steps == _MAX_STEPS) or (not is_broken and descents == _MAX_DESCENTS):
             return not is_broken
         best[0], best[1] = (-1, 2**62) if is_broken else (0, 0)
         best[2] = -1
@@ -341,7 +348,7 @@ def _search(
                 for row in range(n_rows):
                     if values[row, cluster] > 0:
                         row_weights[row, cluster] += 1
-                        stale[cluster] = True
+                        is_current[cluster] = False
             continue
         one, source, end, two = best[2], best[3], best[4], best[5]
         _change(counts, values, rows, target, weights, up, down, one, source, -1)
@@ -349,7 +356,7 @@ def _search(
         if two >= 0:
             _change(counts, values, rows, target, weights, up, down, two, source, -best[6])
             _change(counts, values, rows, target, weights, up, down, two, end, best[6])
-        stale[source], stale[end] = True, True
+        is_current[source], is_current[end] = False, False
 
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")

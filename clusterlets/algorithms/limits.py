@@ -18,7 +18,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def exact(number: float | str | Fraction) -> Fraction:
-    """The number that is meant: a float means its shortest decimal, so that .03 is 3/100, though in binary it is less."""
+    """The exact number: a float means its shortest decimal, so that .03 is 3/100, though its binary value is less."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
@@ -175,6 +175,11 @@ def rows_within_shares(
     old_bounds = {group: bounds[group] for group, total in enumerate(totals) if total}
     levels = np.arange(len(totals))[:, None]
     return assignment_rows(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)
+
+
+def violation_units(rows: np.ndarray) -> np.ndarray:
+    """By how much one instance can change each row (R,) of limits: rows divided by these have violations in instances."""
+    return rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
 
 
 def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:

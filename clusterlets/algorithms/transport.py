@@ -54,12 +54,13 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
         raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
     whole_costs, scale = whole_numbers(costs)
-    first_prices = np.zeros(k, dtype=np.int64) if prices is None else _whole_prices(prices, scale)
-    labels = np.empty(n, dtype=np.int64)
-    prices = np.empty(k, dtype=np.int64)
+    # Where the costs hardly differ, prices lie far beyond them; clipped, they still do, and no sum overflows.
+    farthest = 2.0 ** (BITS + 2)
+    first_prices = np.rint(np.clip(np.zeros(k) if prices is None else prices * scale, -farthest, farthest)).astype(np.int64)
+    labels, final_prices = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
     slots, cheapest = np.empty((n, k), dtype=np.int32), np.full((k, k), _NEVER)
-    _assign(whole_costs, sizes, first_prices, labels, prices, slots, cheapest)
-    return labels, (prices - prices.min()) / scale
+    _assign(whole_costs, sizes, first_prices, labels, final_prices, slots, cheapest)
+    return labels, (final_prices - final_prices.min()) / scale
 
 
 def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, prices: np.ndarray | None = None) -> np.ndarray:
@@ -87,15 +88,6 @@ def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
         raise ClusterletsError("The costs must be finite, and so must their differences.")
     scale = 2.0 ** min(BITS - frexp(largest)[1], _MAX_BITS) if largest > 0 else 1.0
     return np.rint(above * scale).astype(np.int64), scale
-
-
-def _whole_prices(prices: np.ndarray, scale: float) -> np.ndarray:
-    """Prices as whole numbers in the unit of the costs, clipped beyond all costs so that no sum overflows.
-
-    Where the costs of a group hardly differ, its prices lie far beyond them.
-    """
-    farthest = 2.0 ** (BITS + 2)
-    return np.rint(np.clip(np.asarray(prices) * scale, -farthest, farthest)).astype(np.int64)
 
 
 @inner
@@ -137,9 +129,9 @@ def _sift_down(heaps, top, size, index, slots, costs, source, target):
     slots[row, target] = index
 
 
-@compiled("int64(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1])")
+@compiled("void(int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int32[:,::1], int64[:,::1])")
 def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
-    """Fill in labels and prices; returns the number of moves.
+    """Fill in labels and prices.
 
     The heap of moves between two clusters begins at ``starts[source] + target * capacity[source]`` of ``heaps``, and
     ``slots`` (n, k) says where in it an instance is; ``cheapest`` (k, k) is the cost of its cheapest move, at first ``_NEVER``.
@@ -176,7 +168,6 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
                     cheapest[source, target] = costs[heaps[top], target] - costs[heaps[top], source]
 
     distance, previous = np.empty(k, dtype=np.int64), np.empty(k, dtype=np.int64)
-    n_moves = 0
     while True:
         target = _shortest_paths(cheapest, counts, sizes, distance, previous)
         if target < 0:
@@ -188,10 +179,8 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
             row = heaps[starts[source] + cluster * capacity[source]]
             _move(row, source, cluster, heaps, starts, capacity, counts, slots, costs, cheapest)
             labels[row] = cluster
-            n_moves += 1
             cluster = source
     _prices(cheapest, prices)
-    return n_moves
 
 
 @inner

@@ -1,6 +1,6 @@
 """k-means of weighted rows, and of fairlets, sets of rows that must stay together.
 
-The steps are those of :mod:`clusterlets.algorithms.kmeans` with a weight on every row: a row of weight 3 counts as three equal
+The steps of :mod:`clusterlets.algorithms.kmeans`, with a weight on every row: a row of weight 3 counts as three equal
 rows. All sums run in a fixed order, so that every processor gives the same bytes.
 """
 
@@ -38,7 +38,7 @@ def cluster_fairlets(
 ) -> np.ndarray:
     """Labels (n,), 0..c-1 without gaps: k-means of the fairlets' means, weighted by size; rows go where their fairlet goes.
 
-    ``fairlets`` (n,) are 0..m-1 without gaps. The cost of the rows is that of the weighted means plus a constant: the fairlets'
+    ``fairlets`` (n,) are 0..m-1 without gaps. The rows cost as much as the weighted means, plus a constant: the fairlets'
     own sums of squares. O(n d + m k d) time per round, O(n d) memory.
     """
     sizes = np.bincount(fairlets)

@@ -28,7 +28,7 @@ def assignment_gap(
     centres : float array (k, d), optional
         Centres of clusters 0..k-1. By default the means of the clusters; the labels may then be any integers.
     delta : float, optional
-        Unfairness allowed to the other assignments, in exact shares; at least that of the labels, which is the default.
+        Unfairness allowed to the other assignments, in exact shares; by default and at least the labels' own.
 
     Raises
     ------
@@ -37,7 +37,7 @@ def assignment_gap(
 
     Notes
     -----
-    The bound is that of the linear program of Bera et al. (2019), from its dual; O(n k d) time for the distances, O(n k) for
+    The bound comes from the dual of the linear program of Bera et al. (2019); O(n k d) time for the distances, O(n k) for
     each of some 100 steps.
     """
     check_same_index(X=X, groups=groups, labels=labels)

@@ -85,7 +85,13 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     check_same_index(X=X, groups=groups)
     X, ks = np.asarray(X, dtype=np.float64), np.asarray(n_clusters, dtype=np.int64)
     delta_values = np.asarray(deltas, dtype=np.float64)
-    _check(X, ks, delta_values)
+    if X.ndim != 2 or not X.size or not np.isfinite(X).all():
+        raise ClusterletsError("A bound needs a table of at least one instance and one feature, all of it finite numbers.")
+    check_magnitudes(X)
+    if (ks < 1).any():
+        raise ClusterletsError(f"There must be at least 1 cluster, not {ks.min()}.")
+    if not ((delta_values >= 0) & (delta_values <= 1)).all():
+        raise ClusterletsError(f"delta must be from 0 to 1, not {delta_values.tolist()}.")
     codes = np.unique(np.asarray(groups), return_inverse=True)[1].ravel()
     if len(codes) != len(X):
         raise ClusterletsError(f"{len(X)} instances need as many groups, not {len(codes)}.")
@@ -110,16 +116,6 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     monotone = np.empty_like(bounds)
     monotone[np.ix_(order, by_clusters)] = np.maximum.accumulate(bounds[:, by_clusters], axis=1)
     return monotone * (1 - _SAFE) * unit * unit
-
-
-def _check(X: np.ndarray, n_clusters: np.ndarray, deltas: np.ndarray) -> None:
-    if X.ndim != 2 or not X.size or not np.isfinite(X).all():
-        raise ClusterletsError("A bound needs a table of at least one instance and one feature, all of it finite numbers.")
-    check_magnitudes(X)
-    if (n_clusters < 1).any():
-        raise ClusterletsError(f"There must be at least 1 cluster, not {n_clusters.min()}.")
-    if not ((deltas >= 0) & (deltas <= 1)).all():
-        raise ClusterletsError(f"delta must be from 0 to 1, not {deltas.tolist()}.")
 
 
 def share_intervals(shares: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
@@ -150,6 +146,7 @@ def eigenvalue_bounds(X: np.ndarray, n_clusters: np.ndarray) -> np.ndarray:
 # ---- transport between two groups ------------------------------------------------------------------------------------
 
 Interval = tuple[float, float]
+Intervals = tuple[Interval, Interval]  # of the masses of rows and of columns
 
 
 def transport_bounds(
@@ -169,31 +166,31 @@ def transport_bounds(
     """
     if len(columns) > len(rows):
         return transport_bounds(columns, rows, column_intervals, row_intervals)
-    bounds = np.zeros(len(row_intervals))
-    dual = _Dual(rows, columns)
+    problems = list(zip(row_intervals, column_intervals, strict=True))
+    bounds = np.zeros(len(problems))
+    dual = _Dual(_Points(rows), _Points(columns))
     v, last_value = np.zeros(len(columns)), 0.0
-    for intervals in zip(row_intervals, column_intervals, strict=True):
+    for intervals in problems:
         if intervals[0][0] == intervals[1][0] == 0:  # no mass has to be moved
             continue
-        schedule = _LONG_SCHEDULE if dual.n_pairs <= _FEW_PAIRS else _SCHEDULE
-        v, value = dual.shift(v, *intervals)
+        schedule = _LONG_SCHEDULE if len(rows) * len(columns) <= _FEW_PAIRS else _SCHEDULE
+        v, value = dual.shift(v, intervals)
         if value > _NEARBY * last_value > 0:
             schedule, scale = schedule[1:], value / (len(rows) * intervals[0][1])
         else:
-            v, scale = _first_potentials(dual, *intervals)
+            v, scale = _first_potentials(dual, intervals)
         for temperature, steps in schedule:
-            v, _ = dual.improve(v, *intervals, temperature * scale, steps)
+            v, _ = dual.improve(v, intervals, temperature * scale, steps)
         # Potentials that satisfy the constraints bound every problem, not only the one that they were computed for.
         u, v = dual.make_feasible(v)
-        last_value = _best_shift(u, v, *intervals)[1]
-        bounds = np.maximum(
-            bounds, [_best_shift(u, v, *other)[1] for other in zip(row_intervals, column_intervals, strict=True)]
-        )
+        last_value = _best_shift(u, v, intervals)[1]
+        bounds = np.maximum(bounds, [_best_shift(u, v, other)[1] for other in problems])
     return bounds
 
 
-def _best_shift(u: np.ndarray, v: np.ndarray, row_interval: Interval, column_interval: Interval) -> tuple[float, float]:
+def _best_shift(u: np.ndarray, v: np.ndarray, intervals: Intervals) -> tuple[float, float]:
     """The best amount to add to u and subtract from v, and the dual's value there (concave), less a margin for rounding."""
+    row_interval, column_interval = intervals
     breakpoints = np.concatenate([-u, v])
     order = np.argsort(breakpoints, kind="stable")
     drops = np.repeat([row_interval[1] - row_interval[0], column_interval[1] - column_interval[0]], [len(u), len(v)])[order]
@@ -207,63 +204,60 @@ def _best_shift(u: np.ndarray, v: np.ndarray, row_interval: Interval, column_int
     return amount, positive + negative - _SAFE_SUM * (positive - negative)
 
 
-def _first_potentials(whole: "_Dual", row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
+def _first_potentials(whole: "_Dual", intervals: Intervals) -> tuple[np.ndarray, float]:
     """Potentials of the columns, from ever more points of both sets, and the unit of the temperatures."""
-    strides = [stride for stride in _STRIDES if len(whole.columns) >= _MIN_COLUMNS * stride]
-    levels = [*(whole.thin_out(stride) for stride in strides), whole]
-    v, scale = levels[0].anneal(row_interval, column_interval)
+    strides = [stride for stride in _STRIDES if len(whole.columns.points) >= _MIN_COLUMNS * stride]
+    levels = [*(_Dual(whole.rows.thin_out(stride), whole.columns.thin_out(stride)) for stride in strides), whole]
+    v, scale = levels[0].anneal(intervals)
     for level, larger in pairwise(levels):
         v = level.extend(v, larger.columns, _COOL * scale)
         if larger is not whole:
-            v, _ = larger.improve(v, row_interval, column_interval, _COOL * scale, _STEPS)
+            v, _ = larger.improve(v, intervals, _COOL * scale, _STEPS)
     return v, scale
 
 
+class _Points:
+    """Points (n, d) of one side of a transport, each of which stands for ``weight`` points."""
+
+    def __init__(self, points: np.ndarray, weight: float = 1.0):
+        self.points, self.weight = np.ascontiguousarray(points), weight
+        self.norms, self.tiles = np.square(self.points).sum(axis=1), tiles_of(self.points)
+
+    def thin_out(self, stride: int) -> "_Points":
+        """Every ``stride``-th point."""
+        points = self.points[::stride]
+        return _Points(points, len(self.points) / len(points))
+
+
 class _Dual:
-    """The dual of transport between rows (m, d) and columns (n, d), which may stand for several points each."""
+    """The dual of transport between the points of rows and of columns."""
 
-    def __init__(self, rows: np.ndarray, columns: np.ndarray, row_weight: float = 1.0, column_weight: float = 1.0):
-        self.rows, self.columns = np.ascontiguousarray(rows), np.ascontiguousarray(columns)
-        self.row_weight, self.column_weight = row_weight, column_weight
-        self.row_norms, self.column_norms = np.square(self.rows).sum(axis=1), np.square(self.columns).sum(axis=1)
-        self.row_tiles, self.column_tiles = tiles_of(self.rows), tiles_of(self.columns)
-        self.n_pairs = len(rows) * len(columns)
+    def __init__(self, rows: _Points, columns: _Points):
+        self.rows, self.columns = rows, columns
 
-    def thin_out(self, stride: int) -> "_Dual":
-        """The dual for every ``stride``-th row and column."""
-        rows, columns = self.rows[::stride], self.columns[::stride]
-        return _Dual(rows, columns, len(self.rows) / len(rows), len(self.columns) / len(columns))
-
-    def anneal(self, row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
-        """Potentials from 0 at falling temperatures, as those of outliers are large, and the dual's value per unit of mass."""
-        v, scale = np.zeros(len(self.columns)), 0.0
-        mass = len(self.rows) * self.row_weight * row_interval[1]
-        largest = float(self.row_norms.max() + self.column_norms.max()) or 1.0
+    def anneal(self, intervals: Intervals) -> tuple[np.ndarray, float]:
+        """Potentials at falling temperatures, because outliers have large ones, and the dual's value per unit of mass."""
+        v, scale = np.zeros(len(self.columns.points)), 0.0
+        mass = len(self.rows.points) * self.rows.weight * intervals[0][1]
+        largest = float(self.rows.norms.max() + self.columns.norms.max()) or 1.0
         temperature = largest
         while temperature > max(_COOL * scale, _COLDEST * largest):
-            v, value = self.improve(v, row_interval, column_interval, temperature, _STEPS)
+            v, value = self.improve(v, intervals, temperature, _STEPS)
             scale = value / mass
             temperature /= _COOLING
         return v, max(scale, _COLDEST * largest)
 
-    def improve(
-        self, start: np.ndarray, row_interval: Interval, column_interval: Interval, temperature: float, steps: int
-    ) -> tuple[np.ndarray, float]:
+    def improve(self, v: np.ndarray, intervals: Intervals, temperature: float, steps: int) -> tuple[np.ndarray, float]:
         """Potentials and value after at most ``steps`` evaluations of the smoothed dual: limited-memory BFGS, halving steps."""
-        row_interval = row_interval[0] * self.row_weight, row_interval[1] * self.row_weight
-        column_interval = column_interval[0] * self.column_weight, column_interval[1] * self.column_weight
-        v = start
-        value, gradient = self._evaluate_smoothed(v, row_interval, column_interval, temperature)
+        value, gradient = self._evaluate_smoothed(v, intervals, temperature)
         moves: list[np.ndarray] = []
         turns: list[np.ndarray] = []
         n_left = steps - 1
         while n_left > 0:
-            direction = _direction(gradient, moves, turns, temperature / column_interval[1])
+            direction = _direction(gradient, moves, turns, temperature / (intervals[1][1] * self.columns.weight))
             slope, length, gain = float((gradient * direction).sum()), 1.0, -1.0
             while n_left > 0 and slope > 0:
-                trial_value, trial_gradient = self._evaluate_smoothed(
-                    v + length * direction, row_interval, column_interval, temperature
-                )
+                trial_value, trial_gradient = self._evaluate_smoothed(v + length * direction, intervals, temperature)
                 n_left, gain = n_left - 1, trial_value - value
                 if gain >= 1e-4 * length * slope:
                     break
@@ -278,31 +272,28 @@ class _Dual:
 
     def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Potentials that satisfy all constraints despite rounding; no single one can be raised by more than rounding."""
-        u = _minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
-        v = _minima(self.columns, self.column_norms, self.row_tiles, self.row_norms - u)
-        largest = self.row_norms.max() + self.column_norms.max() + np.abs(u).max() + np.abs(v).max()
-        return u, v - 4e-16 * (self.rows.shape[1] + 8) * largest
+        u = _minima(self.rows, self.columns, v)
+        v = _minima(self.columns, self.rows, u)
+        largest = self.rows.norms.max() + self.columns.norms.max() + np.abs(u).max() + np.abs(v).max()
+        return u, v - 4e-16 * (self.rows.points.shape[1] + 8) * largest
 
-    def shift(self, v: np.ndarray, row_interval: Interval, column_interval: Interval) -> tuple[np.ndarray, float]:
+    def shift(self, v: np.ndarray, intervals: Intervals) -> tuple[np.ndarray, float]:
         """The potentials shifted to suit other intervals, and the dual's value there."""
-        u = _minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v)
-        amount, value = _best_shift(u, v, row_interval, column_interval)
+        amount, value = _best_shift(_minima(self.rows, self.columns, v), v, intervals)
         return v - amount, value
 
-    def extend(self, v: np.ndarray, columns: np.ndarray, temperature: float) -> np.ndarray:
+    def extend(self, v: np.ndarray, columns: _Points, temperature: float) -> np.ndarray:
         """Potentials of other columns, by the smoothed constraints with these rows."""
-        u, _ = _soft_minima(self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature)
-        return _soft_minima(columns, np.square(columns).sum(axis=1), self.row_tiles, self.row_norms - u, temperature)[0]
+        u, _ = _soft_minima(self.rows, self.columns, v, temperature)
+        return _soft_minima(columns, self.rows, u, temperature)[0]
 
-    def _evaluate_smoothed(
-        self, v: np.ndarray, row_interval: Interval, column_interval: Interval, temperature: float
-    ) -> tuple[float, np.ndarray]:
+    def _evaluate_smoothed(self, v: np.ndarray, intervals: Intervals, temperature: float) -> tuple[float, np.ndarray]:
         """Value and gradient: minima are soft, and the kinks at 0 are rounded off."""
-        u, masses = _soft_minima(
-            self.rows, self.row_norms, self.column_tiles, self.column_norms - v, temperature, *row_interval, temperature
-        )
-        row_values, _ = _smooth_hinge(u, *row_interval, temperature)
-        column_values, slopes = _smooth_hinge(v, *column_interval, temperature)
+        low, high = (mass * self.rows.weight for mass in intervals[0])
+        column_low, column_high = (mass * self.columns.weight for mass in intervals[1])
+        u, masses = _soft_minima(self.rows, self.columns, v, temperature, low, high, temperature)
+        row_values, _ = _smooth_hinge(u, low, high, temperature)
+        column_values, slopes = _smooth_hinge(v, column_low, column_high, temperature)
         return float(row_values.sum() + column_values.sum()), slopes - masses
 
 
@@ -329,68 +320,50 @@ def _smooth_hinge(x: np.ndarray, low: float, high: float, width: float) -> tuple
 # ---- passes over all pairs --------------------------------------------------------------------------------------------
 
 
-def _padded(offsets: np.ndarray, n_tiles: int) -> np.ndarray:
-    """Offsets of the columns (T, LANES); where there is no column, infinite, so that it is never the least."""
-    padded = np.full(n_tiles * _LANES, np.inf)
-    padded[: len(offsets)] = offsets
-    return padded.reshape(n_tiles, _LANES)
+def _offsets(columns: _Points, potentials: np.ndarray) -> np.ndarray:
+    """The columns' norms less potentials (T, LANES); where there is no column, infinite, so that it is never the least."""
+    padded = np.full(len(columns.tiles) * _LANES, np.inf)
+    padded[: len(potentials)] = columns.norms - potentials
+    return padded.reshape(-1, _LANES)
 
 
-def _minima(rows: np.ndarray, norms: np.ndarray, tiles: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    """For each row, the least squared distance to a column less its potential; offsets are columns' norms less potentials."""
-    least = np.empty(len(rows))
-    _min_pass(-2.0 * rows, tiles, _padded(offsets, len(tiles)), least)
-    return norms + least
+def _minima(rows: _Points, columns: _Points, potentials: np.ndarray) -> np.ndarray:
+    """For each row, the least squared distance to a column less the potential of that column."""
+    least = np.empty(len(rows.points))
+    _min_pass(-2.0 * rows.points, columns.tiles, _offsets(columns, potentials), least)
+    return rows.norms + least
 
 
 def _soft_minima(
-    rows: np.ndarray,
-    norms: np.ndarray,
-    tiles: np.ndarray,
-    offsets: np.ndarray,
+    rows: _Points,
+    columns: _Points,
+    potentials: np.ndarray,
     temperature: float,
     low: float = 1.0,
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """As :func:`_minima`, softened, and the mass of each column: each row gives in total its slope of :func:`_smooth_hinge`."""
-    minima, masses = np.empty(len(rows)), np.empty((len(tiles), _LANES))
+    minima, masses = np.empty(len(rows.points)), np.empty((len(columns.tiles), _LANES))
     _soft_pass(
-        -2.0 * rows, norms, tiles, _padded(offsets, len(tiles)), temperature, len(offsets), low, high, width, minima, masses
+        *(-2.0 * rows.points, rows.norms, columns.tiles, _offsets(columns, potentials), temperature, len(potentials)),
+        *(low, high, width, minima, masses),
     )
-    return minima, masses.ravel()[: len(offsets)]
+    return minima, masses.ravel()[: len(potentials)]
 
 
 @inner
 def _reduced_costs(rows, first, tile, offsets, out, begin):
     """Offset plus product of four rows from ``first`` on with the columns of a tile (d, _LANES), from ``out[:, begin]`` on."""
-    last = len(rows) - 1
-    row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
-    out0, out1 = out[0, begin : begin + _LANES], out[1, begin : begin + _LANES]
-    out2, out3 = out[2, begin : begin + _LANES], out[3, begin : begin + _LANES]
-    odd = len(tile) % 2
-    if odd:
-        x = tile[0]
+    n, odd = len(rows), len(tile) % 2  # in pairs, features load and store the sums half as often; an odd one goes first
+    for q in range(_ROWS):
+        row, sums = rows[min(first + q, n - 1)], out[q, begin : begin + _LANES]
         for j in range(_LANES):
-            out0[j] = offsets[j] + x[j] * row0[0]
-            out1[j] = offsets[j] + x[j] * row1[0]
-            out2[j] = offsets[j] + x[j] * row2[0]
-            out3[j] = offsets[j] + x[j] * row3[0]
-    else:
-        for j in range(_LANES):
-            out0[j] = offsets[j]
-            out1[j] = offsets[j]
-            out2[j] = offsets[j]
-            out3[j] = offsets[j]
-    for f in range(odd, len(tile), 2):
-        a0, a1, a2, a3 = row0[f], row1[f], row2[f], row3[f]
-        b0, b1, b2, b3 = row0[f + 1], row1[f + 1], row2[f + 1], row3[f + 1]
-        x, y = tile[f], tile[f + 1]
-        for j in range(_LANES):
-            out0[j] = out0[j] + x[j] * a0 + y[j] * b0
-            out1[j] = out1[j] + x[j] * a1 + y[j] * b1
-            out2[j] = out2[j] + x[j] * a2 + y[j] * b2
-            out3[j] = out3[j] + x[j] * a3 + y[j] * b3
+            sums[j] = offsets[j] + tile[0, j] * row[0] if odd else offsets[j]
+        for f in range(odd, len(tile), 2):
+            a, b, x, y = row[f], row[f + 1], tile[f], tile[f + 1]
+            for j in range(_LANES):
+                sums[j] = sums[j] + x[j] * a + y[j] * b
 
 
 @inner

@@ -116,7 +116,7 @@ class FairLimit(Method):
     }
     libraries = COMPILED
     kernels = (
-        *("limit_counts._search", "fair_dual._ascend_sparse", "kernels.candidate_distances", "transport._assign"),
+        *("limit_counts._search", "fair_dual._ascend", "kernels.candidate_distances", "transport._assign"),
         *("fair_limit._polish", "kernels.assign", "fair_dual._means", "kernels.sums_by_label"),
         *("kernels.squared_distances", "kernels.inertia_by_label"),
     )

@@ -45,14 +45,30 @@ def is_fair(labels, groups, k, delta):
     return True
 
 
+def squared_distances(X, centres):
+    return np.square(X[:, None] - centres).sum(axis=2)
+
+
+def random_costs(rng, n, k, kind):
+    """Costs (n, k); of the kinds "few values" and "equal", many are the same."""
+    if kind == "equal":
+        return np.full((n, k), 0.1)
+    return rng.integers(0, 3, size=(n, k)).astype(float) if kind == "few values" else rng.random((n, k))
+
+
+def cost_of(costs, labels):
+    """The cost of labels (n,), or of each row of labels (m, n)."""
+    return costs[np.arange(len(costs)), labels].sum(axis=-1)
+
+
 @cache
 def all_labels(n, k):
     """Every assignment of n instances to k clusters."""
     return np.array(list(product(range(k), repeat=n)))
 
 
-def lowest_cost(costs, groups, delta):
-    """The cost of the cheapest fair assignment, by enumeration."""
+def lowest_cost(costs, is_allowed):
+    """The cost of the cheapest labels that are allowed, by enumeration."""
     labels = all_labels(*costs.shape)
-    totals = costs[np.arange(len(costs)), labels].sum(axis=1)
-    return next(totals[row] for row in np.argsort(totals) if is_fair(labels[row], groups, costs.shape[1], delta))
+    totals = cost_of(costs, labels)
+    return next(totals[row] for row in np.argsort(totals) if is_allowed(labels[row]))

@@ -4,13 +4,13 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
-from fair_tables import counts_of
+from fair_tables import cost_of, counts_of, random_costs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.count_moves import move_counts
 from clusterlets.algorithms.fair_assignment import share_bounds, whole_counts
-from clusterlets.algorithms.transport import transport
+from clusterlets.algorithms.transport import transport_groups
 
 KINDS = ["plain", "few values", "equal", "apart"]
 
@@ -19,33 +19,19 @@ def problem(seed, n, k, n_groups, kind, delta):
     """Costs, groups, fair labels and bounds: random counts are rounded, and each group gets the cheapest labels for its own."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
-    costs = {
-        "plain": rng.random((n, k)),
-        "few values": rng.integers(0, 3, size=(n, k)).astype(float),
-        "equal": np.full((n, k), 0.1),
-        "apart": rng.random((n, k)) + 9 * (rng.permutation(k)[groups % k][:, None] != np.arange(k)),
-    }[kind]
+    costs = random_costs(rng, n, k, kind)
+    if kind == "apart":
+        costs += 9 * (rng.permutation(k)[groups % k][:, None] != np.arange(k))
     low, high = share_bounds(groups, delta)
     totals = np.bincount(groups)
     counts, _ = whole_counts(rng.dirichlet(np.ones(k), size=n_groups) * totals[:, None], low, high, totals)
-    return costs, groups, cheapest(costs, groups, counts), low, high
-
-
-def cheapest(costs, groups, counts):
-    labels = np.empty(len(costs), dtype=np.int64)
-    for group, sizes in enumerate(counts):
-        labels[groups == group] = transport(costs[groups == group], sizes)[0]
-    return labels
+    return costs, groups, transport_groups(costs, groups, counts), low, high
 
 
 def are_fair(counts, low, high):
     sizes = counts.sum(axis=0)
     least, most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
     return (sizes > 0).all() and (counts >= least).all() and (counts <= most).all()
-
-
-def cost_of(costs, labels):
-    return costs[np.arange(len(costs)), labels].sum()
 
 
 @settings(max_examples=200)
@@ -69,7 +55,7 @@ def test_moves_never_cost_more_and_the_labels_stay_fair(seed, n, k, n_groups, ki
     if max_moves == 0 or kind == "equal":
         assert np.array_equal(moved, labels)
     # Each group still has the cheapest labels for its counts.
-    assert cost_of(costs, moved) == pytest.approx(cost_of(costs, cheapest(costs, groups, counts)), abs=1e-9)
+    assert cost_of(costs, moved) == pytest.approx(cost_of(costs, transport_groups(costs, groups, counts)), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["plain", "few values", "apart"])
@@ -89,4 +75,4 @@ def test_no_paying_move_of_one_or_two_instances_is_left(n_groups, delta, kind):
                 changed[group, source] -= 1
                 changed[group, target] += 1
             if (changed >= 0).all() and are_fair(changed, low, high):
-                assert cost_of(costs, cheapest(costs, groups, changed)) >= cost - 1e-9
+                assert cost_of(costs, transport_groups(costs, groups, changed)) >= cost - 1e-9

@@ -56,22 +56,26 @@ def test_rows_say_exactly_what_the_limits_say(totals, limit, data):
     totals, clusters = np.array(totals), clusters_up_to(totals)
     columns = [[data.draw(st.integers(0, 1)) for _ in totals], list(range(len(totals)))]
     levels, _ = levels_of_groups(columns)
-    sizes = clusters.sum(axis=0)
-    limits = deviation_limits(levels, totals, [exact(limit), exact("0.3")])
-    keeps = (limit_rows(limits, levels, totals) @ clusters <= 0).all(axis=0)
-    for counts, size, verdict in zip(clusters.T, sizes, keeps, strict=True):
-        if size:
-            deviations = [largest_deviation(counts[:, None], levels[:, [column]], totals) for column in (0, 1)]
-            assert verdict == (deviations[0] <= exact(limit) and deviations[1] <= exact("0.3"))
-    ratio = Fraction(4, 5)
-    keeps = (limit_rows(ratio_limits(levels, totals, [Fraction(0), ratio]), levels, totals) @ clusters <= 0).all(axis=0)
-    for counts, verdict in zip(clusters.T, keeps, strict=True):
+    ratio, (least, most) = Fraction(4, 5), (Fraction(1, 3), Fraction(1, 2))
+
+    def kept(limits):
+        return (limit_rows(limits, levels, totals) @ clusters <= 0).all(axis=0)
+
+    verdicts = np.stack(
+        [
+            kept(deviation_limits(levels, totals, [exact(limit), exact("0.3")])),
+            kept(ratio_limits(levels, totals, [Fraction(0), ratio])),
+            kept(share_limits(1, {0: (least, most)})),
+        ],
+        axis=1,
+    )
+    for counts, (by_deviation, by_ratio, by_share) in zip(clusters.T, verdicts, strict=True):
         fractions = [Fraction(int(count), int(total)) for count, total in zip(counts, totals, strict=True)]
-        assert verdict == (min(fractions) >= ratio * max(fractions))
-    bounds = Fraction(1, 3), Fraction(1, 2)
-    keeps = (limit_rows(share_limits(1, {0: bounds}), levels, totals) @ clusters <= 0).all(axis=0)
-    for counts, size, verdict in zip(clusters.T, sizes, keeps, strict=True):
-        assert not size or verdict == (bounds[0] <= Fraction(int(counts[0]), int(size)) <= bounds[1])
+        assert by_ratio == (min(fractions) >= ratio * max(fractions))
+        if counts.any():
+            deviations = [largest_deviation(counts[:, None], levels[:, [column]], totals) for column in (0, 1)]
+            assert by_deviation == (deviations[0] <= exact(limit) and deviations[1] <= exact("0.3"))
+            assert by_share == (least <= Fraction(int(counts[0]), int(counts.sum())) <= most)
 
 
 @settings(max_examples=60, deadline=None)
@@ -94,12 +98,12 @@ def test_counts_are_feasible_or_proved_not_to_exist(totals, limit, k, least_size
     assert not number or (np.sum(cells, axis=0) == totals).all()
     assert number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
     if number >= k:
-        counts = feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
+        counts = feasible_counts(wanted, totals, rows, least_size)
         assert (counts >= 0).all() and (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
         assert counts.shape == (len(totals), k) and (rows @ counts <= 0).all()
     else:
         with pytest.raises(NoClusteringError) as error:
-            feasible_counts(wanted, totals, rows, least_size, exact(limit) == 0)
+            feasible_counts(wanted, totals, rows, least_size)
         assert error.value.status == "infeasible" and (str(number) in str(error.value) or number == 0)
 
 

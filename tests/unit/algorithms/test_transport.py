@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from fair_tables import cost_of, random_costs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linear_sum_assignment
@@ -15,17 +16,8 @@ KINDS = ["plain", "few values", "equal", "apart"]
 def problem(seed, n, k, kind="plain"):
     """Costs (n, k), and cluster sizes, some of which may be 0."""
     rng = np.random.default_rng(seed)
-    costs = {
-        "plain": rng.random((n, k)),
-        "few values": rng.integers(0, 3, size=(n, k)).astype(float),
-        "equal": np.full((n, k), 0.1),
-        "apart": rng.random((n, k)) + 1e6 * np.arange(k),
-    }[kind]
+    costs = random_costs(rng, n, k, kind) + 1e6 * (kind == "apart") * np.arange(k)
     return costs, rng.multinomial(n, rng.dirichlet(np.ones(k)))
-
-
-def cost_of(costs, labels):
-    return costs[np.arange(len(costs)), labels].sum()
 
 
 def lowest_cost(costs, sizes):
