@@ -10,6 +10,20 @@ from clusterlets.errors import ClusterletsError
 _NEARLY_FULL = 100e6  # bytes: many times what a block of labels of a large table needs
 
 
+def check_paths(checkout: str, module_moves_files: bool) -> None:
+    """Raise ClusterletsError if Snakemake would misread the checkout's path, or a module changes the paths of files."""
+    if set("{}") & set(checkout):
+        raise ClusterletsError(
+            f"The checkout is in {checkout}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without "
+            "braces."
+        )
+    if module_moves_files:
+        raise ClusterletsError(
+            "This workflow does not support prefix: or replace_prefix: in a module, which change the paths of files and not "
+            "the parameters that name them. Set results: in the configuration instead (docs/extending.md)."
+        )
+
+
 def check_writable(folder: str | os.PathLike) -> None:
     """Raise ClusterletsError if nothing can be written below a folder, which need not exist yet."""
     existing = _existing(folder)

@@ -53,11 +53,13 @@ def shell_prefix(checkout: str, limits: str) -> str:
     """What each shell line starts with: ``clusterlets`` runs the package in ``checkout``, with UTF-8 in every locale.
 
     The lock and the limits are passed as variables: as parameters of the rules they would rerun jobs, although no result
-    depends on the lock's path and few depend on the limits.
+    depends on the lock's path and few depend on the limits. Braces are doubled, because Snakemake formats the prefix like
+    every shell line.
     """
     step = shlex.quote(f"{checkout}/workflow/step.py")
     variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; LIMITS={shlex.quote(limits)}"
-    return f'set -euo pipefail; {variables}; clusterlets() {{ python -P {step} "$@"; }}; '
+    prefix = f'set -euo pipefail; {variables}; clusterlets() {{ python -P {step} "$@"; }}; '
+    return prefix.replace("{", "{{").replace("}", "}}")
 
 
 @cache

@@ -3,6 +3,7 @@
 
 import atexit
 import signal
+from pathlib import Path
 
 from clusterlets.grid.preflight import nearly_full
 from clusterlets.grid.processes import open_lifeline

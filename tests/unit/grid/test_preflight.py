@@ -14,6 +14,14 @@ from clusterlets.grid import preflight
 from clusterlets.storage import save_arrays
 
 
+def test_paths_that_snakemake_would_misread_are_refused():
+    preflight.check_paths("/home/me/code", False)
+    with pytest.raises(ClusterletsError, match="The checkout is in /home/{me}/code, but Snakemake reads braces"):
+        preflight.check_paths("/home/{me}/code", False)
+    with pytest.raises(ClusterletsError, match="Set results: in the configuration instead"):
+        preflight.check_paths("/home/me/code", True)
+
+
 def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monkeypatch):
     preflight.check_writable(tmp_path / "a" / "b")
     monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
