@@ -38,13 +38,14 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
 
     An input or output is the rule's of the same name, ``dataset``, ``k`` and ``seeds`` are its wildcards, and everything else
     is in its params; ``values`` name other sources, as a shell reads them. Parameters with a default are left out unless they
-    are in ``optional`` or ``values``.
+    are in ``optional``, and so in the params, or in ``values``.
     """
     options = []
     for name, annotation, has_default in _parameters(step):
         if has_default and name not in optional and name not in values:
             continue
         group = {"Input": "input", "Output": "output"}.get(annotation, "wildcards" if name in _WILDCARDS else "params")
+        group = "params" if has_default else group
         options.append(f"--{name.replace('_', '-')}={values.get(name, f'{{{group}.{name}:q}}')}")
     return f"clusterlets {step} {' '.join(options)} > {{log:q}} 2>&1"
 

@@ -5,9 +5,8 @@ import atexit
 import signal
 from pathlib import Path
 
-from clusterlets.grid.preflight import nearly_full
+from clusterlets.grid.preflight import nearly_full, remove_locks
 from clusterlets.grid.processes import open_lifeline
-from clusterlets.grid.stale_locks import remove_locks
 
 # When Snakemake alone gets a signal, it waits for its jobs (30 s and more with a sleeping fit), and after SIGKILL they go on
 # (for up to 80 minutes). With this they end.
