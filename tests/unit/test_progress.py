@@ -43,16 +43,8 @@ def job_info(number, kind, at, purpose=None, log=("some.log",), dataset=""):
 
 
 def job_error(number, kind, log, message=None, group=False):
-    fields = {
-        "jobid": number,
-        "rule_name": kind,
-        "rule_msg": message,
-        "log": [str(log)],
-        "aux": {},
-        "conda_env": None,
-        "indent": group,
-    }
-    return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, shellcmd="python -P -m clusterlets x")
+    fields = {"jobid": number, "rule_name": kind, "rule_msg": message, "log": [str(log)], "aux": {}, "conda_env": None}
+    return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, indent=group, shellcmd="python -P -m clusterlets x")
 
 
 def finished(number, at):
@@ -160,10 +152,8 @@ def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
 def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
     logger, screen = handler()
     feed(logger, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
-    feed(
-        logger, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
-    )
-    feed(logger, [job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2)])
+    group_error = record(LogEvent.GROUP_ERROR, "Error", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])
+    feed(logger, [group_error, *(job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2))])
     assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
     logger.close()
     assert "Not complete: 0 of 7 steps, 2 failed" in screen.getvalue()
