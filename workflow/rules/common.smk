@@ -51,7 +51,7 @@ def errors_for_users():
 with errors_for_users():
     moved = workflow.modifier.path_modifier
     check_paths(CHECKOUT, bool(moved.prefix or moved.modifies_prefixes))
-    if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one spells as it likes
+    if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one may spell otherwise
         for file in workflow.configfiles:
             check_spelling(file)
         check_words(workflow.config_settings.config_args)
