@@ -48,6 +48,9 @@ def errors_for_users():
         raise ErrorForUsers(str(error)) from None
 
 
+# Snakemake reads these files only when it makes its own report.
+CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
+
 with errors_for_users():
     moved = workflow.modifier.path_modifier
     check_paths(CHECKOUT, bool(moved.prefix or moved.modifies_prefixes))
@@ -60,6 +63,7 @@ with errors_for_users():
     plan = Plan(config)
     if workflow.is_main_process:  # not inside a cluster's jobs
         check_writable(".snakemake")  # even a dry run writes there
+        captions.write(CAPTIONS)
 set_mirror(config)
 OUT = plan.results
 # For the directive "cache", which without --cache would make Snakemake warn of each rule.
@@ -67,8 +71,7 @@ CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules; only with profiles/conda does conda create them.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
 shell.prefix(shell_prefix(CHECKOUT, plan.limits))
-# For the estimate that a run shows.
-logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})
+logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})  # for the estimate that a run shows
 
 
 wildcard_constraints:
@@ -101,15 +104,15 @@ def optional_input(name):
     return lambda wildcards, input: input.get(name, "")
 
 
-# Snakemake reads these files only when it makes its own report.
-CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
-if workflow.is_main_process:
-    captions.write(CAPTIONS)
-
-
 def captioned(path):
     """A result, for Snakemake's own report."""
     return report(path, **captions.report_arguments(path, OUT, CAPTIONS))
+
+
+def rule_fingerprints(wildcards):
+    """Every rule's fingerprint, as JSON."""
+    codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
+    return json.dumps(plan.rule_fingerprints(codes), sort_keys=True)
 
 
 # What was named with --configfile, relative to the working folder.

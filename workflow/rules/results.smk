@@ -149,12 +149,6 @@ for module in figures.modules():
             shell_line("plot")
 
 
-def rule_fingerprints(wildcards):
-    """Every rule's fingerprint, as JSON."""
-    codes = {rule.name: rule.params.get("code") for rule in workflow.rules}
-    return json.dumps(plan.rule_fingerprints(codes), sort_keys=True)
-
-
 rule account:
     input:
         BEFORE_PAGES,
