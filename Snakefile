@@ -42,8 +42,8 @@ localrules:
 rule all:
     default_target: True
     input:
-        RESULTS,
-        DATA_LIST,
+        BEFORE_PAGES,
+        PAGES,
         ACCOUNTS,
         FIGURES["accounts"],
         MANIFEST,

@@ -1,6 +1,7 @@
 """The command line: commands for users, and each step of the workflow. A command imports only what it needs.
 
-The options of a step are the parameters of its function, and their help is read from its docstring.
+The options of a step are the parameters of its function. Their help is read from its docstring, or from the one of
+:mod:`clusterlets.steps`.
 """
 
 import argparse
@@ -22,7 +23,7 @@ try:
     from clusterlets.errors import ClusterletsError
 except ImportError as error:  # another package's clusterlets/__init__.py
     sys.exit(f"clusterlets: {error}")
-from clusterlets import __version__  # noqa: E402
+from clusterlets import __version__, steps  # noqa: E402
 from clusterlets.extras import optional  # noqa: E402
 from clusterlets.steps.options import STEPS  # noqa: E402
 
@@ -106,7 +107,7 @@ def _step(name: str, options: list[str]) -> None:
 
 
 def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
-    docstring = inspect.getdoc(step) or ""
+    docstring = f"{inspect.getdoc(step)}\n\n{steps.__doc__}"
     parser = argparse.ArgumentParser(f"clusterlets {name}", description=docstring.split("\n\n")[0])
     for parameter in inspect.signature(step).parameters.values():
         help_line = re.search(rf"^{parameter.name}: (.*)$", docstring, re.MULTILINE)

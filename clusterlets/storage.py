@@ -1,10 +1,10 @@
 """Files that are complete or absent, and that say what they are, so that damaged and misplaced ones are noticed.
 
-Everything is written beside its final name, flushed to the disk, and then renamed, so that neither a reader nor a power
-cut meets half a file. What one step hands to another also says what it is, by its place (its path below the folder of
+Everything is written beside its final name, flushed to the disk, and then renamed, so that no reader sees half a file,
+even after a power cut. What one step hands to another also says what it is, by its place (its path below the folder of
 results), and holds the SHA-256 of its content: arrays (``.npz`` without pickle) have a member for it, JSON a key, text a
 first line; ``runs.csv``, a table for people, has a ``.sha256`` beside it. A damaged file is removed, so that the next run
-of the workflow builds it again; one at the place of another is left to the person who put it there.
+of the workflow builds it again. A file at another one's place stays, because a person put it there.
 """
 
 import csv

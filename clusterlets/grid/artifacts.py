@@ -1,4 +1,4 @@
-"""What the steps of one (dataset, k, block of seeds) hand to each other.
+"""What the steps of one (dataset, k, block of seeds) pass on to each other.
 
 One file holds all seeds of the block: named arrays for each key, where the key is a seed (``"3"``) or a method and a seed
 (``"FRAC (fair)/3"``). If a step cannot run on its dataset, ``status`` says why, and its file has no keys; if a fit

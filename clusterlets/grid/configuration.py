@@ -137,7 +137,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
                 f"methods: {fault}"
                 for fault in _repeated([name for name, _ in entries], "list all values of its parameters in one entry")
             ),
-            *_unknown("exclude", excluded, sorted(names_and_ids)),
+            *(f"exclude: {fault}" for fault in _unknown(excluded, sorted(names_and_ids))),
             *_variants_without_effect(config),
         ]
     )
@@ -270,8 +270,7 @@ def _dataset_faults(table: Mapping) -> list[str]:
     misplaced = [key for key in ("features", "separator") if key in table]
     if misplaced:
         return [f"{name}: {misplaced[0]!r} is for tables of your own, which need a 'path'"]
-    unknown = _unknown("", [name], dataset_names())
-    if unknown:
+    if unknown := _unknown([name], dataset_names()):
         return [f"{unknown[0]}; a table of your own needs a 'path'"]
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
@@ -394,13 +393,9 @@ def _as_list(value: str | list[str] | None) -> list[str]:
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
 
 
-def _unknown(key: str, names: Iterable[str], valid_names: Iterable[str]) -> list[str]:
-    valid_names = list(valid_names)
-    prefix = f"{key}: " if key else ""
+def _unknown(names: list[str], valid_names: list[str]) -> list[str]:
     unknown = [name for name in names if name not in valid_names]
-    return [
-        f"{prefix}there is no {name!r}{did_you_mean(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown
-    ]
+    return [f"there is no {name!r}{did_you_mean(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown]
 
 
 def _explain(error: ValidationError) -> str:

@@ -4,9 +4,11 @@ Such a cell has a second file, next to its own, with the limits. Snakemake rerun
 parameter is the limits to rerun it with, or empty for the many cells that never exceeded any.
 """
 
+import csv
 import json
 from pathlib import Path
 
+from clusterlets.grid.artifacts import FAILED, OUT_OF_MEMORY, TIMEOUT, SeedBlock
 from clusterlets.storage import is_intact, load_text, save_text
 
 #: It decides when a cell runs, not its results: see clusterlets.grid.fingerprints.
@@ -33,6 +35,16 @@ def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
         save_text(_file(cell), json.dumps({"crossed": has_exceeded, "limits": limits, "parameter": parameter}))
     else:
         _file(cell).unlink(missing_ok=True)
+
+
+def is_reproducible(file: str) -> bool:
+    """Whether a file of clusters, or a cell, has no run that could end differently on another machine or under other limits."""
+    if file.endswith(".npz"):
+        block = SeedBlock.load(file)
+        statuses = {block.status, *(status for status, _ in block.failures.values())}
+    else:
+        statuses = {row["status"] for row in csv.DictReader(load_text(file).splitlines())}
+    return statuses.isdisjoint({TIMEOUT, OUT_OF_MEMORY, FAILED})
 
 
 def _file(cell: str) -> Path:

@@ -20,8 +20,3 @@ def load(entry: Mapping) -> type[Method]:
             entry["name"], entry["command"], entry.get("conda", "")
         )
     return methods.get(entry["name"])
-
-
-def entries(config: Mapping) -> dict[str, dict]:
-    """The entry of each method of a resolved configuration, as :func:`load` reads it."""
-    return {name: {"name": name, **grid} for name, grid in config["grids"].items()}

@@ -4,7 +4,6 @@ They come from the paper's grid on the ten available datasets (610 s of CPU, 7 m
 """
 
 import math
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -111,15 +110,6 @@ def _sum_seconds(rows: int, n_parts: int) -> float:
 def _number_of_outputs(name: str, entry: Mapping) -> int:
     """Number of clusterings that a method makes for each k and seed."""
     return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
-
-
-def seconds_per_job(sizes: Mapping[str, tuple[int, int]], config: Mapping) -> dict[str, dict[str, float]]:
-    """Mean CPU seconds of a step's jobs, by its rule's name and dataset; ``sizes`` holds rows and features."""
-    seconds_of_steps: dict[str, dict[str, float]] = defaultdict(dict)
-    for dataset, size in sizes.items():
-        for step, (jobs, seconds) in dataset_steps(*size, config).items():
-            seconds_of_steps[step][dataset] = seconds / jobs
-    return dict(seconds_of_steps)
 
 
 def _variant_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:

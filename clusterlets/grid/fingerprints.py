@@ -106,12 +106,10 @@ def _assigns(name: str, node: ast.stmt) -> bool:
 
 
 def module_file(module: str) -> Path:
-    """Source file of a module of this package; raises ValueError if there is none."""
+    """Source file of a module of this package, which need not exist."""
     path = PACKAGE.parent / module.replace(".", "/")
-    for candidate in (path / "__init__.py", path.with_suffix(".py")):
-        if candidate.is_file():
-            return candidate
-    raise ValueError(f"no module {module} in {PACKAGE.parent}")
+    package = path / "__init__.py"
+    return package if package.is_file() else path.with_suffix(".py")
 
 
 def data_files(folder: str) -> list[str]:
@@ -147,12 +145,5 @@ def _imports(module: str) -> tuple[str, ...]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             imported |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
     parents = {name.rsplit(".", depth)[0] for name in [*imported, module] for depth in range(1, name.count(".") + 1)}
-    return tuple(sorted(name for name in imported | parents if name.split(".")[0] == PACKAGE.name and _is_module(name)))
-
-
-def _is_module(name: str) -> bool:
-    try:
-        module_file(name)
-    except ValueError:
-        return False
-    return True
+    names = (name for name in imported | parents if name.split(".")[0] == PACKAGE.name)
+    return tuple(sorted(name for name in names if module_file(name).is_file()))

@@ -6,6 +6,7 @@
 import functools
 import json
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,11 +15,10 @@ from typing import Any
 from clusterlets import datasets, methods
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import paths, step_fingerprints, variants
-from clusterlets.grid.caching import has_known_sources
 from clusterlets.grid.cells import Cell, cells
 from clusterlets.grid.crossed_limits import exceeded_limits
 from clusterlets.grid.entries import PROGRAM, load
-from clusterlets.grid.estimate import seconds_per_job
+from clusterlets.grid.estimate import dataset_steps
 from clusterlets.storage import hash_of_file
 
 _SOURCE_KEYS = ("path", "command", "conda")
@@ -191,18 +191,26 @@ class Plan:
         return _edited_files(self.receipt(wildcards))
 
     def is_cacheable(self, wildcards: Any) -> bool:
-        """Whether a job's parameters describe all that it depends on: see :mod:`clusterlets.grid.caching`."""
+        """Whether a job's parameters describe all that it depends on, so that Snakemake's cache may keep its results.
+
+        A user's table is described by its hash, other raw files if their SHA-256 is the known one. The programs that a command
+        line starts are not described.
+        """
         parts = _parts(wildcards)
         table, method = self.config["tables"][parts["dataset"]], self.entries.get(parts.get("method", ""), {})
-        return has_known_sources(table, method, _receipt(table["name"]))
+        if "command" in method:
+            return False
+        return "path" in table or json.loads(Path(_receipt(table["name"])).read_text(encoding="utf-8"))["sha256_matches"]
 
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
-        """Estimated CPU seconds per job, for the progress of a run; without users' tables, whose rows are not counted yet."""
-        descriptions = {
-            key: datasets.describe(table["name"]) for key, table in self.config["tables"].items() if "path" not in table
-        }
-        sizes = {key: (description["rows"], description["features"]) for key, description in descriptions.items()}
-        return seconds_per_job(sizes, self.config)
+        """Estimated CPU seconds of a job, by rule and dataset; without users' tables, whose rows are not counted yet."""
+        seconds_of_rules: dict[str, dict[str, float]] = defaultdict(dict)
+        for dataset, table in self.config["tables"].items():
+            if dataset not in self.user_tables:
+                description = datasets.describe(table["name"])
+                for rule, (jobs, seconds) in dataset_steps(description["rows"], description["features"], self.config).items():
+                    seconds_of_rules[rule][dataset] = seconds / jobs
+        return dict(seconds_of_rules)
 
     # ---- fingerprints ------------------------------------------------------------------------------------------------
 

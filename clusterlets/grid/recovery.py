@@ -18,7 +18,7 @@ from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.artifacts import OK, SeedBlock
 from clusterlets.grid.cells import Cell, Value, cells, parse_parameters, seed_blocks, seeds_of
-from clusterlets.grid.entries import entries, load
+from clusterlets.grid.entries import load
 from clusterlets.grid.fitting import Limits
 from clusterlets.grid.paths import cell_block_path
 from clusterlets.grid.scoring import CLUSTERLETS, match
@@ -127,7 +127,7 @@ class IntermediateFiles:
         grid, base_seed = self._config["grids"][run.method], self._config["base_seed"]
         settings = {name: self._config[key] for name, key in grid["settings"].items()}
         matchings = match(
-            cast(type[Matcher], load(entries(self._config)[run.method])),
+            cast(type[Matcher], load({"name": run.method, **grid})),
             run.dataset,
             run.k,
             {**run.parameters, **settings},

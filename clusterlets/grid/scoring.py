@@ -130,7 +130,8 @@ def match(
     """
     status, note = pieces.status, pieces.note
     if status == OK:
-        note = method().unsupported(*_table_size(pieces))
+        counts = next(iter(pieces.values.values()))["counts"]  # instances of each group in each clusterlet
+        note = method().unsupported(int(counts.sum()), counts.shape[1])
         status = UNSUPPORTED if note else OK
     if status != OK:
         yield from ((seed, Fit(status, note)) for seed in seeds)
@@ -146,12 +147,6 @@ def match(
 
     for seed, fit in fits(membership, seeds, limits, stateless=not is_from_file(method)):
         yield seed, replace(fit, status=NO_VALID_PARTITION) if fit.status == OK and fit.result is None else fit
-
-
-def _table_size(pieces: SeedBlock) -> tuple[int, int]:
-    """Numbers of rows and groups of the table that the clusterlets come from."""
-    counts = next(iter(pieces.values.values()))["counts"]
-    return int(counts.sum()), counts.shape[1]
 
 
 def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.ndarray | None:

@@ -105,6 +105,19 @@ def by_result() -> dict[str, tuple[str, str]]:
     return results
 
 
+def report_arguments(path: str, results: str, folder: str) -> dict:
+    """Arguments of Snakemake's ``report`` for a result: its caption below ``folder``, its category, and what labels it.
+
+    ``path`` begins with the folder of ``results``, or with ``{place}`` if every variant has such a file; then the label names
+    the variant's folder.
+    """
+    result, _, suffix = path.removeprefix("{place}/").removeprefix(f"{results}/").rpartition(".")
+    category, _ = by_result()[result]
+    name = Path(result).name.replace("_", " ") + (" of {place}" if "{place}" in path else "")
+    form = {"md": "Markdown", "tex": "LaTeX", "txt": "text"}.get(suffix, suffix.upper())
+    return {"caption": f"{folder}/{file_of(result)}", "category": category, "labels": {"result": name, "form": form}}
+
+
 def file_of(result: str) -> str:
     """Where :func:`write` puts the caption of a result, relative to its folder."""
     return f"{result.replace('/', '.')}.rst"

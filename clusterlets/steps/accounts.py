@@ -15,7 +15,6 @@ def account(config: str, configfiles: str, logs: str, ignored_rules: str, finger
     """Write time and memory by step (steps.csv), of every fit (fits.csv) and of every configuration
     (leaderboard_costs.csv), and provenance.json.
 
-    config: the workflow's configuration, as JSON
     configfiles: the files that it was read from besides config.yaml, as JSON; they are kept verbatim
     logs: folders of the jobs' logs, separated by commas
     ignored_rules: rules that run after this one, separated by commas; their logs are ignored

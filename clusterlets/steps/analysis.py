@@ -16,8 +16,6 @@ from clusterlets.storage import load_json, write_text
 def analyse(runs: Input, config: str, output: str) -> None:
     """Make everything that figures and report are based on, each once.
 
-    runs: every run of the grid (.csv)
-    config: the workflow's configuration, as JSON, whose variants have been collected
     output: folder of the results, which also holds the measurements of each dataset
     """
     settings, table = json.loads(config), read_runs(runs)

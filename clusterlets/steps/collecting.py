@@ -18,7 +18,6 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
     Prices are added here and not in the cells: they need plain k-means at every k of the grid, and adding a k must not rerun
     the finished cells.
 
-    config: the workflow's configuration, as JSON
     output: CSV; its SHA-256 is written next to it
     variant: name of a variant; by default the grid itself
     """

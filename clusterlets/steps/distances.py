@@ -12,10 +12,7 @@ from clusterlets.steps import Input, Output
 def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, output: Output) -> None:
     """Sum the distances between the clusterlets of every seed in a file of labels.
 
-    data: the prepared dataset (.npz)
-    dataset: its name, part of the seed of the random stream
     labels: clusterlet of each instance (.npz)
-    base_seed: first part of the seed of the random stream
     output: summed distances, matrices for each seed (.npz); for a large table, estimates
     """
     X = Prepared.load(data).X

@@ -14,11 +14,6 @@ from clusterlets.steps import Input, Output
 def extract_clusterlets(data: Input, dataset: str, k: int, seeds: str, base_seed: int, pieces: Output, labels: Output) -> None:
     """Extract the clusterlets of a prepared dataset.
 
-    data: the prepared dataset (.npz)
-    dataset: its name, part of the seed of the random streams
-    k: requested number of clusterlets of each group
-    seeds: block of seeds, as in 0-9
-    base_seed: first part of the seed of the random streams
     pieces: what matching needs of the clusterlets (.npz)
     labels: clusterlet of each instance (.npz)
     """

@@ -10,7 +10,6 @@ from clusterlets.storage import save_json
 def fetch_dataset(dataset: str, raw_dir: str, receipt_path: Output, mirror: str = "") -> None:
     """Fetch the raw files of a dataset into its folder and write the receipt (JSON, without times or paths).
 
-    dataset: name of the dataset
     raw_dir: folder of the raw files of all datasets, <raw_dir>/<dataset>/<file>
     receipt_path: file to write: the raw files with their SHA-256, and the source that served them
     mirror: folder or address laid out <mirror>/<dataset>/<file>; by default the variable CLUSTERLETS_MIRROR

@@ -14,7 +14,6 @@ def plot(module: str, results: str) -> None:
     """Draw the figures that a file of clusterlets.report.figures declares, as PDF and PNG.
 
     module: name of the file, without ending
-    results: folder of the results
     """
     draw = import_module(f"clusterlets.report.figures.{module}").draw
     for figure in by_module()[module]:

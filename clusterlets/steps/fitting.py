@@ -35,17 +35,10 @@ def fit_method(
 ) -> None:
     """Cluster a prepared dataset.
 
-    data: the prepared dataset (.npz)
-    method: its entry in the configuration, as JSON
-    dataset: name of the dataset, part of the seed of the random streams
-    k: requested number of clusters
     parameters: arguments of fit, as JSON
-    seeds: block of seeds, as in 0-9
-    base_seed: first part of the seed of the random streams
     limits: time and memory that a fit may take, as JSON
     pieces: the clusters of every output and seed (.npz)
     labels: cluster of each instance (.npz)
-    exceeded_limits: the limits again, if an earlier run of the cell exceeded different limits
     starts: starts of each fit, of which the best counts
     """
     prepared, method_class = Prepared.load(data), load(json.loads(method))

@@ -14,9 +14,6 @@ from clusterlets.storage import save_json
 def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) -> None:
     """Measure a prepared dataset: its largest distance, its groups, and its cohesion as one cluster.
 
-    data: the prepared dataset (.npz)
-    dataset: its name, part of the seed of the random stream
-    base_seed: first part of the seed of the random stream
     output: JSON
     """
     prepared = Prepared.load(data)

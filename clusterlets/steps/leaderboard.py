@@ -28,9 +28,7 @@ def write_leaderboard(
     overall: every method over all blocks (.csv)
     pairs: every pair of methods (.csv)
     points: every run (.csv)
-    config: the workflow's configuration, as JSON
     configfile: the file that the configuration was read from besides config.yaml, or empty
-    results: folder of the results, with figures and accounts
     output: the page (.html)
     summary: the findings (.md)
     fronts: price against deviation in every block (.html)

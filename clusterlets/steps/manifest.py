@@ -16,8 +16,6 @@ def write_manifest(config: str, results: str, files: str, user_files: str, lock:
     """Write hashes of the cells and of everything made from them, with settings, locked versions, fingerprints of the data,
     and the processor.
 
-    config: the workflow's configuration, as JSON
-    results: the results folder
     files: results other than cells, below that folder, separated by commas
     user_files: SHA-256 of every file of the user's own methods when the workflow was planned, by path, as JSON
     lock: the pip lock file

@@ -38,13 +38,14 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
 
     An input or output is the rule's of the same name, ``dataset``, ``k`` and ``seeds`` are its wildcards, and everything else
     is in its params; ``values`` name other sources, as a shell reads them. Parameters with a default are left out unless they
-    are in ``optional`` or ``values``.
+    are in ``optional``, and so in the params, or in ``values``.
     """
     options = []
     for name, annotation, has_default in _parameters(step):
         if has_default and name not in optional and name not in values:
             continue
         group = {"Input": "input", "Output": "output"}.get(annotation, "wildcards" if name in _WILDCARDS else "params")
+        group = "params" if has_default else group
         options.append(f"--{name.replace('_', '-')}={values.get(name, f'{{{group}.{name}:q}}')}")
     return f"clusterlets {step} {' '.join(options)} > {{log:q}} 2>&1"
 
@@ -53,11 +54,13 @@ def shell_prefix(checkout: str, limits: str) -> str:
     """What each shell line starts with: ``clusterlets`` runs the package in ``checkout``, with UTF-8 in every locale.
 
     The lock and the limits are passed as variables: as parameters of the rules they would rerun jobs, although no result
-    depends on the lock's path and few depend on the limits.
+    depends on the lock's path and few depend on the limits. Braces are doubled, because Snakemake formats the prefix like
+    every shell line.
     """
     step = shlex.quote(f"{checkout}/workflow/step.py")
     variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; LIMITS={shlex.quote(limits)}"
-    return f'set -euo pipefail; {variables}; clusterlets() {{ python -P {step} "$@"; }}; '
+    prefix = f'set -euo pipefail; {variables}; clusterlets() {{ python -P {step} "$@"; }}; '
+    return prefix.replace("{", "{{").replace("}", "}}")
 
 
 @cache

@@ -17,10 +17,6 @@ def sample_partitions(
     """Write the Pareto front of random partitions of the clusterlets: high centroid silhouette, low largest deviation.
 
     pieces: the clusterlets (.npz)
-    dataset: its name, part of the seed of the random streams
-    k: requested number of clusterlets of each group
-    seeds: block of seeds, as in 0-9
-    base_seed: first part of the seed of the random streams
     sample_size: random partitions drawn for each seed
     output: the front of each seed (.npz)
     """

@@ -9,9 +9,6 @@ from clusterlets.storage import save_json
 def cost_plainly(data: Input, dataset: str, k: int, output: Output) -> None:
     """Write the least cost of plain k-means on a prepared dataset.
 
-    data: the prepared dataset (.npz)
-    dataset: its name
-    k: number of clusters
     output: JSON
     """
     costs = plain_costs.plain_costs(Prepared.load(data).X, k)

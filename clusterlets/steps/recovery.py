@@ -17,9 +17,6 @@ from clusterlets.steps import Input, Output
 def recover_clusters(runs: Input, config: str, results: str, composition: Output, projection: Output) -> None:
     """Write the composition of each dataset's best clusterings, and the rows of one dataset with their clusters by matcher.
 
-    runs: every run (.csv)
-    config: the workflow's configuration, as JSON
-    results: the results folder
     composition: one line for each cluster and group (.csv)
     projection: one line for each row and cluster (.csv)
     """

@@ -19,9 +19,6 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
 
     What the other steps made is read from the folder of results; if something is missing, the page says so.
 
-    runs: every run (.csv), in the folder of results
-    config: the workflow's configuration, as JSON
-    results: folder of the results
     output: the page (.html)
     summary: the sentences (.txt)
     """

@@ -37,13 +37,8 @@ def score_method(
 ) -> None:
     """Write the rows of a cell, one for each run.
 
-    method: its entry in the configuration, as JSON
-    dataset: name of the dataset
-    k: requested number of clusters; for a matcher, of clusterlets of each group
     parameters: arguments of fit or match, as JSON
     settings: further parameters, the same for the whole grid, as JSON
-    seeds: block of seeds, as in 0-9
-    base_seed: first part of the seed of the random streams
     limits: time and memory that a matching may take, as JSON
     pieces: the clusters of every output and seed, or the clusterlets (.npz)
     geometry: measurements of the dataset (JSON)
@@ -53,7 +48,6 @@ def score_method(
     labels: for a matcher, clusterlet of each instance (.npz)
     distances: for a matcher, summed distances between the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
-    exceeded_limits: the limits again, if the cell exceeded different limits before
     """
     method_class, varied, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)

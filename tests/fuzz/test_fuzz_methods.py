@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import combinations
 from clusterlets.grid.configuration import read_configuration
-from clusterlets.grid.entries import entries, load
+from clusterlets.grid.entries import load
 
 ROWS = 24
 X, GROUPS = np.arange(2.0 * ROWS).reshape(ROWS, 2), np.arange(ROWS) % 2
@@ -168,7 +168,7 @@ def a_command_gets_what_is_configured_or_is_refused(example):
             return
         received = []
         for point in combinations(config["grids"]["mine"]["parameters"]):
-            labels = load(entries(config)["mine"])().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
+            labels = load({"name": "mine", **config["grids"]["mine"]})().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
             assert labels.tolist() == [0] * ROWS
             *arguments, table, _ = Path("arguments").read_text().split("\0")[:-1]
             values = {**{name: as_configured(value) for name, value in point.items()}, "k": "3"}

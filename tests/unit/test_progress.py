@@ -8,12 +8,13 @@ from collections import Counter
 from statistics import mean
 
 import pytest
+from snakemake.settings.enums import Quietness
 from snakemake.settings.types import OutputSettings
 from snakemake_interface_logger_plugins.common import LogEvent
 from snakemake_interface_logger_plugins.tests import TestLogHandlerBase
 
 import snakemake_logger_plugin_cells as plugin
-from snakemake_logger_plugin_cells.progress import Job, Progress, clock, line
+from snakemake_logger_plugin_cells import Progress
 
 
 class TestInterface(TestLogHandlerBase):
@@ -35,23 +36,15 @@ def record(event=None, message="", at=0.0, level=logging.INFO, **fields):
     return log_record
 
 
-def job_info(number, kind, at, purpose=None, log=("some.log",)):
-    fields = {"jobid": number, "rule_name": kind, "rule_msg": purpose, "log": list(log)}
-    other_fields = {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "wildcards": {}}
-    return record(LogEvent.JOB_INFO, at=at, **fields, **other_fields, reason="Missing", priority=0, threads=1, resources={})
+def job_info(number, kind, at, purpose=None, log=("some.log",), dataset=""):
+    fields = {"jobid": number, "rule_name": kind, "rule_msg": purpose, "log": list(log), "wildcards": {"dataset": dataset}}
+    other_fields = {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "reason": "Missing"}
+    return record(LogEvent.JOB_INFO, at=at, **fields, **other_fields, priority=0, threads=1, resources={})
 
 
 def job_error(number, kind, log, message=None, group=False):
-    fields = {
-        "jobid": number,
-        "rule_name": kind,
-        "rule_msg": message,
-        "log": [str(log)],
-        "aux": {},
-        "conda_env": None,
-        "indent": group,
-    }
-    return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, shellcmd="python -P -m clusterlets x")
+    fields = {"jobid": number, "rule_name": kind, "rule_msg": message, "log": [str(log)], "aux": {}, "conda_env": None}
+    return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, indent=group, shellcmd="python -P -m clusterlets x")
 
 
 def finished(number, at):
@@ -102,11 +95,11 @@ def feed(handler, records):
 def test_the_line_counts_steps_from_the_start(handler):
     logger, screen = handler(terminal=True)
     feed(logger, BEGINNING)
-    assert screen.getvalue().strip("\r\x1b[2K\n") == "0 % · 0/7 steps · 0:00 gone, about 0:10 left"
+    assert screen.getvalue().strip("\r\x1b[2K\n") == "0 % · 0/7 steps · 0:00:00 gone, about 0:00:10 left"
     feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
     feed(logger, [finished(1, 40.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
-    assert last.startswith("14 % · 1/7 steps · 0:40 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
+    assert last.startswith("14 % · 1/7 steps · 0:00:40 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
 def test_without_a_terminal_lines_are_rare(handler):
@@ -125,7 +118,7 @@ def test_without_a_terminal_lines_are_rare(handler):
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1,000 of 1,000 steps, in ")
 
 
-def test_a_terminal_has_one_line_that_fits_and_is_hidden_while_a_job_prints(handler, monkeypatch):
+def test_a_terminal_has_one_line_that_fits_and_is_cleared_before_a_job_may_print(handler, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     logger, screen = handler(terminal=True)
     feed(logger, BEGINNING)
@@ -133,12 +126,10 @@ def test_a_terminal_has_one_line_that_fits_and_is_hidden_while_a_job_prints(hand
     feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), finished(1, 1.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert len(last) == 49 and last.endswith("…") and "\n" not in last
-    feed(logger, [job_info(3, "data", 2.0, log=()), job_info(4, "score_method", 2.0)])
-    assert screen.getvalue().endswith("\r\x1b[2K")  # the line is cleared and not drawn again while the job prints
-    feed(logger, [finished(4, 3.0)])
+    feed(logger, [job_info(3, "data", 2.0, log=())])
     assert screen.getvalue().endswith("\r\x1b[2K")
     feed(logger, [finished(3, 4.0)])
-    assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("42 % · 3/7 steps")
+    assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("28 % · 2/7 steps")
 
 
 def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
@@ -161,10 +152,8 @@ def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
 def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
     logger, screen = handler()
     feed(logger, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
-    feed(
-        logger, [record(LogEvent.GROUP_ERROR, "Error in group", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])]
-    )
-    feed(logger, [job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2)])
+    group_error = record(LogEvent.GROUP_ERROR, "Error", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])
+    feed(logger, [group_error, *(job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2))])
     assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
     logger.close()
     assert "Not complete: 0 of 7 steps, 2 failed" in screen.getvalue()
@@ -182,9 +171,9 @@ def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
     assert "Not complete: 0 of 7 steps, in " in text and "cut short: FRAC on adult (fit_method)" in text
 
 
-@pytest.mark.parametrize("settings", [{"dryrun": True}, {"printshellcmds": True}, {"verbose": True}, {"debug_dag": True}])
-def test_with_detailed_output_the_text_is_snakemakes(handler, settings):
-    logger, screen = handler(**settings)
+@pytest.mark.parametrize("setting", ["dryrun", "printshellcmds", "verbose", "debug_dag"])
+def test_with_detailed_output_the_text_is_snakemakes(handler, setting):
+    logger, screen = handler(**{setting: True})
     feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
     feed(logger, [record(None, "This was a dry-run")])
     logger.close()
@@ -201,25 +190,31 @@ def test_messages_other_than_steps_are_passed_on(handler):
     assert screen.getvalue() == "Nothing to be done\nlook out\nLockException: ...\n"
 
 
-def test_quiet_prints_nothing(handler):
-    from snakemake.settings.enums import Quietness
-
-    logger, screen = handler(quiet={Quietness.ALL})
-    feed(logger, [*BEGINNING, job_info(1, "score_method", 0.0), finished(1, 1.0)])
+@pytest.mark.parametrize(("quiet", "shown"), [(Quietness.ALL, []), (Quietness.PROGRESS, ["Job 1: G-B on iris"])])
+def test_quiet_shows_no_progress(handler, quiet, shown):
+    logger, screen = handler(quiet={quiet})
+    feed(logger, [*BEGINNING, job_info(1, "score_method", 0.0, "G-B on iris"), finished(1, 1.0)])
     logger.close()
-    assert screen.getvalue() == ""
+    assert bool(screen.getvalue()) == bool(shown)
+    assert [text for text in screen.getvalue().splitlines() if "steps" in text or "G-B" in text] == shown
+
+
+def progress_of(planned, expected, slots=1):
+    progress = Progress()
+    progress.planned, progress.expected, progress.slots = Counter(planned), expected, slots
+    return progress
 
 
 def simulated(jobs, expected, slots):
     """Jobs (rule, dataset, seconds) in this order on some slots: at each event, the estimate and the time truly left."""
-    progress = Progress(Counter(rule for rule, *_ in jobs), expected, slots, 0.0)
+    progress = progress_of((rule for rule, *_ in jobs), expected, slots)
     free, events = [0.0] * slots, []
     for number, (rule, dataset, seconds) in enumerate(jobs):
         start = heapq.heappop(free)
         heapq.heappush(free, start + seconds)
-        events += [(start, 1, number, Job(rule, "", (), start, dataset)), (start + seconds, 0, number, None)]
+        events += [(start, 1, number, job_info(number, rule, start, dataset=dataset)), (start + seconds, 0, number, None)]
     for moment, starts, number, job in sorted(events, key=lambda event: event[:3]):
-        progress.start(number, job) if starts else progress.finish(number, moment)
+        progress.start(job) if starts else progress.running.pop(number)
         yield progress.seconds_left(moment), max(free) - moment
 
 
@@ -250,15 +245,15 @@ def test_the_estimate_finds_the_pace_of_the_machine(pace, elapsed, tolerance):
 
 
 def test_an_unseen_kind_of_job_follows_the_pace_of_the_others():
-    progress = Progress({"a": 100, "b": 1}, {"a": {"": 1.0}, "b": {"": 1.0}}, 1, 0.0)
+    progress = progress_of({"a": 100, "b": 1}, {"a": {"": 1.0}, "b": {"": 1.0}})
     for number in range(100):
-        progress.start(number, Job("a", "", (), 3.0 * number))
-        progress.finish(number, 3.0 * number + 3.0)
+        progress.start(job_info(number, "a", 3.0 * number))
+        progress.running.pop(number)
     assert 2.5 < progress.seconds_left(300.0) < 3.0
-    assert "at most" not in line(progress, 300.0)
-    progress.start(100, Job("b", "", (), 300.0))
+    assert "at most" not in progress.line(300.0)
+    progress.start(job_info(100, "b", 300.0))
     progress.failed[100] = progress.running.pop(100)
-    assert "1 failed" in line(progress, 301.0) and "at most" in line(progress, 301.0)
+    assert "1 failed" in progress.line(301.0) and "at most" in progress.line(301.0)
 
 
 def test_a_failed_job_that_is_started_again_has_not_failed(handler, tmp_path):
@@ -271,6 +266,6 @@ def test_a_failed_job_that_is_started_again_has_not_failed(handler, tmp_path):
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1 of 1 steps, in ")
 
 
-def test_times_are_formatted_as_on_a_clock():
-    assert [clock(7.4), clock(190), clock(3790)] == ["0:07", "3:10", "1:03:10"]
-    assert "about 25:00" in line(Progress({"a": 100}, {"a": {"": 30.0}}, 2, 0.0), 0.0)
+def test_a_run_of_hours_shows_them():
+    progress = progress_of({"a": 100}, {"a": {"": 300.0}}, slots=2)
+    assert progress.line(0.0) == "0 % · 0/100 steps · 0:00:00 gone, about 4:10:00 left"

@@ -7,7 +7,6 @@ from pathlib import Path
 from snakemake.exceptions import CacheMissException
 
 from clusterlets.grid import crossed_limits
-from clusterlets.grid.caching import is_reproducible
 from clusterlets.storage import is_intact
 
 
@@ -15,7 +14,7 @@ def restrict_cache(cached):
     store, fetch, has_fits = cached.cache.store, cached.cache.fetch, cached.params.get("exceeded_limits") is not None
 
     async def store_reproducible(job):
-        if plan.is_cacheable(job.wildcards) and not (has_fits and not is_reproducible(job.output[0])):
+        if plan.is_cacheable(job.wildcards) and not (has_fits and not crossed_limits.is_reproducible(job.output[0])):
             await store(job)
 
     async def fetch_reproducible(job):

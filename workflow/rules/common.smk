@@ -1,32 +1,22 @@
 # The configuration, its plan, and the checks before a run; no rules. Paths, inputs, parameters and fingerprints come from
 # clusterlets/grid/plan.py.
 
-import functools
+import contextlib
 import json
 import os
 import sys
-from pathlib import Path
 
 
-class WorkflowError(WorkflowError):
-    """An error for users, which Snakemake shows without the lines of this file: it appends what a traceback names."""
+class ErrorForUsers(WorkflowError):
+    """It has no traceback, because Snakemake would append the lines that the traceback names."""
 
     __traceback__ = None
 
 
 if not os.path.isdir(CHECKOUT):
-    raise WorkflowError(
+    raise ErrorForUsers(
         f"The jobs run the package next to the Snakefile, and {CHECKOUT} is not a folder. Clone the repository, and name the "
         "clone's Snakefile in the module (docs/extending.md)."
-    )
-if workflow.modifier.path_modifier.prefix or workflow.modifier.path_modifier.modifies_prefixes:
-    raise WorkflowError(
-        "This workflow does not support prefix: or replace_prefix: in a module, which change the paths of files and not the "
-        "parameters that name them. Set results: in the configuration instead (docs/extending.md)."
-    )
-if set("{}") & set(CHECKOUT):
-    raise WorkflowError(
-        f"The checkout is in {CHECKOUT}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without braces."
     )
 
 # Use the package next to the Snakefile, not an installed one, and import nothing else from that folder: a user's file there
@@ -41,7 +31,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.configuration import check_configuration, check_spelling, check_words, set_mirror
 from clusterlets.grid.paths import CELL, CELL_LOG, FIT_LOG, GEOMETRY, PLAIN_COST, block_log, block_path, fit_path, prepared_path
 from clusterlets.grid.plan import Plan, results_settings
-from clusterlets.grid.preflight import check_writable
+from clusterlets.grid.preflight import check_paths, check_writable
 from clusterlets.grid.step_fingerprints import analysis_fingerprint, step_fingerprint
 from clusterlets.methods import COMPILED
 from clusterlets.provenance.environment import LIBRARIES, check_libraries
@@ -50,44 +40,42 @@ from clusterlets.steps.options import shell_line, shell_prefix
 from clusterlets.storage import result_place
 
 
-def without_traceback(function):
-    """A function whose errors for users Snakemake shows without a traceback."""
-
-    @functools.wraps(function)
-    def wrapped(*arguments):
-        try:
-            return function(*arguments)
-        except ClusterletsError as error:
-            raise WorkflowError(str(error)) from None
-
-    return wrapped
+@contextlib.contextmanager
+def errors_for_users():
+    try:
+        yield
+    except ClusterletsError as error:
+        raise ErrorForUsers(str(error)) from None
 
 
-if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one spells as it likes
-    for file in workflow.configfiles:
-        without_traceback(check_spelling)(file)
-    without_traceback(check_words)(workflow.config_settings.config_args)
-config = without_traceback(check_configuration)(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
-without_traceback(figures.declarations)()
+# Snakemake reads these files only when it makes its own report.
+CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
+
+with errors_for_users():
+    moved = workflow.modifier.path_modifier
+    check_paths(CHECKOUT, bool(moved.prefix or moved.modifies_prefixes))
+    if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one may spell otherwise
+        for file in workflow.configfiles:
+            check_spelling(file)
+        check_words(workflow.config_settings.config_args)
+    config = check_configuration(config, f"{CHECKOUT}/workflow/schemas/config.schema.yaml")
+    figures.declarations()
+    plan = Plan(config)
+    if workflow.is_main_process:  # not inside a cluster's jobs
+        check_writable(".snakemake")  # even a dry run writes there
+        captions.write(CAPTIONS)
 set_mirror(config)
-plan = without_traceback(Plan)(config)
 OUT = plan.results
 # For the directive "cache", which without --cache would make Snakemake warn of each rule.
 CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules; only with profiles/conda does conda create them.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
-# Snakemake formats the prefix like every shell line, so its own braces are doubled.
-shell.prefix(shell_prefix(CHECKOUT, plan.limits).replace("{", "{{").replace("}", "}}"))
-# For the estimate that a run shows.
-logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})
+shell.prefix(shell_prefix(CHECKOUT, plan.limits))
+logger.info("", extra={"seconds_per_job": plan.seconds_per_job()})  # for the estimate that a run shows
 
 
 wildcard_constraints:
     **plan.wildcard_constraints(),
-
-
-if workflow.is_main_process:  # not inside a cluster's jobs
-    without_traceback(check_writable)(".snakemake")  # even a dry run writes there
 
 
 include: "workarounds.smk"
@@ -95,9 +83,10 @@ include: "workarounds.smk"
 
 onstart:
     prepare_scheduler()
-    without_traceback(check_writable)(OUT)
-    if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
-        without_traceback(check_libraries)()
+    with errors_for_users():
+        check_writable(OUT)
+        if not workflow.deployment_settings.deployment_method:  # with conda, each job checks its own environment
+            check_libraries()
 
 
 def whole_configuration(wildcards):
@@ -115,34 +104,9 @@ def optional_input(name):
     return lambda wildcards, input: input.get(name, "")
 
 
-# Snakemake reads these files only when it makes its own report.
-CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
-if workflow.is_main_process:
-    captions.write(CAPTIONS)
-
-
 def captioned(path):
-    """A result for Snakemake's own report: with a caption, below a category, and labelled by what it is and its form.
-
-    The label of a file that every variant has also names the folder.
-    """
-    result = path.removeprefix("{place}/").removeprefix(f"{OUT}/").rpartition(".")[0]
-    category, _ = captions.by_result()[result]
-    name, suffix = Path(path).stem.replace("_", " "), Path(path).suffix
-    name += " of {place}" if "{place}" in path else ""
-    form = {".md": "Markdown", ".tex": "LaTeX", ".txt": "text"}.get(suffix, suffix[1:].upper())
-    return report(
-        path,
-        caption=f"{CAPTIONS}/{captions.file_of(result)}",
-        category=category,
-        labels={"result": name, "form": form},
-    )
-
-
-def report_inputs(wildcards):
-    """All results but the pages, which show what these have cost."""
-    pages = {*rules.write_report.output, *rules.write_leaderboard.output}
-    return [result for result in [*RESULTS, DATA_LIST] if result not in pages]
+    """A result, for Snakemake's own report."""
+    return report(path, **captions.report_arguments(path, OUT, CAPTIONS))
 
 
 def rule_fingerprints(wildcards):

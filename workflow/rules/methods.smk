@@ -52,12 +52,4 @@ rule score_method:
     message:
         "{wildcards.dataset}: score {wildcards.method} k{wildcards.k}{wildcards.parameters}"
     shell:
-        shell_line(
-            "score-method",
-            "exceeded_limits",
-            limits='"$LIMITS"',
-            data="{params.data:q}",
-            labels="{params.labels:q}",
-            distances="{params.distances:q}",
-            partitions="{params.partitions:q}",
-        )
+        shell_line("score-method", "data", "labels", "distances", "partitions", "exceeded_limits", limits='"$LIMITS"')

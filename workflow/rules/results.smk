@@ -27,9 +27,9 @@ STATISTICS = [
 COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
-RESULTS = [
-    *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256", "report.html", "summary.txt"]),
-    *expand(f"{OUT}/{{name}}", name=["leaderboard.html", "leaderboard.md", "fronts.html"]),
+# All results but the pages, which show what these have cost.
+BEFORE_PAGES = [
+    *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256"]),
     METHODS_TABLE,
     *LEADERBOARDS,
     *expand(f"{OUT}/{{name}}.csv", name=COMPARISONS),
@@ -41,7 +41,9 @@ RESULTS = [
     *expand(f"{OUT}/tables/{{table}}.{{form}}", table=TABLES, form=["csv", "md", "tex"]),
     f"{OUT}/tables/all_tables.tex",
     *FIGURES["figures"],
+    DATA_LIST,
 ]
+PAGES = [f"{OUT}/{name}" for name in ("report.html", "summary.txt", "leaderboard.html", "leaderboard.md", "fronts.html")]
 # What the jobs cost and where they ran: not results, because they differ from run to run.
 ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
@@ -149,7 +151,7 @@ for module, drawn in figures.by_module().items():
 
 rule account:
     input:
-        report_inputs,
+        BEFORE_PAGES,
     output:
         [captioned(path) for path in ACCOUNTS],
     log:
@@ -223,9 +225,8 @@ rule write_leaderboard:
 
 rule write_manifest:
     input:
-        report_inputs,
-        rules.write_report.output,
-        rules.write_leaderboard.output,
+        BEFORE_PAGES,
+        PAGES,
     output:
         output=captioned(MANIFEST),
     log:

@@ -1,12 +1,12 @@
-# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each problem was measured without its workaround; remove a
-# workaround once that measurement is good. We know of no upstream report of any of these.
+# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each says what was measured without it; remove it once that
+# measurement is good. We know of no upstream report of any of these.
 
 import atexit
 import signal
+from pathlib import Path
 
-from clusterlets.grid.preflight import nearly_full
+from clusterlets.grid.preflight import nearly_full, remove_locks
 from clusterlets.grid.processes import open_lifeline
-from clusterlets.grid.stale_locks import remove_locks
 
 # When Snakemake alone gets a signal, it waits for its jobs (30 s and more with a sleeping fit), and after SIGKILL they go on
 # (for up to 80 minutes). With this they end.
@@ -18,27 +18,22 @@ def end_run(signum, frame):
     raise KeyboardInterrupt
 
 
-def end_on_sigterm_as_on_ctrl_c():
-    """Snakemake's handler takes a lock that the interrupted code may hold. Of 20 runs of short jobs, 3 hung without this, and
-    left their locks; none with it."""
+def prepare_scheduler():
+    """To be called when the run starts, after Snakemake's scheduler has set itself up."""
+    # Snakemake's handler of SIGTERM takes a lock that the interrupted code may hold. Of 20 runs of short jobs, 3 hung without
+    # this, and left their locks; none with it.
     signal.signal(signal.SIGTERM, end_run)
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as in the background of a script
         signal.signal(signal.SIGINT, end_run)
-
-
-def prepare_scheduler():
-    """To be called when the run starts, after Snakemake's scheduler has set itself up."""
-    end_on_sigterm_as_on_ctrl_c()
     # With a limit on starts (by default 100 a second, and no option turns it off) each search for ready jobs schedules another
-    # one a second later, so that they add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 13 s without a limit, which local jobs do
-    # not need.
+    # one a second later, so that they add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 13 s without a limit, which local
+    # jobs do not need.
     if workflow.local_exec:
         workflow.scheduler.job_rate_limiter = None
 
 
 if workflow.is_main_process:
-    end_on_sigterm_as_on_ctrl_c()
-    # Remove the locks that a killed run (kill -9, a power cut) left behind: they name no owner, and the next run is refused.
+    # A killed run (kill -9, a power cut) leaves locks that name no owner, and the next run is refused until they are removed.
     ALIVE = remove_locks(Path(".snakemake"))
     # Not in onerror: on a full disk Snakemake itself ends before it gets there.
     atexit.register(lambda: print(*nearly_full({".", OUT}), sep="", end="", file=sys.stderr))

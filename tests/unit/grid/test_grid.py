@@ -150,12 +150,11 @@ def test_streams_stay_what_they_are():
 
 
 def test_plain_names_are_their_own_ids_and_have_the_papers_settings():
-    checked = check_configuration(PAPER, SCHEMA)
-    assert list(checked["tables"]) == checked["datasets"]
+    assert list(CHECKED["tables"]) == CHECKED["datasets"]
     defaults = {"sensitive": ["class"], "duplicates": "keep", "scaling": "none"}
-    assert checked["tables"]["pima"] == {"id": "pima", "name": "pima", **defaults}
-    assert checked["tables"]["breast"] == {"id": "breast", "name": "breast", **defaults, "duplicates": "drop"}
-    assert json.loads(json.dumps(checked)) == checked
+    assert CHECKED["tables"]["pima"] == {"id": "pima", "name": "pima", **defaults}
+    assert CHECKED["tables"]["breast"] == {"id": "breast", "name": "breast", **defaults, "duplicates": "drop"}
+    assert json.loads(json.dumps(CHECKED)) == CHECKED
 
 
 def user_table(tmp_path, **settings):

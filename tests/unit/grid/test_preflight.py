@@ -1,8 +1,10 @@
-"""A folder that cannot be written is refused, and a nearly full disk is named."""
+"""Before a run: paths, folders that cannot be written, nearly full disks, and the locks of killed runs."""
 
 import errno
 import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -12,6 +14,14 @@ from clusterlets.algorithms import geometry
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid import preflight
 from clusterlets.storage import save_arrays
+
+
+def test_paths_that_snakemake_would_misread_are_refused():
+    preflight.check_paths("/home/me/code", False)
+    with pytest.raises(ClusterletsError, match="The checkout is in /home/{me}/code, but Snakemake reads braces"):
+        preflight.check_paths("/home/{me}/code", False)
+    with pytest.raises(ClusterletsError, match="Set results: in the configuration instead"):
+        preflight.check_paths("/home/me/code", True)
 
 
 def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monkeypatch):
@@ -66,3 +76,69 @@ def test_an_error_outside_the_writing_of_files_keeps_its_traceback(run_failing_s
     monkeypatch.setattr(geometry, "diameter_bounds", refuse)
     with pytest.raises(OSError, match="Input/output error"):
         run_failing_step(errno.EROFS)
+
+
+# ---- locks -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def locked(tmp_path):
+    """Snakemake's folder with a lock in it."""
+    (tmp_path / "locks").mkdir()
+    (tmp_path / "locks" / "0.output.lock").write_text("results/runs.csv\n")
+    return tmp_path
+
+
+def start_run(state):
+    """A process that holds the folder until it is killed."""
+    code = "import sys; from pathlib import Path; from clusterlets.grid.preflight import remove_locks; "
+    code += "kept = remove_locks(Path(sys.argv[1])); print('held', flush=True); input()"
+    run = subprocess.Popen([sys.executable, "-c", code, state], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert run.stdout.readline() == "held\n"
+    return run
+
+
+def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
+    with start_run(tmp_path) as run:
+        (tmp_path / "locks").mkdir()
+        with preflight.remove_locks(tmp_path):
+            assert (tmp_path / "locks").exists()
+        run.kill()
+        run.wait()
+        with preflight.remove_locks(tmp_path):
+            assert not (tmp_path / "locks").exists()
+
+
+@pytest.mark.parametrize("machines", [b"elsewhere\n", b"\xff\x00\n"])
+def test_locks_stay_if_another_machine_used_the_folder_or_the_list_of_machines_is_damaged(locked, machines):
+    (locked / "alive").write_bytes(machines)
+    for _ in range(2):
+        with preflight.remove_locks(locked):
+            assert (locked / "locks" / "0.output.lock").exists()
+
+
+@pytest.mark.parametrize(
+    ("then", "now", "are_removed"),
+    [
+        (["desk", "boot1"], ["desk", "boot2"], True),  # a power cut
+        (["box1", "boot1"], ["box2", "boot1"], True),  # one container after the other
+        (["box1", "boot1"], ["box2", "boot2"], False),
+        (["desk"], ["desk"], True),  # a system without a boot id
+        (["desk"], ["desk", "boot1"], True),
+        (["node1"], ["node2", "boot1"], False),
+    ],
+)
+def test_a_machine_is_recognised_by_its_name_or_its_boot(locked, monkeypatch, then, now, are_removed):
+    monkeypatch.setattr(preflight, "_machine", lambda: then)
+    preflight.remove_locks(locked).close()
+    (locked / "locks").mkdir(exist_ok=True)
+    monkeypatch.setattr(preflight, "_machine", lambda: now)
+    for _ in range(2):
+        preflight.remove_locks(locked).close()
+        assert (locked / "locks").exists() == (not are_removed)
+    assert len((locked / "alive").read_text().splitlines()) == 1 + (then != now)
+
+
+def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path):
+    (tmp_path / "file").write_text("")
+    assert preflight.remove_locks(tmp_path / "file" / "state") is None

@@ -87,3 +87,17 @@ def test_every_figure_has_a_caption_without_markup_in_snakemakes_report(tmp_path
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     captions.write(str(tmp_path))
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize(
+    ("path", "caption", "category", "labels"),
+    [
+        ("mine/statistics/mean_ranks.csv", "statistics.mean_ranks", "Tests", ("mean ranks", "CSV")),
+        ("{place}/runs.csv", "runs", "Data", ("runs of {place}", "CSV")),
+        ("mine/claims.md", "claims", "Claims", ("claims", "Markdown")),
+    ],
+)
+def test_a_result_is_filed_and_labelled_in_snakemakes_report(path, caption, category, labels):
+    result, form = labels
+    expected = {"caption": f"captions/{caption}.rst", "category": category, "labels": {"result": result, "form": form}}
+    assert captions.report_arguments(path, "mine", "captions") == expected

@@ -26,39 +26,27 @@ class Halves(Method):
 """
 
 
+def fitted(folder, X, entry, k, seeds, starts=1):
+    """The pieces and labels that the step writes for a method on a table of two groups."""
+    save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_names": np.array(["a", "b"])})
+    data, pieces, labels = (str(folder / f"{name}.npz") for name in ("data", "pieces", "labels"))
+    fit_method(data, json.dumps(entry), "table", k, "{}", seeds, 0, "{}", pieces, labels, starts=starts)
+    return SeedBlock.load(pieces), SeedBlock.load(labels)
+
+
 @pytest.mark.parametrize("is_random", [True, False])
 def test_a_fit_cannot_change_its_table(tmp_path, is_random):
     (tmp_path / "halves.py").write_text(HALVES.format(is_random=is_random))
-    arrays = {"X": np.arange(8.0)[:, None], "groups": np.arange(8) % 2, "group_names": np.array(["a", "b"])}
-    save_arrays(str(tmp_path / "data.npz"), arrays)
-    fit_method(
-        str(tmp_path / "data.npz"),
-        json.dumps({"path": str(tmp_path / "halves.py")}),
-        "eight",
-        2,
-        "{}",
-        "0-2",
-        0,
-        "{}",
-        str(tmp_path / "pieces.npz"),
-        str(tmp_path / "labels.npz"),
-    )
-    labels, pieces = (SeedBlock.load(str(tmp_path / f"{name}.npz")) for name in ("labels", "pieces"))
-    for block in (labels, pieces):
+    for block in fitted(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "halves.py")}, 2, "0-2"):
         assert not block.values and set(block.failures) == {"0", "1", "2"}
         assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
 
 
 def test_a_run_is_the_best_of_its_starts_and_the_first_start_is_the_run_of_one(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
-    arrays = {"X": X, "groups": np.arange(200) % 2, "group_names": np.array(["a", "b"])}
-    save_arrays(str(tmp_path / "data.npz"), arrays)
     costs = {}
     for starts in (1, 6):
-        files = [str(tmp_path / f"{name}{starts}.npz") for name in ("pieces", "labels")]
-        arguments = (json.dumps({"name": "k-means"}), "table", 7, "{}", "0-3", 0, "{}")
-        fit_method(str(tmp_path / "data.npz"), *arguments, *files, starts=starts)
-        pieces = SeedBlock.load(files[0])
+        pieces, _ = fitted(tmp_path, X, {"name": "k-means"}, 7, "0-3", starts)
         costs[starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
     stream_number = methods.get("k-means").stream
     streams = [[random_stream(0, "table", 7, seed, stream_number, start) for start in range(6)] for seed in range(4)]

@@ -41,23 +41,9 @@ def iris(tmp_path, monkeypatch):
 def score_cell(X, matcher, hops):
     """Score a matcher with three seeds; returns the rows of the cell."""
     save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(NAMES, 50)})
-    score_method(
-        json.dumps({"name": matcher}),
-        "iris",
-        6,
-        json.dumps({"hops": hops}),
-        "{}",
-        "0-2",
-        0,
-        "{}",
-        "pieces.npz",
-        "geometry.json",
-        "absolute",
-        "cell.csv",
-        "table.npz",
-        "labels.npz",
-        "distances.npz",
-    )
+    what = (json.dumps({"name": matcher}), "iris", 6, json.dumps({"hops": hops}), "{}", "0-2", 0, "{}")
+    inputs = {name: f"{name}.npz" for name in ("pieces", "labels", "distances")}
+    score_method(*what, geometry="geometry.json", deviation="absolute", output="cell.csv", data="table.npz", **inputs)
     return read_cell("cell.csv")
 
 
