@@ -231,15 +231,14 @@ class MutationRun:
         seconds = self._measure(session.items)
         running: dict[int, Mutant] = {}
         for module in self.modules:
-            items = [item for item in session.items if item in seconds and item.path.as_posix().endswith(TESTS[module])]
-            items.sort(key=seconds.__getitem__)
-            limit = 10 + 3 * sum(seconds[item] for item in items)
+            of_module = [item for item in seconds if item.path.as_posix().endswith(TESTS[module])]
+            tests = {item: seconds[item] for item in sorted(of_module, key=seconds.__getitem__)}
             tree, mutants = mutants_of(module)
             self.counts[module] = [0, 0]
             for mutant in mutants[:: self.sample]:
                 if len(running) == self.jobs:
                     self._reap(running)
-                running[self._start(mutant, tree, items, limit)] = mutant
+                running[self._start(mutant, tree, tests)] = mutant
             while running:
                 self._reap(running)
             print(f"{module}: {self.counts[module][0]} of {sum(self.counts[module])} killed", flush=True)
@@ -261,19 +260,23 @@ class MutationRun:
         print(f"\n{len(seconds)} tests, {sum(seconds.values()):.0f} s; {left_out} left out", flush=True)
         return seconds
 
-    def _start(self, mutant: Mutant, tree: ast.Module, items: list[pytest.Item], limit: float) -> int:
-        """The process that runs the tests on a mutant; it ends with 0 if all pass."""
+    def _start(self, mutant: Mutant, tree: ast.Module, tests: dict[pytest.Item, float]) -> int:
+        """The process that runs the tests, with their usual seconds, on a mutant; it ends with 0 if all pass.
+
+        A test may take five times as long as usual, and two seconds more, so that an endless loop soon ends.
+        """
         process = os.fork()
         if process:
             return process
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(1, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + limit), resource.RLIM_INFINITY))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         self.failed = False
         try:
             install(mutant, tree)
-            for item in items:
+            for item, usual in tests.items():
+                limit = int(time.process_time() + 5 * usual + 2)
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 if self.failed:
                     break
