@@ -5,9 +5,9 @@
 
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
-tiles of fewer lanes. Tests that take longer than ten seconds this way, or start a process, are left out: the second would not
-see the mutant. A mutant that no test detects is printed; ``benchmarks/survivors.csv``
-says why each of these is harmless, and the run fails if one is missing there.
+tiles of fewer lanes. Left out are tests that take longer than three seconds this way, the slowest of a module beyond a
+minute in all, and those that start a process, which would not see the mutant. A mutant that no test detects is printed;
+``benchmarks/survivors.csv`` says why each of these is harmless, and the run fails if one is missing there.
 
 Not mutated: imports, annotations, decorators, docstrings and error messages.
 """
@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import accumulate
 from numbers import Number
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -57,8 +58,8 @@ TESTS = {
     "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
 MEMORY = 4 * 2**30
-#: CPU time in plain Python above which a test is left out.
-SECONDS = 10
+#: CPU time in plain Python above which a test is left out, and of all tests of a module, of which the slowest are left out.
+SECONDS, SECONDS_OF_ALL = 3, 60
 #: Lanes of a tile in plain Python: fewer are quicker, and still test every edge.
 LANES = ("LANES = 128", "LANES = 8")
 
@@ -232,7 +233,10 @@ class MutationRun:
         running: dict[int, Mutant] = {}
         for module in self.modules:
             of_module = [item for item in seconds if item.path.as_posix().endswith(TESTS[module])]
-            tests = {item: seconds[item] for item in sorted(of_module, key=seconds.__getitem__)}
+            of_module.sort(key=seconds.__getitem__)
+            totals = accumulate(seconds[item] for item in of_module)
+            tests = {item: seconds[item] for item, total in zip(of_module, totals) if total <= SECONDS_OF_ALL}
+            print(f"{module}: {len(tests)} of {len(of_module)} tests", flush=True)
             tree, mutants = mutants_of(module)
             self.counts[module] = [0, 0]
             for mutant in mutants[:: self.sample]:
