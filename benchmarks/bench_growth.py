@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
+from measuring import Bars, made_table, peak_megabytes  # before numpy: it sets the threads
 
 from clusterlets import methods
 from clusterlets.algorithms import geometry
@@ -24,15 +24,7 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.extraction import extract_clusterlets
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
-K, DIMENSIONS, CENTRES = 20, 10, 50
-
-
-def instances(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Fifty overlapping clusters, each with a different mixture of the two groups."""
-    rng = np.random.default_rng(0)
-    cluster = rng.integers(CENTRES, size=n)
-    X = rng.normal(size=(n, DIMENSIONS)) + 3 * rng.normal(size=(CENTRES, DIMENSIONS))[cluster]
-    return X, (rng.random(n) < rng.uniform(0.1, 0.6, CENTRES)[cluster]).astype(np.int64)
+K, FEATURES = 20, 10
 
 
 def match(name: str, clusterlets: Clusterlets) -> None:
@@ -60,7 +52,7 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     import sklearn.cluster  # noqa: F401, so that its import is not timed
 
     matchers = methods.names("paper")  # which loads them
-    X, groups = instances(n)
+    X, groups = made_table(n, FEATURES)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))
     steps = {"extraction": {"seconds": time.process_time() - start, "megabytes": peak_megabytes()}}

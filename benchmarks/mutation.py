@@ -29,7 +29,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import NamedTuple
 
-os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")  # before numpy and numba are imported
+# Before numpy and numba are imported. A fork of a process with OpenMP threads (scikit-learn's) would wait for them forever.
+os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 import pytest
 from hypothesis import Phase, settings
@@ -51,7 +52,7 @@ TESTS = {
     "metrics/prices.py": ("unit/metrics/test_prices.py",),
     "algorithms/kernels.py": ("unit/algorithms/test_kernels.py",),
     "algorithms/kmeans.py": ("unit/algorithms/test_kmeans.py",),
-    "algorithms/geometry.py": ("unit/algorithms/test_geometry.py", "unit/algorithms/test_extraction.py"),
+    "algorithms/geometry.py": ("unit/algorithms/test_geometry.py", "unit/algorithms/test_checks.py"),
     "algorithms/extraction.py": ("unit/algorithms/test_extraction.py", "unit/algorithms/test_checks.py"),
     "algorithms/elementary.py": ("unit/algorithms/test_elementary.py",),
     "algorithms/checks.py": ("unit/algorithms/test_checks.py", "unit/test_pandas_index.py"),

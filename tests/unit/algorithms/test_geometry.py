@@ -50,17 +50,17 @@ def test_an_outlier_does_not_reduce_the_precision_of_the_other_pairs(outlier):
     assert np.allclose(distance_sums(X, labels, 4), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("n_groups", [2, 7])
-def test_several_labellings_at_once_give_the_same_sums_as_one_by_one(n_groups):
-    rng = np.random.default_rng(4)
+@pytest.mark.parametrize(("n_groups", "n_sums"), [(2, 1), (7, 12 * 7)])
+def test_several_labellings_at_once_give_the_same_sums_as_one_by_one(n_groups, n_sums, monkeypatch):
+    """Of few clusters, all pairs are summed once: 12 labellings have 6 n^2 pairs within two clusters, and 1.7 n^2 within 7."""
+    rng, calls = np.random.default_rng(4), []
     X, labels = rng.normal(size=(50, 3)), rng.integers(n_groups, size=(12, 50))
-    assert np.array_equal(distance_sums(X, labels, n_groups), [distance_sums(X, labelling, n_groups) for labelling in labels])
-    separately = [within_sums(X, labelling, n_groups) for labelling in labels]
-    together = within_sums(X, labels, n_groups)
-    assert np.allclose(together, separately, rtol=1e-12, atol=0)
-    # With few clusters it computes all pairs once; with many, each cluster separately.
-    diagonals = distance_sums(X, labels, n_groups).diagonal(axis1=1, axis2=2)
-    assert np.array_equal(together, diagonals if n_groups == 2 else separately)
+    together = distance_sums(X, labels, n_groups)
+    assert np.array_equal(together, [distance_sums(X, labelling, n_groups) for labelling in labels])
+    within = together.diagonal(axis1=1, axis2=2)
+    assert np.array_equal(within, [within_sums(X, labelling, n_groups) for labelling in labels])
+    monkeypatch.setattr(geometry, "distance_sums", lambda *arguments: calls.append(arguments) or distance_sums(*arguments))
+    assert np.array_equal(within, within_sums(X, labels, n_groups)) and len(calls) == n_sums
 
 
 @pytest.mark.parametrize("labels", [[0, 1, 2], [0, -1, 1], [[0, 1, 1], [0, 1, 2]]])
@@ -114,20 +114,20 @@ def test_groups_sampled_whole_are_exact():
     assert np.allclose(small, brute_sums(X[:12], labels[:12], 5), rtol=1e-12)
 
 
-def test_samples_are_the_first_rows_of_each_group_in_the_order():
-    X, labels = grouped(900, [0.5, 0.5])
+@pytest.mark.parametrize("shares", [[0.5, 0.5], [0.96, 0.04]])
+def test_samples_are_the_first_rows_of_each_group_in_the_order_and_at_least_twenty(shares):
+    X, labels = grouped(900, shares)
     order = order_of(900, 0)
     sums = sampled_sums(X, labels, 2, order, sample_size=50)
     sizes = np.bincount(labels)
-    for replicate in (0, 7):
-        sample_sizes = np.rint(sizes / 18).astype(int)
-        rows = [
-            order[labels[order] == group][replicate * size : (replicate + 1) * size] for group, size in enumerate(sample_sizes)
-        ]
-        distances = cdist(X[rows[0]], X[rows[0]])
-        within = distances.sum() / (sample_sizes[0] * (sample_sizes[0] - 1)) * sizes[0] * (sizes[0] - 1)
+    sample_sizes = np.maximum(np.rint(sizes / 18).astype(int), 20)
+    for replicate, (group, other) in ((0, (0, 1)), (7, (0, 1)), (7, (1, 0))):
+        windows = [np.arange(replicate * size, (replicate + 1) * size) for size in sample_sizes]
+        rows = [order[labels[order] == group].take(window, mode="wrap") for group, window in enumerate(windows)]
+        distances = cdist(X[rows[group]], X[rows[group]])
+        within = distances.sum() / (sample_sizes[group] * (sample_sizes[group] - 1)) * sizes[group] * (sizes[group] - 1)
         between = cdist(X[rows[0]], X[rows[1]]).mean() * sizes.prod()
-        assert sums[replicate, 0] == pytest.approx([within, between], rel=1e-12)
+        assert sums[replicate, group, [group, other]] == pytest.approx([within, between], rel=1e-12)
     assert not np.array_equal(sums, sampled_sums(X, labels, 2, order_of(900, 1), 50))
 
 

@@ -11,7 +11,7 @@ from clusterlets import methods
 from clusterlets.algorithms import tree_fairlets as module
 from clusterlets.algorithms.tree_fairlets import promised_balance, tree_fairlets
 from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
-from clusterlets.errors import ClusterletsError, NoClusteringError
+from clusterlets.errors import NoClusteringError
 
 
 def counts_of(sets, groups):
@@ -119,9 +119,3 @@ def test_units_and_offsets_do_not_matter_but_the_random_shift_does():
     assert (first == tree_fairlets(X * 2.0**-60, groups, np.random.default_rng(0))).all()
     assert (first == tree_fairlets(X - 2.0**25, groups, np.random.default_rng(0))).all()
     assert (first != tree_fairlets(X, groups, np.random.default_rng(1))).any()
-
-
-@pytest.mark.parametrize(("groups", "n_groups"), [([0, 0, 0, 0], 1), ([0, 1, 2, 0], 3)])
-def test_other_numbers_of_groups_than_two_are_refused(groups, n_groups):
-    with pytest.raises(ClusterletsError, match=f"two groups, 0 and 1, not {n_groups}"):
-        tree_fairlets(np.zeros((4, 1)), np.array(groups), np.random.default_rng(0))
