@@ -205,10 +205,10 @@ class _Search:
         return _round_scores(silhouette)
 
     def _certainly_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-        """Which partitions (S,) truly have a lower silhouette than one, of these or the front's, that deviates no more.
+        """Which partitions (S,) certainly have a lower silhouette than one that deviates no more, of these or on the front.
 
-        Nothing that belongs on the front is beaten, for the margin exceeds the errors of the scores compared; so what
-        is left after the exact scoring is the exact front, however the bulk scores were rounded.
+        The margin exceeds the errors of the scores, so nothing is dropped that belongs on the front, and the exact scoring
+        gives the same front however the bulk scores were rounded.
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
         beaten = best_on_front > silhouette + self.slack
