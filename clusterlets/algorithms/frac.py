@@ -29,7 +29,7 @@ ROUNDING = Fraction(1, 2**50)
 # A centre looks ahead to about this many times its even share of the free points: a larger value means longer sorts, a
 # smaller one more scans. Measured on adult, k = 30: 2 to 4 are best, and equally good.
 LOOKAHEAD = 3
-# Free points that are sampled to estimate how far to look: at least so many, if there are.
+# To estimate how far to look, at least this many free points are sampled, or all if there are fewer.
 SAMPLE = 256
 
 # Bits of a digit by which distances are sorted: six passes, and the counts of 2,048 values fit the first-level cache.

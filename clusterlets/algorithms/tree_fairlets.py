@@ -83,7 +83,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         n_boxes -= 1
         first, end, level = firsts[n_boxes], ends[n_boxes], levels[n_boxes]
         n_children = 1
-        while level < depth and n_children == 1:  # boxes with a single child pass it down
+        while level < depth and n_children == 1:  # a box with a single child is replaced by that child
             n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:

@@ -197,7 +197,7 @@ class _Problem:
         self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
         n_tiles = len(self.tile_group)
         self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
-        # What the kernel keeps from one evaluation to the next: the clusters of each tile, and where they were listed.
+        # What the kernel keeps from one evaluation to the next: the clusters of each tile, and T and U when it listed them.
         self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
         self.soft = self.trial = np.empty((0, n_clusters))  # the shares, once there are constants by mass
         self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)

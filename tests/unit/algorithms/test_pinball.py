@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from in_order import InOrder
 
-from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.pinball import (
     _first_lowest_divergence,
@@ -368,15 +367,7 @@ def test_ties_are_exact_at_a_million_instances():
     assert clusters(match_balance(clusterlets, 1))[0] == {0, expected}
 
 
-# ---- refusals and the registry
-
-ALL = [match_distance, match_balance, match_greedy_distance, match_greedy_balance]
-
-
-@pytest.mark.parametrize(("name", "match"), list(zip(("D", "B", "G-D", "G-B"), ALL, strict=True)))
-def test_the_registry_knows_each_matcher(name, match):
-    rng = () if match in ALL[:2] else (np.random.default_rng(0),)
-    assert np.array_equal(methods.get(name)().match(build(TWO), np.random.default_rng(0), hops=2), match(build(TWO), 2, *rng))
+# ---- imports
 
 
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])
