@@ -221,17 +221,6 @@ def test_samples_have_the_probabilities_of_the_process(group_sizes):
     assert result.pvalue > 1e-3
 
 
-def test_block_sizes_fill_the_partition_and_leave_no_single_clusterlet():
-    by_n_blocks = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
-    assert [len(sizes) for sizes in by_n_blocks] == [2, 3, 4]
-    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in by_n_blocks)
-    # Chance that r clusterlets leave no single one: a drawn size of 2..8 below r leaves that of the rest; else it takes all.
-    chance = {0: 1, 1: 0}
-    for r in range(2, 10):
-        chance[r] = sum(chance[max(r - size, 0)] for size in range(2, 9)) / 7
-    assert sum(sizes.shape[1] for sizes in by_n_blocks) == pytest.approx(2000 * chance[9], abs=60)  # 3 standard deviations
-
-
 class AllButTwo:
     """A generator by which every sample's first block leaves two clusterlets; all else is random."""
 
@@ -271,12 +260,6 @@ def test_units_do_not_matter_even_beyond_single_precision(exponent):
     fronts = [sample_partitions(c, 3000, np.random.default_rng(0)) for c in (clusterlets, rescaled)]
     assert fronts[0].labels.tobytes() == fronts[1].labels.tobytes()
     assert fronts[0].silhouette.tobytes() == fronts[1].silhouette.tobytes()
-
-
-def test_blocks_are_numbered_as_they_appear():
-    labels = np.random.default_rng(0).permuted(np.repeat([[0, 0, 1, 2, 3, 3]], 200, axis=0), axis=1).T
-    expected = [canonical(column) for column in labels.T.tolist()]
-    assert [tuple(column) for column in centroid._canonical(labels).T.tolist()] == expected
 
 
 def test_many_clusterlets_need_wider_integers():

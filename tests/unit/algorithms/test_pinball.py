@@ -341,18 +341,6 @@ def test_greedy_matchers_match_the_naive_ones(n_groups, scope, seed):
     assert clusters(membership) == naive_greedy(clusterlets, hops, order, fairest, level)
 
 
-def test_starts_are_uniform_among_the_unused():
-    # Pairs far apart: each start takes its partner. All orders of the pairs are equally likely.
-    clusterlets = build([[0, 100, 200], [1, 101, 201]])
-    rng = np.random.default_rng(5)
-    orders = {}
-    for _ in range(1200):
-        membership = match_greedy_distance(clusterlets, 1, rng)
-        key = tuple(int(np.flatnonzero(row)[0]) for row in membership)
-        orders[key] = orders.get(key, 0) + 1
-    assert len(orders) == 6 and min(orders.values()) > 150  # 200 each, standard deviation 13
-
-
 # ---- large counts
 
 
