@@ -110,15 +110,20 @@ def test_mean_cost_matches_scikit_learn(load, k):
     assert ours == pytest.approx(theirs, rel=0.01)
 
 
-def test_first_centres_are_drawn_by_squared_distance():
-    """Three places, k = 2, by hand: from 0 the candidates are 1 with chance .1 and 3 with .9; for 3 see below."""
-    X = np.array([[0.0], [1.0], [3.0]])
-    pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(6000)])
-    # Of two candidates the better one is kept. If both places are drawn, centres at 0 and 3 cost 1, and at 0 and 1 they cost 4.
-    share = np.array([(pairs[pairs[:, 0] == 0][:, 1] == 1).mean(), (pairs[pairs[:, 0] == 2][:, 1] == 1).mean()])
-    assert share[0] == pytest.approx(0.1**2, abs=0.01)
-    # From 3 the chances are 4/13 (1) and 9/13 (0); either costs 1, so the first of equals is kept.
-    assert share[1] == pytest.approx(4 / 13, abs=0.03)
+@pytest.mark.parametrize(
+    ("places", "chance"),
+    [
+        # From 0, 3 is drawn with chance 9 / 17.84, and it costs least: it leaves 8.84, and the others leave 9.04.
+        ([0.0, 3.0, -2.0, -2.2], 1 - (8.84 / 17.84) ** 2),
+        # From 0, the chances are 4/13 (2) and 9/13 (3); either costs 1, so the first of equals is kept.
+        ([0.0, 2.0, 3.0], 4 / 13),
+    ],
+)
+def test_of_two_candidates_drawn_by_squared_distance_the_better_becomes_a_centre(places, chance):
+    """By hand, with k = 2, after a first centre at 0."""
+    X = np.array(places)[:, None]
+    pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(1500)])
+    assert (pairs[pairs[:, 0] == 0][:, 1] == 1).mean() == pytest.approx(chance, abs=0.06)
 
 
 @settings(max_examples=60)
