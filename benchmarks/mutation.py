@@ -92,7 +92,7 @@ OPERATORS = {
 
 
 class Mutant(NamedTuple):
-    """One change: ``replacement`` stands at ``field`` (and ``index``, in a list) of ``parent``."""
+    """One change: ``field`` of ``parent`` (in a list: its item ``index``) becomes ``replacement``."""
 
     module: str
     line: int

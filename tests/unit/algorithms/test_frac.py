@@ -143,7 +143,7 @@ class TestTau:
 
 
 def test_new_rows_keep_the_counts_of_old_and_new_rows_together():
-    """A quarter of 6, 6 and 4 rows is one; the third group is new, so that nothing is asked of it."""
+    """A quarter of 6, 6 and 4 rows is one; the third group is new, and has no least count."""
     composition = np.array([[2, 1], [1, 3], [0, 0]])
     rows, room = rows_for_new(composition, np.array([3, 2, 4]), Fraction(1, 4))
     assert rows.tolist() == (-np.eye(3)).tolist() and room.tolist() == [[1, 0], [0, 2], [0, 0]]

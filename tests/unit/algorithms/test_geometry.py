@@ -167,4 +167,4 @@ def test_distances_of_some_rows_and_to_centres_by_hand():
     assert row_sums(X, np.array([2, 0]), labels, 2).tolist() == sums
     assert row_sums(X, np.array([2, 0]), np.array([labels, 1 - labels]), 2).tolist() == [sums, sums[::-1]]
     costs = distances_to_centres(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 0.0]]), 4)
-    assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # the first centre stands in for those that lack
+    assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # there are two centres for four clusters

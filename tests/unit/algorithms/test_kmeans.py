@@ -142,7 +142,8 @@ def test_labels_have_no_gaps_and_follow_the_stream():
     assert np.array_equal(np.unique(first), np.arange(8))
 
 
-def test_max_iter_limits_the_rounds():
+def test_max_iter_limits_the_rounds_by_default_as_in_scikit_learn():
+    assert lloyd.__defaults__ == (KMeans().max_iter, KMeans().tol)
     X = np.random.default_rng(0).normal(size=(200, 2))
     centres = X[:5]
     result = lloyd(X, centres, max_iter=1)
