@@ -142,6 +142,12 @@ def test_labels_have_no_gaps_and_follow_the_stream():
     assert np.array_equal(np.unique(first), np.arange(8))
 
 
+def test_a_centre_without_rows_moves_to_the_farthest_row():
+    """At first, both rows are nearest to the second centre."""
+    result = lloyd(np.array([[0.0], [1.0]]), np.array([[100.0], [0.0]]))
+    assert result.labels.tolist() == [1, 0] and result.centres.tolist() == [[1], [0]]
+
+
 def test_max_iter_limits_the_rounds_by_default_as_in_scikit_learn():
     assert lloyd.__defaults__ == (KMeans().max_iter, KMeans().tol)
     X = np.random.default_rng(0).normal(size=(200, 2))
