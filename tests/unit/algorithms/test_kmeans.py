@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 
-from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, lloyd
+from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, lloyd, nearest_centres
 
 TABLES = {
     "normal": lambda rng: rng.normal(size=(rng.integers(20, 400), rng.integers(2, 9))),
@@ -146,6 +146,10 @@ def test_a_centre_without_rows_moves_to_the_farthest_row():
     """At first, both rows are nearest to the second centre."""
     result = lloyd(np.array([[0.0], [1.0]]), np.array([[100.0], [0.0]]))
     assert result.labels.tolist() == [1, 0] and result.centres.tolist() == [[1], [0]]
+
+
+def test_a_row_belongs_to_the_nearest_centre_and_the_lowest_of_equals():
+    assert nearest_centres([[0], [1], [3]], [[2], [0]]).tolist() == [1, 0, 0]
 
 
 def test_max_iter_limits_the_rounds_by_default_as_in_scikit_learn():
