@@ -148,6 +148,10 @@ def test_a_centre_without_rows_moves_to_the_farthest_row():
     assert result.labels.tolist() == [1, 0] and result.centres.tolist() == [[1], [0]]
 
 
+def test_equal_rows_take_one_round():
+    assert lloyd(np.ones((3, 1)), np.ones((1, 1))).n_iter == 1
+
+
 def test_a_row_belongs_to_the_nearest_centre_and_the_lowest_of_equals():
     assert nearest_centres([[0], [1], [3]], [[2], [0]]).tolist() == [1, 0, 0]
 
