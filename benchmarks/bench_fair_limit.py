@@ -17,12 +17,11 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import Bars, cpu_seconds, peak_megabytes  # before numpy: it sets the threads
+from measuring import Bars, cpu_seconds, made_table, peak_megabytes, prepared, standardised  # before numpy: it sets the threads
 
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import deviation_limits, exact, largest_deviation
 from clusterlets.datasets import adult, compas
-from clusterlets.storage import load_arrays
 
 
 def fit(X: np.ndarray, groups: np.ndarray, k: int, limit: str, seed: int, levels: np.ndarray | None = None):
@@ -37,9 +36,10 @@ def fit(X: np.ndarray, groups: np.ndarray, k: int, limit: str, seed: int, levels
     return results[0].inertia, seconds
 
 
-def blocks(path: Path, prepared: Path, bars: Bars) -> None:
+def blocks(path: Path, folder: Path, bars: Bars) -> None:
     for dataset, rows in pd.read_csv(path, dtype={"limit": str}).groupby("dataset", sort=False):
-        X, groups = standardised(prepared, dataset)
+        X, groups = prepared(str(dataset), folder)
+        X = standardised(X)
         fit(X, groups, 2, "0.5", 0)  # compiles
         for row in rows[rows["status"] == "ok"].itertuples():
             fits = [fit(X, groups, row.k, row.limit, seed) for seed in range(3)]
@@ -57,30 +57,19 @@ REACHED = [
 ]
 
 
-def reached(prepared: Path, bars: Bars) -> None:
+def reached(folder: Path, bars: Bars) -> None:
     for dataset, k, cost, deviation, fraction in REACHED:
-        X, groups = standardised(prepared, dataset)
+        X, groups = prepared(dataset, folder)
+        X = standardised(X)
         costs, seconds = zip(*(fit(X, groups, k, deviation, seed) for seed in range(3)), strict=True)
         what = f"{dataset}, k = {k}, limit {deviation}"
         bars.at_most(what, statistics.median(costs) / cost, fraction, "of MS-FlowFC")
         print(f"      {statistics.median(seconds):.2f} s a fit")
 
 
-def standardised(prepared: Path, dataset: str) -> tuple[np.ndarray, np.ndarray]:
-    table = load_arrays(prepared / f"{dataset}.npz")
-    return scaled(np.asarray(table["X"], dtype=np.float64)), table["groups"].astype(np.int64)
-
-
-def scaled(X: np.ndarray) -> np.ndarray:
-    """Each feature with mean 0 and variance 1."""
-    spread = X.std(axis=0)
-    return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
-
-
 def many_rows(n: int, bars: Bars) -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(n, 8)) + 3 * rng.normal(size=(20, 8))[rng.integers(0, 20, n)]
-    two, five = (rng.random(n) < 0.3 + 0.2 * (X[:, 0] > 0)).astype(np.int64), rng.integers(0, 5, n)
+    X, two = made_table(n, 8)
+    five = np.random.default_rng(1).integers(0, 5, n)
     columns = np.array([[first, second] for first in range(2) for second in range(5)])
     for what, groups, levels in (
         ("two groups", two, None),
@@ -108,7 +97,7 @@ def two_columns(raw: Path, bars: Bars) -> None:
         X = np.asarray(table.X, dtype=np.float64)[:, [name not in left_out for name in table.feature_names]]
         codes = np.column_stack([np.unique(table.sensitive[name], return_inverse=True)[1] for name in names])
         levels, groups = np.unique(codes, axis=0, return_inverse=True)
-        fits = [fit(scaled(X), groups.reshape(-1), k, limit, seed, levels) for seed in range(3)]
+        fits = [fit(standardised(X), groups.reshape(-1), k, limit, seed, levels) for seed in range(3)]
         ratio = statistics.median(cost for cost, _ in fits) / PLAIN[dataset, k]
         bars.at_most(f"{dataset} by {' and '.join(names)}, k = {k}, limit {limit}", ratio, 1.003 * price, "of plain k-means")
         print(f"      {statistics.median(seconds for _, seconds in fits):.2f} s a fit")

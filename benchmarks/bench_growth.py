@@ -3,12 +3,11 @@
     python benchmarks/bench_growth.py [--plot docs/figures/growth.png]
 
 Each n is a process of its own, which makes the instances and extracts the clusterlets; every matcher then runs in a
-fork of it, so its peak memory is that of extraction plus the matcher. Exact distance sums end at the library's limit.
+fork of it. Exact distance sums end at the library's limit.
 """
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import time
@@ -16,23 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from measuring import Bars, peak_megabytes  # before numpy: it sets the threads
+from measuring import Bars, made_table, peak_megabytes  # before numpy: it sets the threads
 
 from clusterlets import methods
 from clusterlets.algorithms import geometry
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.extraction import extract_clusterlets
+from clusterlets.grid.fitting import Limits, fits
 
 SIZES = (10_000, 31_623, 100_000, 316_228, 1_000_000)
-K, DIMENSIONS, CENTRES = 20, 10, 50
-
-
-def instances(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Fifty overlapping clusters, each with a different mixture of the two groups."""
-    rng = np.random.default_rng(0)
-    cluster = rng.integers(CENTRES, size=n)
-    X = rng.normal(size=(n, DIMENSIONS)) + 3 * rng.normal(size=(CENTRES, DIMENSIONS))[cluster]
-    return X, (rng.random(n) < rng.uniform(0.1, 0.6, CENTRES)[cluster]).astype(np.int64)
+K, FEATURES = 20, 10
 
 
 def match(name: str, clusterlets: Clusterlets) -> None:
@@ -42,17 +34,13 @@ def match(name: str, clusterlets: Clusterlets) -> None:
 
 
 def in_fork(action: Callable[[], object]) -> dict[str, float]:
-    """CPU time of an action in a fork of this process, and the larger peak memory of the two processes."""
-    reader, writer = os.pipe()
-    if os.fork() == 0:
-        start = time.process_time()
+    """CPU time of an action in a fork of this process, and the fork's peak memory."""
+
+    def fit(seed: int) -> None:
         action()
-        os.write(writer, json.dumps({"seconds": time.process_time() - start, "megabytes": peak_megabytes()}).encode())
-        os._exit(0)
-    os.close(writer)
-    result = json.loads(os.read(reader, 4096))
-    os.wait()
-    return {**result, "megabytes": max(result["megabytes"], peak_megabytes())}
+
+    ((_, outcome),) = fits(fit, [0], Limits())
+    return {"seconds": outcome.seconds, "megabytes": outcome.memory_mb}
 
 
 def measure(n: int) -> dict[str, dict[str, float]]:
@@ -60,7 +48,7 @@ def measure(n: int) -> dict[str, dict[str, float]]:
     import sklearn.cluster  # noqa: F401, so that its import is not timed
 
     matchers = methods.names("paper")  # which loads them
-    X, groups = instances(n)
+    X, groups = made_table(n, FEATURES)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))
     steps = {"extraction": {"seconds": time.process_time() - start, "megabytes": peak_megabytes()}}
@@ -114,7 +102,7 @@ def main() -> int:
         print(f"n = {n:,}: " + ", ".join(f"{step} {it['seconds']:.3g} s" for step, it in results[n].items()), flush=True)
     bars = Bars()
     for name in methods.names("paper"):
-        peak = results[SIZES[-1]][name]["megabytes"]
+        peak = max(results[SIZES[-1]][step]["megabytes"] for step in ("extraction", name))
         bars.at_most(f"n = {SIZES[-1]:,}, extraction plus {name}, peak memory", peak, 2000, "MB")
     if arguments.plot:
         plot(results, arguments.plot)

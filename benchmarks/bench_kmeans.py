@@ -7,9 +7,8 @@ The datasets are taken as the workflow has prepared them (``results/prepared``);
 
 import sys
 import warnings
-from pathlib import Path
 
-from measuring import Bars, cpu_seconds  # isort: skip; before numpy, as it sets the threads
+from measuring import PREPARED, Bars, cpu_seconds, prepared  # isort: skip; before numpy, as it sets the threads
 
 import numpy as np
 from sklearn import datasets
@@ -17,9 +16,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
-from clusterlets.storage import load_arrays
 
-PREPARED = Path("results/prepared")
 K = 30
 SMALL = 2000
 STARTS = 5
@@ -27,8 +24,8 @@ SEEDS = {True: 300, False: 40}  # for small and for large tables
 
 
 def tables() -> dict[str, np.ndarray]:
-    prepared = {path.stem: load_arrays(path)["X"] for path in sorted(PREPARED.glob("*.npz"))}
-    return prepared or {name: getattr(datasets, f"load_{name}")().data for name in ("iris", "wine", "breast_cancer", "digits")}
+    tables = {path.stem: prepared(path.stem)[0] for path in sorted(PREPARED.glob("*.npz"))}
+    return tables or {name: getattr(datasets, f"load_{name}")().data for name in ("iris", "wine", "breast_cancer", "digits")}
 
 
 def time_ratio(X: np.ndarray) -> float:

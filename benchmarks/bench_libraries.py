@@ -19,13 +19,12 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import cpu_seconds  # before numba: it sets the threads
+from measuring import cpu_seconds, prepared, standardised  # before numba: it sets the threads
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.plain_costs import least_plain_cost
 from clusterlets.metrics.composition import deviation_per_cluster
-from clusterlets.storage import load_arrays
 
 DRIVER = Path(__file__).with_name("libraries_driver.py")
 BLOCKS = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
@@ -113,10 +112,8 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for dataset, k in (block for block in BLOCKS if block[0] in options.blocks):
-        prepared = load_arrays(options.prepared / f"{dataset}.npz")
-        X, groups = np.asarray(prepared["X"], dtype=np.float64), prepared["groups"].astype(np.int64)
-        spread = X.std(axis=0)
-        X = np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+        X, groups = prepared(dataset, options.prepared)
+        X = standardised(X)
         with tempfile.TemporaryDirectory() as folder:
             table = Path(folder) / "table.npz"
             np.savez(table, X=X, groups=groups)

@@ -1,32 +1,64 @@
-"""Time of each matcher: ``python benchmarks/bench_matching.py``.
+"""Time of each matcher: D, B, G-D and G-B on 60 clusterlets, and C's 250,000 samples with all four omegas on 40.
 
-D, B, G-D and G-B on 60 clusterlets, and C's 250,000 samples with all four omegas on 40 and 60 clusterlets, against what
-one sample costs when it is drawn and scored by itself, in the same run: ratios hold on other machines, times do not.
+    python benchmarks/bench_matching.py [--peer peer/bin/python]
+
+With ``--peer``, C is compared with the authors' published package, ``clusterlets`` 0.0.3 on PyPI (GPL-3), which is measured
+and nothing more:
+
+    python -m venv peer
+    peer/bin/pip install clusterlets==0.0.3 tqdm      # it imports tqdm without declaring it
+
+It runs in a process and an environment of its own, because its import name is ours. Both get the same instances in the same
+40 clusterlets. The published matcher draws 2,000 samples for one omega, and its time grows with their number (it also
+fills a matrix of n x n distances, so n is small here).
 """
 
+import argparse
+import subprocess
 import sys
 
 import numpy as np
 from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
 
 from clusterlets import methods
-from clusterlets.algorithms.centroids import centroid_distances
 from clusterlets.algorithms.clusterlets import Clusterlets
+from clusterlets.algorithms.extraction import clusterlets_from_labels
 from clusterlets.algorithms.matching.centroid import match_centroid, sample_partitions
-from clusterlets.algorithms.matching.objectives import deviations
 
 SAMPLES = 250_000
 OMEGAS = (0, 0.25, 0.5, 0.75)
-NAIVE_SAMPLES = 1000
+DATA = """
+import numpy as np
+rng = np.random.default_rng(0)
+labels = np.repeat(np.arange(40), 10)
+groups = labels // 20
+X = rng.normal(size=(400, 10)) + rng.normal(size=(40, 10))[labels]
+"""
+PUBLISHED = """
+import sys, time
+from clusterlets import Clusterlet
+from clusterlets.extractors.matches.partition import CentroidMatcher
+
+share = np.bincount(groups) / len(groups)
+clusterlets = {
+    Clusterlet(i, np.bincount(groups[members], minlength=2), X[members].mean(axis=0), members)
+    for i, members in enumerate(np.arange(400).reshape(40, 10))
+}
+
+def seconds(samples):
+    matcher = CentroidMatcher(X, groups, overlapping=False, sample_size=samples, distance_weight=0.5, random_state=0)
+    start = time.process_time()
+    matcher.match(clusterlets, share)
+    return time.process_time() - start
+
+print(min(seconds(2000) for _ in range(5)) / 2000)
+"""
 
 
-def make_clusterlets(n_groups: int, per_group: int, dimensions: int = 10) -> Clusterlets:
+def sixty_clusterlets() -> Clusterlets:
     rng = np.random.default_rng(0)
-    group = np.repeat(np.arange(n_groups), per_group)
-    n = len(group)
-    counts = np.zeros((n, n_groups), dtype=np.int64)
-    counts[np.arange(n), group] = rng.integers(5, 500, n)
-    return Clusterlets(group, counts, rng.normal(size=(n, dimensions)), np.zeros(n), np.zeros(0, dtype=np.int64))
+    counts = np.repeat(np.eye(2, dtype=np.int64), 30, axis=0) * rng.integers(5, 500, 60)[:, None]
+    return Clusterlets.from_pieces(counts, rng.normal(size=(60, 10)), np.zeros(60))
 
 
 def match_every_omega(clusterlets: Clusterlets) -> None:
@@ -36,35 +68,11 @@ def match_every_omega(clusterlets: Clusterlets) -> None:
         match_centroid(front, omega)
 
 
-def sample_one_by_one(clusterlets: Clusterlets) -> None:
-    """Draw ``NAIVE_SAMPLES`` partitions and score the valid ones, each by itself, with plain NumPy."""
-    rng = np.random.default_rng(0)
-    distances = centroid_distances(clusterlets.centroids)
-    n = len(clusterlets)
-    for _ in range(NAIVE_SAMPLES):
-        order, labels = rng.permutation(n), np.empty(n, dtype=int)
-        start = n_blocks = 0
-        while start < n:
-            size = rng.integers(2, n)
-            labels[order[start : start + size]] = n_blocks
-            start, n_blocks = start + size, n_blocks + 1
-        members = labels == np.arange(n_blocks)[:, None]
-        counts = members.astype(np.int64) @ clusterlets.counts
-        if n_blocks > 1 and (counts > 0).all():
-            silhouette(distances, members.astype(float))
-            deviations(counts, clusterlets.group_counts).max()
-
-
-def silhouette(distances: np.ndarray, members: np.ndarray) -> float:
-    sums, sizes = members @ distances, members.sum(axis=1, keepdims=True)
-    within = (sums * members / (sizes - 1)).sum(axis=0)
-    nearest = np.where(members > 0, np.inf, sums / sizes).min(axis=0)
-    return ((nearest - within) / np.maximum(nearest, within)).mean()
-
-
 def main() -> int:
-    bars = Bars()
-    clusterlets = make_clusterlets(2, 30)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer", help="the python of an environment that holds the published package")
+    peer, bars = parser.parse_args().peer, Bars()
+    clusterlets = sixty_clusterlets()
     for name in ("D", "B", "G-D", "G-B"):
         matcher = methods.get(name)
         for scope in ("last", "cluster"):
@@ -73,16 +81,16 @@ def main() -> int:
                 matcher().match(clusterlets, np.random.default_rng(0), hops=4, scope=scope)
 
             bars.at_most(f"{matcher.label}, scope {scope}, 60 clusterlets, 4 hops", cpu_seconds(run, 20) * 1e3, 5, "ms")
-    for per_group in (20, 30):
-        clusterlets = make_clusterlets(2, per_group)
-        bulk = cpu_seconds(lambda: match_every_omega(clusterlets))
-        naive = cpu_seconds(lambda: sample_one_by_one(clusterlets)) / NAIVE_SAMPLES * SAMPLES
-        what = f"Centroid (C), {SAMPLES:,} samples, {2 * per_group} clusterlets, four omegas"
-        if per_group == 20:
-            bars.at_most(what, bulk, 1.0, "s")
-        else:
-            print(f"      {what}: {bulk:.3g} s")
-        print(f"      drawn and scored one by one: {naive:.3g} s, {naive / bulk:.0f} times as long")
+    data: dict = {}
+    exec(DATA, data)
+    forty = clusterlets_from_labels(data["X"], data["groups"], data["labels"])
+    ours = cpu_seconds(lambda: match_every_omega(forty), runs=5)
+    bars.at_most(f"C, {SAMPLES:,} samples, 40 clusterlets, four omegas", ours, 1.0, "s")
+    if peer:
+        process = subprocess.run([peer, "-I", "-c", DATA + PUBLISHED], capture_output=True, text=True, check=True)
+        published = float(process.stdout.split()[-1]) * SAMPLES
+        print(f"      published, one omega: {published:.0f} s for {SAMPLES:,} samples")
+        bars.at_least("C, four omegas, against one omega of the published package", published / ours, 400, "times as fast")
     return bars.missed
 
 

@@ -20,40 +20,22 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import Bars  # before numpy: it sets the threads
+from measuring import Bars, made_table, prepared, standardised  # before numpy: it sets the threads
 
 from clusterlets import methods
 from clusterlets.grid.fitting import Limits, fits
-from clusterlets.storage import load_arrays
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FEATURES, K = 8, 10
 SHORT = 10_000  # rows up to which a fit is measured three times
 SHORTEST = 1e-3  # seconds; shorter times are drawn at this height
-ADULT, ADULT_K = Path("results/prepared/adult.npz"), 20
+ADULT_K = 20
 HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd", "FRAC")
-
-
-def made_table(rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Twenty overlapping clusters, and two groups whose shares depend on the first feature."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(rows, FEATURES)) + 3 * rng.normal(size=(20, FEATURES))[rng.integers(0, 20, rows)]
-    return standardised(X), (rng.random(rows) < 0.3 + 0.2 * (X[:, 0] > 0)).astype(np.int64)
-
-
-def adult() -> tuple[np.ndarray, np.ndarray]:
-    prepared = load_arrays(ADULT)
-    return standardised(np.asarray(prepared["X"], dtype=np.float64)), prepared["groups"].astype(np.int64)
-
-
-def standardised(X: np.ndarray) -> np.ndarray:
-    spread = X.std(axis=0)
-    return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits) -> dict:
     """Status, CPU seconds and megabytes of a fit; of three, up to ten thousand rows, their median and largest."""
-    method = methods.get(name)()
+    method, X = methods.get(name)(), standardised(X)
     if method.unsupported(len(X), int(groups.max()) + 1):
         return {"status": "unsupported"}
     one_start = {"n_init": 1} if "n_init" in method.parameters else {}
@@ -69,15 +51,15 @@ def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits
 
 def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
     """Print a measurement of each size, as JSON, up to the first without a result; then that of adult."""
-    X, groups = made_table(200)
+    X, groups = made_table(200, FEATURES)
     methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles
     for rows in sizes:
-        row = {"method": name, "table": "made", "rows": rows, **measure(name, *made_table(rows), K, limits)}
+        row = {"method": name, "table": "made", "rows": rows, **measure(name, *made_table(rows, FEATURES), K, limits)}
         print(json.dumps(row), flush=True)
         if row["status"] != "ok":
             break
     if with_adult:
-        X, groups = adult()
+        X, groups = prepared("adult")
         print(json.dumps({"method": name, "table": "adult", "rows": len(X), **measure(name, X, groups, ADULT_K, limits)}))
 
 

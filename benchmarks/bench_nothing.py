@@ -2,7 +2,7 @@
 
     python benchmarks/bench_nothing.py
 
-Nothing is computed: all files of the grid are made empty, and Snakemake is told to take them for finished. It then records
+Nothing is computed: all files of the grid are made empty, and Snakemake is made to take them for finished. It then records
 every job as after a run, so that the measured time includes comparing these records with the rules.
 """
 

@@ -17,7 +17,7 @@ from math import log
 from pathlib import Path
 
 import numpy as np
-from bench_growth import instances  # before numpy: it sets the threads
+from measuring import made_table  # before numpy: it sets the threads
 
 from clusterlets.provenance import accounts
 
@@ -55,7 +55,7 @@ def cost(folder: Path, arguments: list[str]) -> dict:
 
 def write_table(path: Path, n: int) -> None:
     """The table of a size, with four decimals."""
-    X, groups = instances(n)
+    X, groups = made_table(n, 10)
     names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "group"])
     formats = ["%.4f"] * X.shape[1] + ["%d"]
     np.savetxt(path, np.column_stack([X, groups]), fmt=formats, delimiter=",", header=names, comments="")

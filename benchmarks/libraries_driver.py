@@ -18,7 +18,7 @@ from importlib.metadata import version
 for pool in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
 
-import numpy as np  # noqa: E402
+import numpy as np
 
 warnings.simplefilter("ignore")
 

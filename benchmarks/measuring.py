@@ -1,13 +1,43 @@
-"""What the benchmarks share: CPU time of one numeric thread, and results held against their bars."""
+"""What the benchmarks share: CPU time of one numeric thread, tables, and results held against their bars."""
 
 import os
 import resource
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 # Before numpy starts its threads; numba reads the last.
 for pool in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
+
+import numpy as np
+
+from clusterlets.storage import load_arrays
+
+PREPARED = Path("results/prepared")
+
+
+def prepared(dataset: str, folder: Path = PREPARED) -> tuple[np.ndarray, np.ndarray]:
+    """Features and groups of a dataset that the workflow has prepared."""
+    path = folder / f"{dataset}.npz"
+    if not path.exists():
+        sys.exit(f"There is no file {path}: run `make data` first.")
+    arrays = load_arrays(path)
+    return np.asarray(arrays["X"], dtype=np.float64), arrays["groups"].astype(np.int64)
+
+
+def standardised(X: np.ndarray) -> np.ndarray:
+    """Each feature with mean 0 and variance 1, or 0 if it is constant."""
+    spread = X.std(axis=0)
+    return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
+
+
+def made_table(n: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Twenty overlapping clusters, and two groups whose shares depend on the first feature."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, n_features)) + 3 * rng.normal(size=(20, n_features))[rng.integers(0, 20, n)]
+    return X, (rng.random(n) < 0.3 + 0.2 * (X[:, 0] > 0)).astype(np.int64)
 
 
 def cpu_seconds(action: Callable[[], object], runs: int = 3) -> float:

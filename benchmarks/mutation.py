@@ -5,9 +5,9 @@
 
 Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
 module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
-tiles of fewer lanes. Tests that take longer than ten seconds this way, or start a process, are left out: the second would not
-see the mutant. A mutant that no test detects is printed; ``benchmarks/survivors.csv``
-says why each of these is harmless, and the run fails if one is missing there.
+tiles of fewer lanes. Left out are tests that take longer than three seconds this way, the slowest of a module beyond a
+minute in all, and those that start a process, which would not see the mutant. A mutant that no test detects is printed;
+``benchmarks/survivors.csv`` says why each of these is harmless, and the run fails if one is missing there.
 
 Not mutated: imports, annotations, decorators, docstrings and error messages.
 """
@@ -23,12 +23,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import accumulate
 from numbers import Number
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import NamedTuple
 
-os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1")  # before numpy and numba are imported
+# Before numpy and numba are imported. A fork of a process with OpenMP threads (scikit-learn's) would wait for them forever.
+os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 import pytest
 from hypothesis import Phase, settings
@@ -50,15 +52,15 @@ TESTS = {
     "metrics/prices.py": ("unit/metrics/test_prices.py",),
     "algorithms/kernels.py": ("unit/algorithms/test_kernels.py",),
     "algorithms/kmeans.py": ("unit/algorithms/test_kmeans.py",),
-    "algorithms/geometry.py": ("unit/algorithms/test_geometry.py", "unit/algorithms/test_extraction.py"),
+    "algorithms/geometry.py": ("unit/algorithms/test_geometry.py", "unit/algorithms/test_checks.py"),
     "algorithms/extraction.py": ("unit/algorithms/test_extraction.py", "unit/algorithms/test_checks.py"),
     "algorithms/elementary.py": ("unit/algorithms/test_elementary.py",),
     "algorithms/checks.py": ("unit/algorithms/test_checks.py", "unit/test_pandas_index.py"),
     "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
 MEMORY = 4 * 2**30
-#: CPU time in plain Python above which a test is left out.
-SECONDS = 10
+#: CPU time in plain Python above which a test is left out, and of all tests of a module, of which the slowest are left out.
+SECONDS, SECONDS_OF_ALL = 3, 60
 #: Lanes of a tile in plain Python: fewer are quicker, and still test every edge.
 LANES = ("LANES = 128", "LANES = 8")
 
@@ -90,7 +92,7 @@ OPERATORS = {
 
 
 class Mutant(NamedTuple):
-    """One change: ``replacement`` stands at ``field`` (and ``index``, in a list) of ``parent``."""
+    """One change: ``field`` of ``parent`` (in a list: its item ``index``) becomes ``replacement``."""
 
     module: str
     line: int
@@ -231,15 +233,17 @@ class MutationRun:
         seconds = self._measure(session.items)
         running: dict[int, Mutant] = {}
         for module in self.modules:
-            items = [item for item in session.items if item in seconds and item.path.as_posix().endswith(TESTS[module])]
-            items.sort(key=seconds.__getitem__)
-            limit = 10 + 3 * sum(seconds[item] for item in items)
+            of_module = [item for item in seconds if item.path.as_posix().endswith(TESTS[module])]
+            of_module.sort(key=seconds.__getitem__)
+            totals = accumulate(seconds[item] for item in of_module)
+            tests = {item: seconds[item] for item, total in zip(of_module, totals) if total <= SECONDS_OF_ALL}
+            print(f"{module}: {len(tests)} of {len(of_module)} tests", flush=True)
             tree, mutants = mutants_of(module)
             self.counts[module] = [0, 0]
             for mutant in mutants[:: self.sample]:
                 if len(running) == self.jobs:
                     self._reap(running)
-                running[self._start(mutant, tree, items, limit)] = mutant
+                running[self._start(mutant, tree, tests)] = mutant
             while running:
                 self._reap(running)
             print(f"{module}: {self.counts[module][0]} of {sum(self.counts[module])} killed", flush=True)
@@ -261,19 +265,23 @@ class MutationRun:
         print(f"\n{len(seconds)} tests, {sum(seconds.values()):.0f} s; {left_out} left out", flush=True)
         return seconds
 
-    def _start(self, mutant: Mutant, tree: ast.Module, items: list[pytest.Item], limit: float) -> int:
-        """The process that runs the tests on a mutant; it ends with 0 if all pass."""
+    def _start(self, mutant: Mutant, tree: ast.Module, tests: dict[pytest.Item, float]) -> int:
+        """The process that runs the tests, with their usual seconds, on a mutant; it ends with 0 if all pass.
+
+        A test may take five times as long as usual, and two seconds more, so that an endless loop soon ends.
+        """
         process = os.fork()
         if process:
             return process
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(1, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time() + limit), resource.RLIM_INFINITY))
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
         self.failed = False
         try:
             install(mutant, tree)
-            for item in items:
+            for item, usual in tests.items():
+                limit = int(time.process_time() + 5 * usual + 2)
+                resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=None)
                 if self.failed:
                     break

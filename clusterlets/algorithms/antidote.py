@@ -61,8 +61,8 @@ def antidote(
     Returns
     -------
     Antidote
-        The smallest of its :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, from whose
-        centres every clustering starts; or the mean of them is larger.
+        Every clustering starts from the centres of the best of ten runs of plain k-means. Of the :func:`cluster_balances`, the
+        smallest is at least that of this run, or else the mean is larger.
 
     Notes
     -----

@@ -65,7 +65,7 @@ def sample_coreset(
     n_clusters : int
         Centres of each group, by k-means++.
     size : int
-        Rows wanted in all: from each group its share, and at least two for each centre. There are fewer where rings hold few.
+        Rows in all: from each group its share, and at least two for each centre. There are fewer where rings hold few.
     random_state : numpy.random.Generator
 
     Returns

@@ -67,19 +67,16 @@ def fairkm(
     X, groups = checked_instances(X, groups, "FairKM", n_clusters)
     groups = codes_that_occur(groups)
     labels = kmeans(X, n_clusters, random_state).labels
-    weight = _weight(penalty, len(X), n_clusters, _Clusters(X, groups, labels, n_clusters).sse)
+    if isinstance(penalty, str):  # "authors"
+        weight = (len(X) / n_clusters) * (len(X) / n_clusters)
+    else:
+        weight = penalty * _Clusters(X, groups, labels, n_clusters).sse
     converged, n_iter, changes = False, 0, np.empty(len(X))
     while not converged and n_iter < max_iter:
         n_iter += 1
         converged = not _run_pass(X, groups, labels, n_clusters, weight, changes)
     clusters = _Clusters(X, groups, labels, n_clusters)
     return FairKMResult(labels, clusters.sse, clusters.unfairness, weight, clusters.objective(weight), n_iter, converged)
-
-
-def _weight(penalty, n: int, n_clusters: int, plain_sse: float) -> float:
-    if penalty == "authors":
-        return (n / n_clusters) * (n / n_clusters)
-    return penalty * plain_sse
 
 
 class _Clusters:

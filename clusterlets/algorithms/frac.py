@@ -29,7 +29,7 @@ ROUNDING = Fraction(1, 2**50)
 # A centre looks ahead to about this many times its even share of the free points: a larger value means longer sorts, a
 # smaller one more scans. Measured on adult, k = 30: 2 to 4 are best, and equally good.
 LOOKAHEAD = 3
-# Free points that are sampled to estimate how far to look: at least so many, if there are.
+# To estimate how far to look, at least this many free points are sampled, or all if there are fewer.
 SAMPLE = 256
 
 # Bits of a digit by which distances are sorted: six passes, and the counts of 2,048 values fit the first-level cache.
@@ -119,8 +119,8 @@ def frac(
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`, whose time each round
-    takes, and O(n d) more. Random first centres are distinct points; with fewer distinct points than clusters, duplicate rows
-    fill up. Those of k-means++ are then repeated in order.
+    takes, and O(n d) more. First centres are distinct points. Where there are too few, random ones are filled up with duplicate
+    rows, and those of k-means++ are repeated in order.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))

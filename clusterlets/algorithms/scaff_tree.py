@@ -30,61 +30,6 @@ _LEAF_DIVISOR = 20  # the smallest leaf has n / (20 k) instances
 
 
 @dataclass(frozen=True)
-class Split:
-    """A node's split: instances whose feature is at most the threshold go to the left.
-
-    Attributes
-    ----------
-    node, left, right : int
-        Numbers of the node and its sides, in the order in which they were made; 0 is the root.
-    feature : int
-    threshold : float
-    forced : bool
-        Whether no split gained and the sum of squared errors decided.
-    """
-
-    node: int
-    left: int
-    right: int
-    feature: int
-    threshold: float
-    forced: bool
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A tree and its leaves.
-
-    Attributes
-    ----------
-    labels : int array (n,)
-        Leaf of each instance, 0..m-1 from the left to the right.
-    splits : tuple of Split
-        In the order in which they were made.
-    """
-
-    labels: np.ndarray
-    splits: tuple[Split, ...]
-
-    def nodes(self) -> "Nodes":
-        """The same splits as arrays over the nodes; O(k) for k leaves."""
-        n_nodes = 2 * len(self.splits) + 1
-        left, right, feature, cluster = (np.full(n_nodes, -1) for _ in range(4))
-        threshold = np.full(n_nodes, np.nan)
-        for split in self.splits:
-            left[split.node], right[split.node] = split.left, split.right
-            feature[split.node], threshold[split.node] = split.feature, split.threshold
-        stack, n_leaves = [0], 0
-        while stack:
-            node = stack.pop()
-            if feature[node] < 0:
-                cluster[node], n_leaves = n_leaves, n_leaves + 1
-            else:
-                stack += [right[node], left[node]]
-        return Nodes(left, right, feature, threshold, cluster)
-
-
-@dataclass(frozen=True)
 class Nodes:
     """A tree as arrays over its m nodes, in the order in which they were made; node 0 is the root.
 
@@ -126,8 +71,8 @@ class Nodes:
 
 def scaff_tree(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, theta: float = 0.5
-) -> Tree:
-    """Plain k-means, and a tree that learns its labels; steps 1 to 4 above.
+) -> tuple[np.ndarray, Nodes]:
+    """Labels (n,) of plain k-means as a tree learns them, and the tree; steps 1 to 4 above.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of k-means, and
@@ -137,7 +82,9 @@ def scaff_tree(
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
 
 
-def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5) -> Tree:
+def grow_tree(
+    X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5
+) -> tuple[np.ndarray, Nodes]:
     """A tree that learns given labels and avoids separating the groups; steps 2 to 4 above. Deterministic.
 
     Parameters
@@ -150,6 +97,12 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
     theta : float
         Weight of the groups, from 0 to 1.
 
+    Returns
+    -------
+    labels : int array (n,)
+        Leaf of each instance, 0..m-1 from the left to the right.
+    nodes : Nodes
+
     Notes
     -----
     O(d n log n) time to sort, then O(d n (L + K)) for each level of the tree; a forced split of m instances costs O(d^2 m).
@@ -160,7 +113,7 @@ def grow_tree(X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: 
     growth = _Growth(X, groups, targets, max(1, len(X) // (_LEAF_DIVISOR * n_leaves)), theta)
     while len(growth.leaves) < n_leaves and growth.split_next():
         pass
-    return Tree(growth.labels(), tuple(growth.splits))
+    return growth.result()
 
 
 class _Growth:
@@ -177,33 +130,38 @@ class _Growth:
         self.leaves: dict[int, tuple[int, int]] = {}
         self.errors: dict[int, float] = {}
         self.waiting: list[tuple[float, int, float, int, int]] = []
-        self.splits: list[Split] = []
+        self.splits: list[tuple[int, int, float]] = []  # node, feature and threshold
         self._add(0, 0, len(X))
 
     def split_next(self) -> bool:
         """Split a leaf; False if all rows of every leaf coincide."""
-        forced = not self.waiting
-        if forced:
+        if self.waiting:
+            _, feature, threshold, node, size = heappop(self.waiting)
+        else:
             cut = self._forced_cut()
             if cut is None:
                 return False
             node, feature, size = cut
             threshold = self._threshold(node, feature, size)
-        else:
-            _, feature, threshold, node, size = heappop(self.waiting)
         start, end = self.leaves.pop(node)
         _partition(self.order, start, end, feature, size)
         left = 2 * len(self.splits) + 1
-        self.splits.append(Split(node, left, left + 1, feature, threshold, forced))
+        self.splits.append((node, feature, threshold))
         self._add(left, start, start + size)
         self._add(left + 1, start + size, end)
         return True
 
-    def labels(self) -> np.ndarray:
-        labels = np.empty(len(self.X), dtype=np.int64)
-        for label, (start, end) in enumerate(sorted(self.leaves.values())):
-            labels[self.order[0, start:end]] = label
-        return labels
+    def result(self) -> tuple[np.ndarray, Nodes]:
+        """Labels of the instances, and the tree."""
+        labels, n_nodes = np.empty(len(self.X), dtype=np.int64), 2 * len(self.splits) + 1
+        left, right, feature, cluster = (np.full(n_nodes, -1) for _ in range(4))
+        threshold = np.full(n_nodes, np.nan)
+        for number, (node, split_feature, split_threshold) in enumerate(self.splits):
+            left[node], right[node] = 2 * number + 1, 2 * number + 2
+            feature[node], threshold[node] = split_feature, split_threshold
+        for label, (node, (start, end)) in enumerate(sorted(self.leaves.items(), key=lambda leaf: leaf[1])):
+            labels[self.order[0, start:end]] = cluster[node] = label
+        return labels, Nodes(left, right, feature, threshold, cluster)
 
     def _add(self, node: int, start: int, end: int) -> None:
         self.leaves[node] = start, end

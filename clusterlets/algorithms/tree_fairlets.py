@@ -83,7 +83,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         n_boxes -= 1
         first, end, level = firsts[n_boxes], ends[n_boxes], levels[n_boxes]
         n_children = 1
-        while level < depth and n_children == 1:  # boxes with a single child pass it down
+        while level < depth and n_children == 1:  # a box with a single child is replaced by that child
             n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:
@@ -140,11 +140,6 @@ def _split(cells, order, scratch, first, end, bit, bounds):
 
 
 @njit
-def _is_balanced(count, other_count, p, q):
-    return min(count, other_count) * q >= max(count, other_count) * p
-
-
-@njit
 def _leave_balanced(counts, p, q, leaving):
     """How many points of each group each child gives away, so that the points kept and the points given are balanced.
 
@@ -162,7 +157,7 @@ def _leave_balanced(counts, p, q, leaving):
         spare = counts[child, fewer] - -(-counts[child, more] * p // q)
         _give_away(counts, leaving, total, child, fewer, max(0, min(spare, missing)))
     for child in range(len(counts)):  # if that is not enough: each child keeps whole multiples of p and q
-        if _is_balanced(total[0], total[1], p, q):
+        if total.min() * q >= total.max() * p:
             break
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
         multiple = counts[child, more] // q

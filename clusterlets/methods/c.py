@@ -36,4 +36,4 @@ class Centroid(Matcher):
         front = random_state
         if not isinstance(front, ParetoFront):
             front = sample_partitions(clusterlets, sample_size, random_state)
-        return match_centroid(front, omega, equation) if len(front) else None
+        return match_centroid(front, omega, equation)

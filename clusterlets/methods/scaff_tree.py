@@ -37,9 +37,8 @@ class ScaffTree(Method):
     def fit(self, X, groups, n_clusters, random_state, theta=0.5):
         from clusterlets.algorithms.scaff_tree import scaff_tree
 
-        tree = scaff_tree(X, groups, n_clusters, random_state, theta)
-        self.tree_ = tree.nodes()
-        return tree.labels
+        labels, self.tree_ = scaff_tree(X, groups, n_clusters, random_state, theta)
+        return labels
 
     def seconds(self, rows, features, n_clusters):
         return rows * features * (1.8e-7 + 1.2e-8 * n_clusters)

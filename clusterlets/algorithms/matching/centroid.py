@@ -11,7 +11,7 @@ several times faster.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Literal
 
@@ -20,7 +20,6 @@ import numpy as np
 from clusterlets.algorithms.centroids import centroid_distances, members_of, ordered_product, silhouettes
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
-from clusterlets.errors import ClusterletsError
 
 #: Samples whose block sizes are drawn at once, and samples dealt at once: the random stream depends on both.
 _DRAWN, _DEALT = 2**18, 2**14
@@ -96,29 +95,24 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     """
     from threadpoolctl import threadpool_limits  # not needed to read a front
 
+    search, group_sizes = _Search(clusterlets), np.count_nonzero(clusterlets.counts, axis=0)
     # The products are small: a second thread costs more than it saves. The limit is process-wide, and without the lock two
     # threads that set and reset it in turn could leave it set.
     with _LIMITED, threadpool_limits(limits=1):
-        return _explore(_Search.from_clusterlets(clusterlets), sample_size, random_state)
+        if group_sizes.min() < 2:
+            return search.front([], "enumerated")
+        if _has_few_partitions(group_sizes.sum(), sample_size):
+            return search.front(_enumerate(group_sizes), "enumerated")
+        front = search.front(_sample(group_sizes, sample_size, random_state), "sampled")
+        if front.n_valid * _RARE < sample_size:
+            front = search.front(_construct(group_sizes, sample_size, random_state), "constructed")
+        return front
 
 
-def _explore(search: "_Search", sample_size: int, random_state: np.random.Generator) -> ParetoFront:
-    """The front of all partitions, of samples, or of constructions, as :func:`sample_partitions` says."""
-    group_sizes = np.count_nonzero(search.counts, axis=0)
-    if group_sizes.min() < 2:
-        return search.front([], "enumerated")
-    if _has_few_partitions(group_sizes.sum(), sample_size):
-        return search.front(_enumerate(group_sizes), "enumerated")
-    front = search.front(_sample(group_sizes, sample_size, random_state), "sampled")
-    if front.n_valid * _RARE < sample_size:
-        front = search.front(_construct(group_sizes, sample_size, random_state), "constructed")
-    return front
-
-
-def best_partition(
+def match_centroid(
     front: ParetoFront, omega: float, equation: Literal["corrected", "printed"] = "corrected"
 ) -> np.ndarray | None:
-    """The labels (N,) of the front's best partition, or None if the front is empty.
+    """The front's best partition as a crisp membership matrix (B, N), bool, or None if the front is empty.
 
     Parameters
     ----------
@@ -138,17 +132,7 @@ def best_partition(
         return None
     s, delta = front.silhouette, front.deviation
     objective = _round_scores(omega * s + (1 - omega) * (1 - delta) if equation == "corrected" else 1 + omega * (s - delta))
-    return front.labels[np.flatnonzero(objective == objective.max())[-1]]  # silhouettes ascend and are distinct
-
-
-def match_centroid(front: ParetoFront, omega: float, equation: Literal["corrected", "printed"] = "corrected") -> np.ndarray:
-    """Membership matrix (B, N), bool, of :func:`best_partition`; crisp. ClusterletsError if the front is empty too."""
-    labels = best_partition(front, omega, equation)
-    if labels is None:
-        raise ClusterletsError(
-            "No partition was found whose every cluster holds every group: C needs two clusterlets of each group or "
-            "more (a larger k), or more samples."
-        )
+    labels = front.labels[np.flatnonzero(objective == objective.max())[-1]]  # silhouettes ascend and are distinct
     return labels == np.arange(labels.max() + 1)[:, None]
 
 
@@ -156,22 +140,15 @@ def _round_scores(values: np.ndarray) -> np.ndarray:
     return np.round(values * _STEPS) / _STEPS
 
 
-@dataclass(frozen=True)
 class _Search:
     """What partitions are scored by: distances divided by the largest (N, N), counts (N, K), type of bulk scores."""
 
-    distances: np.ndarray
-    counts: np.ndarray
-    bulk: type
-
-    @classmethod
-    def from_clusterlets(cls, clusterlets: Clusterlets) -> "_Search":
-        distances = centroid_distances(clusterlets.centroids)
-        distances /= distances.max() or 1
+    def __init__(self, clusterlets: Clusterlets) -> None:
+        self.distances, self.counts = centroid_distances(clusterlets.centroids), clusterlets.counts
+        self.distances /= self.distances.max() or 1
         # Single precision is enough where sums of instances are exact (below 2^24) and distances do not underflow.
-        least = distances.min(where=distances > 0, initial=1)
-        single = clusterlets.counts.sum() < 2**24 and least > 1e-30
-        return cls(distances, clusterlets.counts, np.float32 if single else np.float64)
+        least = self.distances.min(where=self.distances > 0, initial=1)
+        self.bulk: type = np.float32 if self.counts.sum() < 2**24 and least > 1e-30 else np.float64
 
     @property
     def slack(self) -> float:
@@ -198,7 +175,7 @@ class _Search:
         silhouette, deviation = self._bulk_scores(labels)
         promising = np.flatnonzero(~self._certainly_beaten(front, silhouette, deviation))
         if len(promising) == 0:
-            return ParetoFront(front.labels, front.silhouette, front.deviation, front.drawn, n_valid)
+            return replace(front, n_valid=n_valid)
         candidates = _canonical(labels[:, promising])
         labels = np.concatenate([front.labels, candidates.T])
         silhouette = np.concatenate([front.silhouette, self._exact_silhouettes(candidates)])
@@ -228,10 +205,10 @@ class _Search:
         return _round_scores(silhouette)
 
     def _certainly_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-        """Which partitions (S,) truly have a lower silhouette than one, of these or the front's, that deviates no more.
+        """Which partitions (S,) certainly have a lower silhouette than one that deviates no more, of these or on the front.
 
-        Nothing that belongs on the front is beaten, for the margin exceeds the errors of the scores compared; so what
-        is left after the exact scoring is the exact front, however the bulk scores were rounded.
+        The margin exceeds the errors of the scores, so nothing is dropped that belongs on the front, and the exact scoring
+        gives the same front however the bulk scores were rounded.
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
         beaten = best_on_front > silhouette + self.slack

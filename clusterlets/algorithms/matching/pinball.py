@@ -139,16 +139,14 @@ def match_greedy_distance(
     """
     group, sizes, centroids = clusterlets.group, clusterlets.sizes, clusterlets.centroids
 
-    def distances(reference, candidates):
-        weights = sizes[reference]
-        centre = (weights[:, None] * centroids[reference]).sum(axis=0) / weights.sum()
-        return distances_to(centre, centroids[candidates])
-
     def join(cluster, unused):
-        candidates = np.flatnonzero(unused & (group != group[cluster[-1]]))
+        candidates = unused[group[unused] != group[cluster[-1]]]
         if len(candidates) == 0:
             return None
-        costs = distances(_reference(cluster, scope), candidates)
+        reference = _reference(cluster, scope)
+        weights = sizes[reference]
+        centre = (weights[:, None] * centroids[reference]).sum(axis=0) / weights.sum()
+        costs = distances_to(centre, centroids[candidates])
         nearest = first_lowest(costs)
         return candidates[nearest], costs[nearest]
 
@@ -171,13 +169,10 @@ def match_greedy_balance(
         return deviations(counts[cluster].sum(axis=0), totals)
 
     def join(cluster, unused):
-        candidates = np.flatnonzero(unused)
-        if len(candidates) == 0:
-            return None
-        unions = counts[_reference(cluster, scope)].sum(axis=0) + counts[candidates]
+        unions = counts[_reference(cluster, scope)].sum(axis=0) + counts[unused]
         costs = deviations(unions, totals)
         tied = np.flatnonzero(costs == costs.min())
-        joining = candidates[tied[_first_lowest_divergence(unions[tied], totals)]]
+        joining = unused[tied[_first_lowest_divergence(unions[tied], totals)]]
         return joining, deviation([*cluster, joining])
 
     return match_greedy(len(clusterlets), hops, random_state, join, deviation)
@@ -186,8 +181,8 @@ def match_greedy_balance(
 def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np.inf):
     """Crisp clusters (C, N), one after the other, until every clusterlet is used.
 
-    ``join(cluster, unused)`` returns the next clusterlet to join and the level that the cluster would then have, or None; it
-    joins if the level does not rise. ``level([start])`` is that of a single clusterlet.
+    ``join(cluster, unused)`` returns the next clusterlet to join, of those in the array ``unused``, and the level that the
+    cluster would then have, or None; it joins if the level does not rise. ``level([start])`` is that of a single clusterlet.
     """
     unused = np.ones(n_clusterlets, dtype=bool)
     clusters = []
@@ -205,7 +200,7 @@ def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np
 def _grow_greedily(cluster, unused, hops, join, level):
     """The cluster (list of indices) with all clusterlets that join it, which are removed from ``unused``."""
     for _ in range(hops):
-        candidate = join(cluster, unused)
+        candidate = join(cluster, np.flatnonzero(unused)) if unused.any() else None
         if candidate is None or candidate[1] > level * (1 + TIE):
             break
         joining, level = candidate

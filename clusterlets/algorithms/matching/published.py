@@ -53,12 +53,9 @@ def match_greedy_balance(clusterlets: Clusterlets, hops: int, random_state: np.r
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
     def join(cluster, unused):
-        candidates = np.flatnonzero(unused)
-        if len(candidates) == 0:
-            return None
-        costs = _divergences(counts[cluster].sum(axis=0) + counts[candidates], totals)
+        costs = _divergences(counts[cluster].sum(axis=0) + counts[unused], totals)
         fairest = first_lowest(costs)
-        return candidates[fairest], costs[fairest]
+        return unused[fairest], costs[fairest]
 
     return match_greedy(len(clusterlets), hops, random_state, join)
 
@@ -73,21 +70,18 @@ def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.
     group, centroids = clusterlets.group, clusterlets.centroids
 
     def join(cluster, unused):
-        candidates = np.flatnonzero(unused)
-        if len(candidates) == 0:
-            return None
         centre = _merged_centre(centroids[np.sort(cluster)])[None]
-        is_first = group[candidates] == 0
-        first, second = centroids[candidates[is_first]], centroids[candidates[~is_first]]
+        is_first = group[unused] == 0
+        first, second = centroids[unused[is_first]], centroids[unused[~is_first]]
         if clusterlets.counts[cluster].sum(axis=0).argmax() == 0:
             first = np.concatenate([centre, first])
         else:
             second = np.concatenate([centre, second])
         if len(first) == 0 or len(second) == 0:
-            return candidates[0], np.inf
+            return unused[0], np.inf
         costs = distances_to(first[0], second)
         nearest = first_lowest(costs)
-        return candidates[nearest], costs[nearest]
+        return unused[nearest], costs[nearest]
 
     return match_greedy(len(clusterlets), hops, random_state, join)
 

@@ -27,18 +27,10 @@ def score_by_hand(labels, groups, n_clusters):
 
 def k_means_of_rows(rows, centres, rounds=30):
     """Lloyd's algorithm in its plainest form, to see the effect of repeated rows."""
-    labels = None
     for _ in range(rounds):
-        previous, labels = labels, cdist(rows, centres, "sqeuclidean").argmin(axis=1)
-        if previous is not None and np.array_equal(previous, labels):
-            break
+        labels = cdist(rows, centres, "sqeuclidean").argmin(axis=1)
         members = [rows[labels == cluster] for cluster in range(len(centres))]
-        centres = np.array(
-            [
-                cluster_rows.mean(axis=0) if len(cluster_rows) else centre
-                for cluster_rows, centre in zip(members, centres, strict=True)
-            ]
-        )
+        centres = np.array([own.mean(axis=0) if len(own) else centre for own, centre in zip(members, centres)])
     return labels
 
 

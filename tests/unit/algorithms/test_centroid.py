@@ -3,34 +3,29 @@
 import os
 import subprocess
 import sys
+import tracemalloc
 from collections import Counter
 from fractions import Fraction
+from itertools import combinations
 from math import comb
 
 import numpy as np
 import pytest
 from scipy.stats import chisquare
+from sklearn.metrics import silhouette_score
+from test_pinball import naive_deviation
 
 from clusterlets.algorithms.centroids import centroid_distances, centroid_silhouette
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching import centroid
-from clusterlets.algorithms.matching.centroid import (
-    ParetoFront,
-    best_partition,
-    match_centroid,
-    sample_partitions,
-)
-from clusterlets.errors import ClusterletsError
+from clusterlets.algorithms.matching.centroid import ParetoFront, match_centroid, sample_partitions
 
 OMEGAS = (0, 0.25, 0.5, 0.75, 1)
 
 
 def build(group_sizes, positions, sizes):
-    group = np.repeat(np.arange(len(group_sizes)), group_sizes)
-    counts = np.zeros((len(group), len(group_sizes)), dtype=np.int64)
-    counts[np.arange(len(group)), group] = sizes
-    centroids = np.asarray(positions, dtype=float).reshape(len(group), -1)
-    return Clusterlets(group, counts, centroids, np.zeros(len(group)), np.zeros(0, dtype=np.int64))
+    counts = np.repeat(np.eye(len(group_sizes), dtype=np.int64), group_sizes, axis=0) * np.asarray(sizes)[:, None]
+    return Clusterlets.from_pieces(counts, np.asarray(positions, dtype=float).reshape(len(counts), -1), np.zeros(len(counts)))
 
 
 def on_a_grid(group_sizes, seed, width=6, largest=4):
@@ -71,12 +66,7 @@ def naive_scores(clusterlets, labels):
         means = {b: Fraction(sum(abs(x[i] - x[j]) for j in block), len(block) - (b == label)) for b, block in blocks.items()}
         within, nearest = means.pop(label), min(means.values())
         total += (nearest - within) / max(nearest, within) if max(nearest, within) else 0
-    dataset = [int(t) for t in clusterlets.counts.sum(axis=0)]
-    deviations = []
-    for block in blocks.values():
-        counts = [sum(int(clusterlets.counts[j, c]) for j in block) for c in range(len(dataset))]
-        deviations += [abs(Fraction(a, sum(counts)) - Fraction(t, sum(dataset))) for a, t in zip(counts, dataset)]
-    return total / len(x), max(deviations)
+    return total / len(x), max(naive_deviation(clusterlets, block) for block in blocks.values())
 
 
 def score_all(clusterlets, partitions):
@@ -101,6 +91,11 @@ def naive_best(scored, omega, equation="corrected"):
         return -objective, -s, delta, labels
 
     return min(scored, key=key)
+
+
+def best(front, omega, equation="corrected"):
+    """Labels of the best partition, whose blocks are numbered as they appear."""
+    return tuple(match_centroid(front, omega, equation).argmax(axis=0).tolist())
 
 
 def canonical(labels):
@@ -134,7 +129,7 @@ def test_the_enumerated_front_is_that_of_all_partitions(group_sizes, seed):
     assert_front(front, naive_front(scored))
     for omega in OMEGAS:
         for equation in ("corrected", "printed"):
-            assert tuple(best_partition(front, omega, equation)) == naive_best(scored, omega, equation)
+            assert best(front, omega, equation) == naive_best(scored, omega, equation)
 
 
 def test_partitions_are_enumerated_if_they_are_no_more_than_the_samples():
@@ -148,9 +143,7 @@ def test_a_group_of_one_clusterlet_leaves_no_partition(group_sizes):
     front = sample_partitions(anywhere(group_sizes, 0), 100, np.random.default_rng(0))
     assert (len(front), front.n_valid, front.drawn) == (0, 0, "enumerated")
     assert front.labels.shape == (0, sum(group_sizes))
-    assert best_partition(front, 0.5) is None
-    with pytest.raises(ClusterletsError, match="two clusterlets of each group"):
-        match_centroid(front, 0.5)
+    assert match_centroid(front, 0.5) is None
 
 
 # ---- sampling
@@ -180,7 +173,7 @@ def test_the_sampled_front_is_that_of_all_samples(group_sizes, seed, monkeypatch
     scored = score_all(clusterlets, partitions)
     assert_front(front, naive_front(scored))
     for omega in OMEGAS:
-        assert tuple(best_partition(front, omega)) == naive_best(scored, omega)
+        assert best(front, omega) == naive_best(scored, omega)
 
 
 def test_equal_centroids_have_a_silhouette_of_0():
@@ -193,8 +186,6 @@ def test_equal_centroids_have_a_silhouette_of_0():
 
 def process_probabilities(n):
     """Exact probability of each partition (a frozenset of blocks) under the sampling process."""
-    from itertools import combinations
-
     probabilities = Counter()
 
     def go(left, blocks, probability):
@@ -228,17 +219,6 @@ def test_samples_have_the_probabilities_of_the_process(group_sizes):
     kinds = sorted(expected, key=str)
     result = chisquare([seen[kind] for kind in kinds], [float(expected[kind]) * sample_size for kind in kinds])
     assert result.pvalue > 1e-3
-
-
-def test_block_sizes_fill_the_partition_and_leave_no_single_clusterlet():
-    by_n_blocks = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
-    assert [len(sizes) for sizes in by_n_blocks] == [2, 3, 4]
-    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in by_n_blocks)
-    # Chance that r clusterlets leave no single one: a drawn size of 2..8 below r leaves that of the rest; else it takes all.
-    chance = {0: 1, 1: 0}
-    for r in range(2, 10):
-        chance[r] = sum(chance[max(r - size, 0)] for size in range(2, 9)) / 7
-    assert sum(sizes.shape[1] for sizes in by_n_blocks) == pytest.approx(2000 * chance[9], abs=60)  # 3 standard deviations
 
 
 class AllButTwo:
@@ -280,12 +260,6 @@ def test_units_do_not_matter_even_beyond_single_precision(exponent):
     fronts = [sample_partitions(c, 3000, np.random.default_rng(0)) for c in (clusterlets, rescaled)]
     assert fronts[0].labels.tobytes() == fronts[1].labels.tobytes()
     assert fronts[0].silhouette.tobytes() == fronts[1].silhouette.tobytes()
-
-
-def test_blocks_are_numbered_as_they_appear():
-    labels = np.random.default_rng(0).permuted(np.repeat([[0, 0, 1, 2, 3, 3]], 200, axis=0), axis=1).T
-    expected = [canonical(column) for column in labels.T.tolist()]
-    assert [tuple(column) for column in centroid._canonical(labels).T.tolist()] == expected
 
 
 def test_many_clusterlets_need_wider_integers():
@@ -335,7 +309,7 @@ def test_bulk_scores_are_within_the_slack(seed):
     if seed == 2:  # tight heaps far apart: distances over twelve orders of magnitude
         heaps = np.random.default_rng(0).integers(0, 4, 40)[:, None] * 1e3
         clusterlets = build((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
-    search = centroid._Search.from_clusterlets(clusterlets)
+    search = centroid._Search(clusterlets)
     # At least the bound derived in its docstring, but not so large that everything would be scored again.
     assert search.bulk is np.float32 and (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
     distances = centroid_distances(clusterlets.centroids)
@@ -374,7 +348,7 @@ def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_batches
 
 
 def test_only_truly_beaten_partitions_are_dropped():
-    search = centroid._Search.from_clusterlets(anywhere((5, 5), 0))
+    search = centroid._Search(anywhere((5, 5), 0))
     rng = np.random.default_rng(0)
     truth, deviation = rng.integers(0, 40, 600) * search.slack / 4, rng.integers(0, 30, 600) / 30
     silhouettes = np.array([2.0, 8.0]) * search.slack
@@ -389,14 +363,14 @@ def test_only_truly_beaten_partitions_are_dropped():
 
 def test_single_precision_is_used_only_where_it_is_exact_enough():
     ordinary = anywhere((5, 5), 0)
-    assert centroid._Search.from_clusterlets(ordinary).bulk is np.float32
+    assert centroid._Search(ordinary).bulk is np.float32
     many = build((5, 5), ordinary.centroids, ordinary.sizes * 100_000)
-    assert centroid._Search.from_clusterlets(many).bulk is np.float64
+    assert centroid._Search(many).bulk is np.float64
     for total, bulk in ((2**24 - 1, np.float32), (2**24, np.float64)):
         sizes = [1] * 9 + [total - 9]
-        assert centroid._Search.from_clusterlets(build((5, 5), ordinary.centroids, sizes)).bulk is bulk
+        assert centroid._Search(build((5, 5), ordinary.centroids, sizes)).bulk is bulk
     tiny = build((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
-    assert centroid._Search.from_clusterlets(tiny).bulk is np.float64
+    assert centroid._Search(tiny).bulk is np.float64
     # The scale of the counts does not matter; in single precision it would.
     plain, scaled = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, many))
     assert plain.labels.tobytes() == scaled.labels.tobytes()
@@ -407,8 +381,6 @@ def test_single_precision_is_used_only_where_it_is_exact_enough():
 
 @pytest.mark.parametrize("seed", range(8))
 def test_silhouette_matches_scikit_learn(seed):
-    from sklearn.metrics import silhouette_score
-
     rng = np.random.default_rng(seed)
     centroids = rng.normal(size=(12, 3)) if seed % 2 else rng.integers(0, 2, (12, 2)).astype(float)  # many coincide
     labels = np.unique(rng.integers(0, 2 + seed, 12), return_inverse=True)[1]
@@ -428,30 +400,29 @@ def test_silhouette_by_hand():
 # ---- choosing
 
 
+FIRST, SECOND = (0, 1, 0, 1), (0, 1, 1, 0)
+
+
 def front_of(*points):
-    """A front of made-up points (s, deviation)."""
-    labels = np.array([[0, 1, 0, 1], [0, 1, 1, 0]])[: len(points)]
+    """A front of two made-up points (s, deviation)."""
     s, deviation = np.array(points, dtype=float).T
-    return ParetoFront(labels, s, deviation, "sampled", len(points))
+    return ParetoFront(np.array([FIRST, SECOND]), s, deviation, "sampled", 2)
 
 
 def test_tied_objectives_go_to_the_higher_silhouette():
-    front = front_of((0.25, 0.0), (0.5, 0.25))  # .625 both at one half
-    assert best_partition(front, 0.5).tolist() == [0, 1, 1, 0]
+    assert best(front_of((0.25, 0.0), (0.5, 0.25)), 0.5) == SECOND  # .625 both at one half
     assert 0.5 * 0 + 0.5 * (1 - 0.08) > 0.5 * 0.06 + 0.5 * (1 - 0.14)  # in floats; .46 both on paper
-    front = front_of((0, 0.08), (0.06, 0.14))
-    assert best_partition(front, 0.5).tolist() == [0, 1, 1, 0]
+    assert best(front_of((0, 0.08), (0.06, 0.14)), 0.5) == SECOND
 
 
 def test_the_printed_equation_does_not_weigh():
     front = front_of((0.25, 0.0), (0.4, 0.25))
-    first, second = [0, 1, 0, 1], [0, 1, 1, 0]
-    assert best_partition(front, 0).tolist() == first
-    assert best_partition(front, 0, "printed").tolist() == second  # 1 whatever the deviation, so the higher silhouette wins
-    assert best_partition(front, 0.25).tolist() == best_partition(front, 0.25, "printed").tolist() == first
-    assert best_partition(front, 0.75).tolist() == second
+    assert best(front, 0) == FIRST
+    assert best(front, 0, "printed") == SECOND  # 1 whatever the deviation, so the higher silhouette wins
+    assert best(front, 0.25) == best(front, 0.25, "printed") == FIRST
+    assert best(front, 0.75) == SECOND
     # As printed, it is s - delta at every omega > 0; only the corrected equation weighs.
-    assert best_partition(front, 0.75, "printed").tolist() == first
+    assert best(front, 0.75, "printed") == FIRST
 
 
 def test_the_membership_is_that_of_the_best_partition():
@@ -461,8 +432,6 @@ def test_the_membership_is_that_of_the_best_partition():
 
 
 def test_many_samples_take_little_memory():
-    import tracemalloc
-
     clusterlets = anywhere((30, 30), 0)
     tracemalloc.start()
     sample_partitions(clusterlets, 250_000, np.random.default_rng(0))

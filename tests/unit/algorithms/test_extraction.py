@@ -6,8 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.extraction import clusterlets_from_labels, extract_clusterlets
-from clusterlets.algorithms.geometry import moments_by_label
-from clusterlets.algorithms.kmeans import kmeans_labels
 from clusterlets.errors import ClusterletsError
 
 
@@ -39,25 +37,6 @@ def test_the_same_stream_gives_the_same_clusterlets_and_a_different_one_gives_ot
     assert not np.array_equal(first.labels, other.labels)
 
 
-def test_well_separated_blobs_are_found():
-    rng = np.random.default_rng(0)
-    centres = np.array([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]])
-    X = np.vstack([centre + rng.normal(size=(20, 2)) for centre in centres])
-    labels = kmeans_labels(X, 3, np.random.default_rng(0))
-    assert all(len(set(labels[start : start + 20])) == 1 for start in (0, 20, 40))
-    assert set(labels) == {0, 1, 2}
-
-
-def test_repeated_rows_make_one_clusterlet():
-    labels = kmeans_labels(np.ones((50, 2)), 5, np.random.default_rng(0))
-    assert np.array_equal(labels, np.zeros(50, dtype=int))
-
-
-def test_distinct_rows_that_show_up_late_are_counted():
-    X = np.vstack([np.zeros((500, 1)), np.arange(1.0, 5.0)[:, None]])
-    assert len(set(kmeans_labels(X, 5, np.random.default_rng(0)))) == 5
-
-
 def test_a_gap_in_the_group_codes_is_refused():
     with pytest.raises(ClusterletsError, match="group 1 has no instance"):
         extract_clusterlets(np.zeros((2, 1)), np.array([0, 2]), 2, np.random.default_rng(0))
@@ -69,9 +48,3 @@ def test_clusterlets_of_two_groups_or_out_of_order_are_refused():
         clusterlets_from_labels(X, np.array([0, 1]), np.array([0, 0]))
     with pytest.raises(ValueError, match="sorted"):
         clusterlets_from_labels(X, np.array([0, 1]), np.array([1, 0]))
-
-
-def test_moments_by_hand():
-    means, inertia = moments_by_label(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]), 2)
-    assert np.array_equal(means, [[1.0], [7.0]])
-    assert np.array_equal(inertia, [2.0, 0.0])

@@ -13,6 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from clusterlets import methods
 from clusterlets.algorithms import fairlets as module
 from clusterlets.algorithms.fairlets import cheapest_stars, fairlet_decomposition
+from clusterlets.algorithms.tree_fairlets import tree_fairlets
 from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError
 
@@ -135,10 +136,11 @@ def test_constant_and_extreme_features_have_fairlets(X):
     assert sorted(np.bincount(fairlets)) == [3, 4]
 
 
+@pytest.mark.parametrize("make_fairlets", [fairlet_decomposition, lambda *table: tree_fairlets(*table, None)])
 @pytest.mark.parametrize(("groups", "n_groups"), [([0, 0, 0, 0], 1), ([0, 1, 2, 0], 3)])
-def test_other_numbers_of_groups_than_two_are_refused(groups, n_groups):
+def test_other_numbers_of_groups_than_two_are_refused(groups, n_groups, make_fairlets):
     with pytest.raises(ClusterletsError, match=f"two groups, 0 and 1, not {n_groups}"):
-        fairlet_decomposition(np.zeros((4, 1)), np.array(groups))
+        make_fairlets(np.zeros((4, 1)), np.array(groups))
 
 
 @pytest.mark.parametrize("name", ["adult", "bank"])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from in_order import InOrder
 
-from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.pinball import (
     _first_lowest_divergence,
@@ -24,13 +23,10 @@ from clusterlets.algorithms.matching.pinball import (
 def build(positions, sizes=None):
     """Clusterlets from positions and sizes by group; a position is a number or a tuple."""
     sizes = sizes or [[1] * len(group_values) for group_values in positions]
-    group = np.repeat(np.arange(len(positions)), [len(group_values) for group_values in positions])
-    flat_sizes = np.array([size for group_values in sizes for size in group_values])
-    counts = np.zeros((len(group), len(positions)), dtype=np.int64)
-    counts[np.arange(len(group)), group] = flat_sizes
+    units = np.repeat(np.eye(len(positions), dtype=np.int64), [len(group_values) for group_values in positions], axis=0)
+    counts = units * np.concatenate(sizes)[:, None]
     centroids = np.array([np.atleast_1d(p) for group_values in positions for p in group_values], dtype=float)
-    labels = np.repeat(np.arange(len(group)), flat_sizes)
-    return Clusterlets(group, counts, centroids, np.zeros(len(group)), labels)
+    return Clusterlets.from_pieces(counts, centroids, np.zeros(len(counts)))
 
 
 def by_size(sizes):
@@ -224,6 +220,18 @@ def distance(clusterlets, i, j):
     return abs(Fraction(clusterlets.centroids[i, 0]) - Fraction(clusterlets.centroids[j, 0]))
 
 
+def pinball_costs(clusterlets, scope):
+    """The costs ``cost(cluster, last, candidate)`` of D and of B."""
+
+    def summed(cluster, last, j):
+        return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
+
+    def deviation(cluster, last, j):
+        return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
+
+    return summed, deviation
+
+
 def naive_pinball(clusterlets, hops, cost):
     """Minimises ``cost(cluster, last, candidate)``; ties go to the lowest index."""
     n_groups = clusterlets.counts.shape[1]
@@ -278,13 +286,7 @@ def test_pinball_matchers_match_the_naive_ones(n_groups, scope, seed):
     grid = seed % 3 > 0
     clusterlets = random_clusterlets(rng, n_groups, dimensions=1 if grid else 3, grid=grid)
     hops = int(rng.integers(1, 5))
-
-    def summed(cluster, last, j):
-        return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
-
-    def deviation(cluster, last, j):
-        return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
-
+    summed, deviation = pinball_costs(clusterlets, scope)
     assert clusters(match_distance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, summed)
     assert clusters(match_balance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, deviation)
 
@@ -294,13 +296,7 @@ def test_pinball_matchers_match_the_naive_ones(n_groups, scope, seed):
 def test_unlimited_hops_end_when_no_cluster_grows(scope, seed):
     clusterlets = random_clusterlets(np.random.default_rng(seed), 2 + seed % 2)
 
-    def summed(cluster, last, j):
-        return sum(distance(clusterlets, i, j) for i in (cluster if scope == "cluster" else {last}))
-
-    def deviation(cluster, last, j):
-        return naive_deviation(clusterlets, (cluster if scope == "cluster" else {last}) | {j})
-
-    for match, cost in ((match_distance, summed), (match_balance, deviation)):
+    for match, cost in zip((match_distance, match_balance), pinball_costs(clusterlets, scope)):
         expected = naive_pinball(clusterlets, 3 * len(clusterlets), cost)
         assert clusters(match(clusterlets, 10**18, scope)) == expected
     for match in (match_greedy_distance, match_greedy_balance):
@@ -345,18 +341,6 @@ def test_greedy_matchers_match_the_naive_ones(n_groups, scope, seed):
     assert clusters(membership) == naive_greedy(clusterlets, hops, order, fairest, level)
 
 
-def test_starts_are_uniform_among_the_unused():
-    # Pairs far apart: each start takes its partner. All orders of the pairs are equally likely.
-    clusterlets = build([[0, 100, 200], [1, 101, 201]])
-    rng = np.random.default_rng(5)
-    orders = {}
-    for _ in range(1200):
-        membership = match_greedy_distance(clusterlets, 1, rng)
-        key = tuple(int(np.flatnonzero(row)[0]) for row in membership)
-        orders[key] = orders.get(key, 0) + 1
-    assert len(orders) == 6 and min(orders.values()) > 150  # 200 each, standard deviation 13
-
-
 # ---- large counts
 
 
@@ -371,15 +355,7 @@ def test_ties_are_exact_at_a_million_instances():
     assert clusters(match_balance(clusterlets, 1))[0] == {0, expected}
 
 
-# ---- refusals and the registry
-
-ALL = [match_distance, match_balance, match_greedy_distance, match_greedy_balance]
-
-
-@pytest.mark.parametrize(("name", "match"), list(zip(("D", "B", "G-D", "G-B"), ALL, strict=True)))
-def test_the_registry_knows_each_matcher(name, match):
-    rng = () if match in ALL[:2] else (np.random.default_rng(0),)
-    assert np.array_equal(methods.get(name)().match(build(TWO), np.random.default_rng(0), hops=2), match(build(TWO), 2, *rng))
+# ---- imports
 
 
 @pytest.mark.parametrize(("name", "other"), [("D", "centroid"), ("C", "pinball")])

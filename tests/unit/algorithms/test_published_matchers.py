@@ -67,10 +67,13 @@ def test_every_clusterlet_is_covered_and_the_greedy_ones_use_each_once(seed, n_g
             assert (membership.sum(axis=0) == 1).all() and membership.sum(axis=1).max() <= hops + 1
 
 
-@pytest.mark.parametrize("name", ["D", "B", "G-D", "G-B"])
-def test_the_scope_published_selects_these_matchers(name):
-    match = {"D": published.match_distance, "B": published.match_balance}.get(name)
-    greedy = {"G-D": published.match_greedy_distance, "G-B": published.match_greedy_balance}.get(name)
-    expected = match(CASE, 2) if match else greedy(CASE, 2, np.random.default_rng(3))
-    membership = methods.get(name)().match(CASE, np.random.default_rng(3), hops=2, scope="published")
-    assert np.array_equal(membership, expected)
+@pytest.mark.parametrize("module", [pinball, published])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("D", "match_distance"), ("B", "match_balance"), ("G-D", "match_greedy_distance"), ("G-B", "match_greedy_balance")],
+)
+def test_the_methods_run_these_matchers(module, name, function):
+    random_state = [np.random.default_rng(3)] if name.startswith("G") else []
+    expected = getattr(module, function)(CASE, 2, *random_state)
+    scope = {"scope": "published"} if module is published else {}
+    assert np.array_equal(methods.get(name)().match(CASE, np.random.default_rng(3), hops=2, **scope), expected)

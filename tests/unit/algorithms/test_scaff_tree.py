@@ -52,37 +52,41 @@ def fall(X, rows, is_left):
     return squared_error(X, rows) - squared_error(X, rows[is_left]) - squared_error(X, rows[~is_left])
 
 
+def splits_of(nodes):
+    """Node, feature and threshold of every split, in the order in which they were made."""
+    order = np.argsort(nodes.children_left)[(nodes.feature < 0).sum() :]
+    return [(node, int(nodes.feature[node]), float(nodes.threshold[node])) for node in order.tolist()]
+
+
 def check_against_every_cut(X, groups, targets, n_leaves, theta):
     """Follow the tree's splits, and compare each with all cuts of all leaves at that moment."""
-    tree = grow_tree(X, groups, targets, n_leaves, theta)
+    labels, nodes = grow_tree(X, groups, targets, n_leaves, theta)
     n, min_size, exact = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
     leaves = {0: np.arange(n)}
-    for split in tree.splits:
+    for number, (split_node, split_feature, threshold) in enumerate(splits_of(nodes)):
         gains = {
             (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact) * len(rows) / n)
             for node, rows in leaves.items()
             for feature, value, on_left in cuts(X, rows, min_size)
         }
-        rows = leaves.pop(split.node)
-        on_left = X[rows, split.feature] <= split.threshold
-        below, above = X[rows[on_left], split.feature].max(), X[rows[~on_left], split.feature].min()
-        assert split.threshold == (below + above) / 2
-        if not split.forced:
-            assert gains[split.node, split.feature, below] >= max(gains.values()) - ROUNDING
-            assert gains[split.node, split.feature, below] > 0
+        rows = leaves.pop(split_node)
+        on_left = X[rows, split_feature] <= threshold
+        below, above = X[rows[on_left], split_feature].max(), X[rows[~on_left], split_feature].min()
+        assert threshold == (below + above) / 2
+        if max(gains.values(), default=0) > ROUNDING * n:
+            assert gains[split_node, split_feature, below] >= max(gains.values()) - ROUNDING
         else:
-            assert max(gains.values(), default=0) <= ROUNDING * n
-            leaves_before = {**leaves, split.node: rows}
+            leaves_before = {**leaves, split_node: rows}
             smallest = min_size if any(list(cuts(X, leaf_rows, min_size)) for leaf_rows in leaves_before.values()) else 1
             splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest))]
             assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
             assert fall(X, rows, on_left) >= max(fall(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9
-        leaves |= {split.left: rows[on_left], split.right: rows[~on_left]}
+        leaves |= {2 * number + 1: rows[on_left], 2 * number + 2: rows[~on_left]}
     assert len(leaves) == min(n_leaves, len(np.unique(X, axis=0)))
     assert {frozenset(rows.tolist()) for rows in leaves.values()} == {
-        frozenset(np.flatnonzero(tree.labels == label).tolist()) for label in range(tree.labels.max() + 1)
+        frozenset(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)
     }
-    return tree
+    return labels
 
 
 @given(data=st.data(), n=st.integers(1, 18), theta=st.sampled_from([0, 0.25, 0.5, 0.75, 0.9, 1]))
@@ -100,66 +104,58 @@ def test_every_split_is_the_best_of_all_cuts(data, n, theta):
 def test_every_split_is_the_best_of_all_cuts_where_leaves_have_a_minimum_size(theta):
     rng = np.random.default_rng(int(theta * 4))
     X, groups = np.round(rng.normal(size=(90, 3)), 1), rng.integers(3, size=90)
-    tree = check_against_every_cut(X, groups, kmeans_labels(X, 2, rng), 2, theta)
-    assert np.bincount(tree.labels).min() >= 2
+    labels = check_against_every_cut(X, groups, kmeans_labels(X, 2, rng), 2, theta)
+    assert np.bincount(labels).min() >= 2
 
 
 class TestByHand:
-    X = np.array([[0.0, 0], [1, 3], [2, 0], [3, 3]])
-    TARGETS = np.array([0, 0, 1, 1])
-
-    def split(self, X, groups, targets, theta, n_leaves=2):
-        (split,) = grow_tree(np.asarray(X, float), np.array(groups), np.array(targets), n_leaves, theta).splits
-        return split
+    def splits(self, X, groups, targets, theta, n_leaves=2):
+        return splits_of(grow_tree(np.asarray(X, float), np.array(groups), np.array(targets), n_leaves, theta)[1])
 
     def test_rounding_does_not_count_as_a_gain(self):
         for n in range(10, 60):
-            groups = (np.arange(n) % 7 < 3).astype(int)
-            assert all(split.forced for split in grow_tree(np.arange(n)[:, None], groups, groups, 5, 0.5).splits)
+            X, groups, none = np.arange(n)[:, None], np.arange(n) % 7 < 3, np.zeros(n, int)
+            assert self.splits(X, groups * 1, groups * 1, 0.5, 5) == self.splits(X, none, none, 0.5, 5)
 
     def test_ties_of_forced_cuts_go_to_the_lower_feature_and_threshold(self):
-        split = self.split([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0)
-        assert (split.feature, split.threshold, split.forced) == (0, 0.5, True)
+        assert self.splits([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0) == [(0, 0, 0.5)]
 
     def test_equal_gains_go_to_the_lower_feature_threshold_and_older_leaf(self):
         X = np.array([[0.0, 0.0], [1, 1], [2, 2]])
-        split = self.split(X, [0, 0, 0], [0, 1, 0], 0.0)  # each of the four cuts separates row 1 by 3/4
-        assert (split.feature, split.threshold) == (0, 0.5)
+        assert self.splits(X, [0, 0, 0], [0, 1, 0], 0.0) == [(0, 0, 0.5)]  # each of the four cuts separates row 1 by 3/4
         X = np.array([[0.0], [1], [10], [11], [20], [21], [30], [31]])
-        tree = grow_tree(X, np.zeros(8, int), np.arange(8) // 2, 4, 0.0)
-        assert [(s.node, s.threshold) for s in tree.splits] == [(0, 15.5), (1, 5.5), (2, 25.5)]
-        assert tree.labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
+        labels, nodes = grow_tree(X, np.zeros(8, int), np.arange(8) // 2, 4, 0.0)
+        assert splits_of(nodes) == [(0, 0, 15.5), (1, 0, 5.5), (2, 0, 25.5)]
+        assert labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
     def test_a_large_leaf_goes_before_a_small_one_of_the_same_gain(self):
         X = np.arange(10.0)[:, None]
-        tree = grow_tree(X, np.zeros(10, int), np.repeat(range(4), [2, 2, 3, 3]), 4, 0.0)
-        assert [(split.node, split.threshold) for split in tree.splits] == [(0, 3.5), (2, 6.5), (1, 1.5)]
+        targets = np.repeat(range(4), [2, 2, 3, 3])
+        assert self.splits(X, np.zeros(10, int), targets, 0.0, 4) == [(0, 0, 3.5), (2, 0, 6.5), (1, 0, 1.5)]
 
     def test_smaller_leaves_are_allowed_only_if_there_would_be_too_few(self):
         X = np.repeat([[0.0], [1.0]], [119, 1], axis=0)
-        split = self.split(X, np.zeros(120, int), np.zeros(120, int), 0.0)
-        assert split.forced and split.threshold == 0.5
+        assert self.splits(X, np.zeros(120, int), np.zeros(120, int), 0.0) == [(0, 0, 0.5)]
 
     def test_a_threshold_between_neighbouring_numbers_separates_them(self):
         low = np.nextafter(1, 2)
         high = np.nextafter(low, 2)
         assert low + (high - low) / 2 == high
-        split = self.split([[low], [high]], [0, 0], [0, 1], 0.0)
-        assert low <= split.threshold < high
+        ((_, _, threshold),) = self.splits([[low], [high]], [0, 0], [0, 1], 0.0)
+        assert low <= threshold < high
 
 
 @pytest.mark.parametrize("n_leaves", [1, 2, 3, 9])
 def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
     rng = np.random.default_rng(n_leaves)
     X = np.round(rng.normal(size=(200, 3)), 1)
-    tree = grow_tree(X, rng.integers(2, size=200), rng.integers(4, size=200), n_leaves, 0.25)
-    nodes = tree.nodes()
+    labels, nodes = grow_tree(X, rng.integers(2, size=200), rng.integers(4, size=200), n_leaves, 0.25)
     node_of = np.zeros(200, int)
     while (nodes.feature[node_of] >= 0).any():
         inner = np.flatnonzero(nodes.feature[node_of] >= 0)
         goes_left = X[inner, nodes.feature[node_of[inner]]] <= nodes.threshold[node_of[inner]]
         node_of[inner] = np.where(goes_left, nodes.children_left[node_of[inner]], nodes.children_right[node_of[inner]])
-    assert np.array_equal(nodes.cluster[node_of], tree.labels)
+    assert np.array_equal(nodes.cluster[node_of], labels)
     leaves = nodes.feature < 0
     assert sorted(nodes.cluster[leaves]) == list(range(n_leaves)) and (nodes.cluster[~leaves] == -1).all()
     assert np.isnan(nodes.threshold[leaves]).all() and np.isfinite(nodes.threshold[~leaves]).all()
@@ -170,16 +166,16 @@ def test_the_text_has_the_layout_of_scikit_learn():
     """scikit-learn's tree of the same labels splits at the same places."""
     X = np.array([[0.0, 5], [1, 4], [10, 5], [11, 4], [20, 5], [21, 4]])
     labels = np.repeat([0, 1, 2], 2)
-    ours = grow_tree(X, np.zeros(6, int), labels, 3, 0.0).nodes()
+    _, ours = grow_tree(X, np.zeros(6, int), labels, 3, 0.0)
     theirs = DecisionTreeClassifier(random_state=0).fit(X, labels)
     for names in (None, ["age", "income"]):
         text = export_text(theirs, feature_names=names, decimals=3)
         assert ours.text(names, 3).replace("cluster:", "class:") == text
-    assert grow_tree(X, labels, labels, 1).nodes().text() == "|--- cluster: 0\n"
+    assert grow_tree(X, labels, labels, 1)[1].text() == "|--- cluster: 0\n"
 
 
 def test_the_tree_learns_the_k_means_labels_of_the_same_generator():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 100, axis=0)
-    labels = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0).labels
+    labels, _ = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0)
     assert adjusted_rand_score(labels, kmeans_labels(X, 3, np.random.default_rng(5))) == 1
