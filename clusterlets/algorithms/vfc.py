@@ -152,15 +152,11 @@ def vfc(
 
 
 def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> tuple[VFCResult | None, bool]:
-    """Step 3 from given centres: the last round without an empty cluster, and whether a round with one followed.
-
-    Costs are in units of ``unit``, or of their mean where that is 0.
-    """
+    """Step 3 from given centres: the last round without an empty cluster, and whether a round with one followed."""
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
     result, former_objective, best, idle = None, np.inf, None, 0
     for n_iter in range(1, max_iter + 1):
-        costs = distances_to_centres(X, centres, len(centres))
-        objective, labels, warning = problem.settle(costs / (unit or float(costs.mean()) or 1.0))
+        objective, labels, warning = problem.settle(_costs(X, centres, unit))
         if not np.bincount(labels, minlength=len(centres)).all():
             warning = f"VFC left a cluster empty in round {n_iter}: take a smaller fairness_weight, or fewer clusters."
             return result and replace(result, warning=warning), True
@@ -179,6 +175,12 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
     warning = f"VFC did not settle within max_iter = {max_iter} rounds: take a smaller fairness_weight, or more rounds."
     assert result is not None  # as max_iter is at least 1
     return replace(result, warning=warning), False
+
+
+def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
+    """Squared distances (n, k) in units of ``unit``, or of their mean where that is 0."""
+    costs = distances_to_centres(X, centres, len(centres))
+    return costs / (unit or float(costs.mean()) or 1.0)
 
 
 class _Problem:
@@ -235,12 +237,15 @@ class _Problem:
                 break
         else:
             warning = f"VFC's shares did not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
-        return objective, (self.soft if self.by_mass else self._exponents(costs)).argmax(axis=1), warning
+        return objective, self._labels(costs), warning
 
-    def _exponents(self, costs: np.ndarray) -> np.ndarray:
-        """Logarithms (n, k) of the shares at T and U, up to a number for each row."""
-        above = costs - costs.min(axis=1, keepdims=True)
-        return self.prices[self.groups] - self.time * above + np.maximum(-above, self.floors[:, None])
+    def _labels(self, costs: np.ndarray) -> np.ndarray:
+        """Cluster of each row's largest share."""
+        if self.by_mass:
+            return self.soft.argmax(axis=1)
+        labels = np.empty(len(costs), dtype=np.int64)
+        _largest_shares(costs, self.floors, self.groups, self.time, self.prices, labels)
+        return labels
 
     def _lower(self, costs: np.ndarray, former: float) -> float | None:
         """Step 1 with constants at which the objective does not rise; returns the new objective, None if it always rises."""
@@ -304,7 +309,8 @@ class _Problem:
 
     def _take_constants_by_mass(self, costs: np.ndarray) -> None:
         """From now on the shares are a matrix (n, k) of their own."""
-        exponents = self._exponents(costs)
+        above = costs - costs.min(axis=1, keepdims=True)
+        exponents = self.prices[self.groups] - self.time * above + np.maximum(-above, self.floors[:, None])
         shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
         self.soft = np.maximum(shares / shares.sum(axis=1, keepdims=True), _MIN_SHARE)
         self.trial = np.empty_like(self.soft)
@@ -314,6 +320,19 @@ class _Problem:
         ratios = masses / masses.sum(axis=0) / self.shares[:, None]
         divergence = -float((self.shares[:, None] * log(ratios)).sum())
         return cost + self.weight * max(divergence, 0.0)  # only rounding can put it below 0
+
+
+@compiled("void(float64[:,::1], float64[::1], int64[::1], float64, float64[:,::1], int64[::1])")
+def _largest_shares(costs, floors, groups, time, prices, labels):
+    """``labels`` (n,) become the clusters of each row's largest exponent, the first of equal ones."""
+    for row in range(len(costs)):
+        price, least, best, largest = prices[groups[row]], costs[row].min(), 0, -np.inf
+        for cluster in range(costs.shape[1]):
+            above = costs[row, cluster] - least
+            exponent = price[cluster] - time * above + max(-above, floors[row])
+            if exponent > largest:
+                best, largest = cluster, exponent
+        labels[row] = best
 
 
 @inner
