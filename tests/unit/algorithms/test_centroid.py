@@ -221,6 +221,12 @@ def test_samples_have_the_probabilities_of_the_process(group_sizes):
     assert result.pvalue > 1e-3
 
 
+def test_block_sizes_fill_the_partition_and_leave_no_single_clusterlet():
+    by_n_blocks = [sizes for sizes in centroid._draw_block_sizes(9, 2000, np.random.default_rng(0)) if sizes.size]
+    assert [len(sizes) for sizes in by_n_blocks] == [2, 3, 4]
+    assert all((sizes.sum(axis=0) == 9).all() and sizes.min() == 2 for sizes in by_n_blocks)
+
+
 class AllButTwo:
     """A generator by which every sample's first block leaves two clusterlets; all else is random."""
 

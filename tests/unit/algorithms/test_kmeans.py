@@ -148,8 +148,9 @@ def test_a_centre_without_rows_moves_to_the_farthest_row():
     assert result.labels.tolist() == [1, 0] and result.centres.tolist() == [[1], [0]]
 
 
-def test_equal_rows_take_one_round():
-    assert lloyd(np.ones((3, 1)), np.ones((1, 1))).n_iter == 1
+def test_equal_rows_take_one_round_and_leave_other_centres_where_they_are():
+    result = lloyd(np.ones((3, 1)), np.array([[1.0], [5.0]]))
+    assert (result.n_iter, result.centres.tolist()) == (1, [[1], [5]])
 
 
 def test_a_row_belongs_to_the_nearest_centre_and_the_lowest_of_equals():
