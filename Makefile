@@ -13,7 +13,7 @@
 #   make data       fetches and prepares what config.yaml names, and lists it
 #   make check-data checks whether every public address still serves the known data
 #   make reproduce  runs the paper's grid; leave datasets out with EXCLUDE=nbfi
-#   make extended   adds forty further seeds and takes each open choice the other way; EXCLUDE too
+#   make extended   adds forty further seeds, and varies each choice that the paper leaves open; EXCLUDE too
 #   make as-published   adds the grid as the authors' published code runs it, beside what the paper's text says; EXCLUDE too
 #   make authors    runs the authors' own package on the clusterlets of results/, and counts the runs that equal our variants
 #   make field      runs every method on ten datasets and six further groups, about an hour; EXCLUDE too
@@ -40,8 +40,8 @@ SMOKE_SECONDS ?= 120
 
 VENV := .venv
 LINTERS := .venv-lint
-# An environment is ready while the content of its files is unchanged, whatever their times: switching branches and back must
-# not remove the environment under a run. So the name of the file that marks it as ready has a checksum of their content.
+# The name of the file that marks an environment as ready contains a checksum of the files that define the environment. Their
+# times do not count: switching branches and back must not rebuild an environment that a run is using.
 ready = .ready-$(shell cat $(1) | cksum | cut -d " " -f 1)
 LOCKED := $(VENV)/$(call ready,requirements.lock requirements-uv.lock)
 READY := $(VENV)/$(call ready,requirements.lock requirements-uv.lock pyproject.toml)-project
@@ -62,12 +62,12 @@ PYTEST := $(RUN) python -m pytest --numprocesses $(WORKERS) --dist worksteal
 SITE := $(RUN) PYTHONPATH="$(CURDIR)/$(SPHINX)" MPLBACKEND=agg python -m sphinx -W --keep-going --quiet
 # Names and logs are UTF-8 in every locale. Snakemake keeps a cache below HOME, and fails if it cannot write there.
 export PYTHONUTF8 := 1
-# Containers often forbid Python to cache bytecode, and uv compiles none: every job would then compile its libraries for seconds.
+# Containers often forbid Python to cache bytecode, and uv compiles none: every job would then spend seconds compiling.
 export PYTHONDONTWRITEBYTECODE :=
 ifeq ($(shell mkdir -p "$${XDG_CACHE_HOME:-$$HOME/.cache}" 2>/dev/null && test -w "$${XDG_CACHE_HOME:-$$HOME/.cache}" && echo yes),)
 export XDG_CACHE_HOME := $(CURDIR)/.snakemake/cache
 endif
-# People put spaces after commas, or instead of them; a shell would take what follows for a setting of its own.
+# People put spaces after commas, or instead of them; the shell would split the list there.
 COMMA := ,
 SPACE := $(subst ,, )
 EXCLUDED := $(subst $(SPACE),$(COMMA),$(strip $(subst $(COMMA),$(SPACE),$(EXCLUDE))))
@@ -83,7 +83,7 @@ demo: $(READY)
 
 environment: $(READY)
 
-# The profiles for other schedulers are tested with the plugin, and the archive with its validator.
+# Tests need the Snakemake plugins of the cluster profiles, and the validator of archives.
 test-environment: $(PLUGINS_READY) $(ARCHIVING_READY)
 
 test: test-environment
@@ -115,7 +115,7 @@ generated: $(READY)
 # that fails. The examples run with the locked libraries.
 docs: $(SPHINX_READY)
 	@$(SITE) -b html docs build/docs
-	@echo "The documentation lies in build/docs/index.html"
+	@echo "The documentation is in build/docs/index.html"
 
 docs-links: $(SPHINX_READY)
 	@$(SITE) -D plot_gallery=0 -b linkcheck docs build/docs-links
@@ -242,7 +242,7 @@ $(READY): | $(LOCKED)
 	@rm -f $(VENV)/.ready-*-project
 	@touch $@
 
-# Packages that only some commands need are in separate folders, in the lock's version if both name a library.
+# Packages that only some commands need go to separate folders. Libraries that requirements.lock also lists have its versions.
 $(PLUGINS_READY): | $(READY)
 	@rm -rf $(PLUGINS)
 	@$(call install,$(VENV)/bin/python,--require-hashes --no-deps --target $(PLUGINS) $(addprefix -r ,$(PLUGIN_LOCKS)))

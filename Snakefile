@@ -28,7 +28,7 @@ localrules:
     prepare_dataset,
     prepare_user_table,
     measure_geometry,
-    cost_plainly,
+    measure_plain_cost,
     list_data,
     collect_runs,
     analyse,

@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for names with letters that the locale lacks
+            stream.reconfigure(errors="backslashreplace")  # for names with characters that the locale lacks
     name, *options = arguments or ["--help"]
     if name == "--version":
         print(f"clusterlets {__version__}")

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from clusterlets.errors import ClusterletsError
 
-#: It only explains: see clusterlets.grid.fingerprints.
+#: This module only explains errors: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 #: The smallest extra of the distribution that installs each optional library, by its import name.

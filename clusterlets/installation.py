@@ -1,4 +1,4 @@
-"""Refuses a mixed installation. Every package, and every module beside it, imports this module first.
+"""Refuses a mixed installation. Every subpackage and every top-level module of clusterlets imports this one first.
 
 The package clusterlets on PyPI, by the authors of the paper, has the same import name. Installed over this one it replaces
 ``clusterlets/__init__.py``.
@@ -6,7 +6,7 @@ The package clusterlets on PyPI, by the authors of the paper, has the same impor
 
 import sys
 
-#: It only explains: see clusterlets.grid.fingerprints.
+#: This module only explains errors: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 if not hasattr(sys.modules["clusterlets"], "_HOMES"):

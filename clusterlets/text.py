@@ -21,9 +21,9 @@ def first_of(names: Sequence[str], limit: int) -> list[str]:
     return [*names[:limit], *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def cut(text: str, letters: int) -> str:
-    """Shorten a text to this many letters, ending in an ellipsis if it was longer."""
-    return text if len(text) <= letters else f"{text[: letters - 1]}…"
+def cut(text: str, length: int) -> str:
+    """Shorten a text to this many characters, ending in an ellipsis if it was longer."""
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
 def decimal(value: float, places: int = 3) -> str:

@@ -1,4 +1,4 @@
-"""How far at most a clustering is from the optimum: its gap above a lower bound, as a fraction of the bound."""
+"""Upper bounds on how far a clustering is from the optimum: its gap above a lower bound, as a fraction of that bound."""
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def assignment_gap(
     centres : float array (k, d), optional
         Centres of clusters 0..k-1. By default the means of the clusters; the labels may then be any integers.
     delta : float, optional
-        Unfairness allowed to the other assignments, in exact shares; by default and at least the labels' own.
+        Unfairness allowed to the other assignments, in exact shares: at least, and by default, that of the labels.
 
     Raises
     ------
@@ -52,12 +52,14 @@ def assignment_gap(
         raise ClusterletsError(f"Labels must lie in 0..{len(centres) - 1}, as there are {len(centres)} centres.")
     composition = np.zeros((len(np.unique(labels)), groups.max() + 1), dtype=np.int64)
     np.add.at(composition, (np.unique(labels, return_inverse=True)[1].ravel(), groups), 1)
-    own = delta_min(composition, composition.sum(axis=0))
-    if delta is not None and not own - 1e-9 <= delta <= 1:
-        raise ClusterletsError(f"The labels have an unfairness of {own:.6g}; delta must be from there to 1, not {delta!r}.")
+    labels_delta = delta_min(composition, composition.sum(axis=0))
+    if delta is not None and not labels_delta - 1e-9 <= delta <= 1:
+        raise ClusterletsError(
+            f"The labels have an unfairness of {labels_delta:.6g}; delta must lie between that and 1, not {delta!r}."
+        )
     costs = np.stack([np.square(X - centre).sum(axis=1) for centre in np.asarray(centres, dtype=np.float64)], axis=1)
     cost = float(costs[np.arange(len(X)), labels].sum())
-    allowed_delta = own if delta is None else max(delta, own)
+    allowed_delta = labels_delta if delta is None else max(delta, labels_delta)
     # The nearest centres bound every assignment; where clusters may lack a group, there is no other bound.
     bound = float(costs.min(axis=1).sum())
     if allowed_delta < 1 and bound < cost:
@@ -67,10 +69,10 @@ def assignment_gap(
 
 
 def transport_gap(sse: float, bound: float) -> float:
-    """Sum of squared errors / its bound of :func:`clusterlets.bounds.transport.sse_bounds` - 1, over all centres.
+    """How much a sum of squared errors exceeds a bound of :func:`clusterlets.bounds.transport.sse_bounds`: sse / bound - 1.
 
-    With the bound for the number of clusters and the ``delta_min`` of the clustering, the gap is at least 0. Where the bound is
-    0, it is infinite, or 0 if the error is 0 too.
+    The bound holds for any centres. If it is for the number of clusters and the ``delta_min`` of the clustering, the gap is at
+    least 0. If the bound is 0, the gap is infinite, or 0 if the error is 0 too.
     """
     if not (sse >= 0 and bound >= 0):
         raise ClusterletsError(f"A sum of squared errors and its bound must be at least 0, not {sse!r} and {bound!r}.")

@@ -27,7 +27,7 @@ from clusterlets.text import counted
 if TYPE_CHECKING:
     from clusterlets.tuning.trials import Candidate, Progress
 
-_MAX_STEM = 150  # letters: a file's name may have 255
+_MAX_STEM = 150  # characters: a file's name may have 255
 _BAR_WIDTH = 24  # characters
 _MAX_DESCRIPTION = 80  # characters
 _PAUSE = 10.0  # seconds between two lines without a terminal

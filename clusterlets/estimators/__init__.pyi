@@ -846,8 +846,8 @@ class TreeFairlets(_NamedMethod):
     n_clusters : int, default=8
         Number of clusters, at most n.
     largest_q : int, default=20
-        Largest denominator of the balance, which is the largest such fraction that the table has. A small one gives
-        small sets, near each other, and a lower balance. A whole number from 1 to 10,000.
+        Largest denominator of the balance p/q. A small one gives small, compact sets and a lower balance. A whole
+        number from 1 to 10,000.
     n_init : int, default=1
         Runs of k-means, of which the best counts. A whole number from 1 to 1,000.
     random_state : int or Generator or RandomState or None, default=None

@@ -24,12 +24,12 @@ from clusterlets.methods import names as method_names
 from clusterlets.parameters import one_form
 from clusterlets.text import cut
 
-_LONGEST_ID = 100  # letters: it is part of file names, which systems limit to 255 bytes
+_LONGEST_ID = 100  # characters: it is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
 #: The file with the default of every key.
 CONFIGURATION = _CHECKOUT / "config.yaml"
 _MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
-_LONGEST_FAULT = 300  # letters
+_LONGEST_FAULT = 300  # characters
 # Folders that hold something other than results: in any working directory, and in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
 SOURCES = (
@@ -283,7 +283,7 @@ def _id_faults(table: Mapping) -> list[str]:
     """Under another table's name, a table would be compared with the paper's numbers; and ids are parts of file names."""
     name, table_id = table["name"], table["id"]
     if len(table_id) > _LONGEST_ID:
-        problem = f"the id {table_id[:30]!r}... has {len(table_id):,} letters"
+        problem = f"the id {table_id[:30]!r}... has {len(table_id):,} characters"
         return [f"{name[:60]}: {problem}; give the entry an 'id' of {_LONGEST_ID} at most"]
     if table_id in dataset_names() and (table_id != name or _suffix(table)):
         return [f"{name}: the id {table_id!r} stands for a dataset as it is by default; choose another"]
@@ -333,7 +333,7 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
             faults.append(str(error))
             continue
         if {"path", "command"} & entry.keys() and name.lower() in reserved:
-            faults.append(f"methods: {entry.get('path', name)}: the benchmark itself has something called {name!r}; rename it")
+            faults.append(f"methods: {entry.get('path', name)}: the benchmark already uses the name {name!r}; choose another")
             continue
         if "files" in entry and not {"path", "command"} & entry.keys():
             faults.append(f"methods: {name}: 'files' is for methods of your own, which need a 'path' or a 'command'")

@@ -69,7 +69,7 @@ def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) 
     steps = {"prepare_dataset": (1, _START), "measure_geometry": (1, _START)}
     plain = methods.get("k-means")()
     starts = sum(plain.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
-    steps["cost_plainly"] = (len(config["k"]), len(config["k"]) * _START_COMPILED + starts)
+    steps["measure_plain_cost"] = (len(config["k"]), len(config["k"]) * _START_COMPILED + starts)
     if "clusterlets" in needs:
         steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
         steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * _sum_seconds(rows, 1))

@@ -25,14 +25,14 @@ from clusterlets.grid import processes
 from clusterlets.grid.artifacts import FAILED, OK, OUT_OF_MEMORY, TIMEOUT
 from clusterlets.grid.measures import cpu_seconds, peak_memory, reset_peak_memory
 
-_LONGEST_NOTE = 200  # letters
+_LONGEST_NOTE = 200  # characters
 _LARGEST_BATCH = 50  # seeds that a process fits
 _LONGEST_REQUEST = 4096  # bytes that are sure to pass a pipe in one piece
 _LONGEST_OUTPUT = 100_000  # bytes of what a fit prints that are passed on
 #: By the clock, a fit may last this many times its limit of CPU time, because it may wait or share busy cores.
 PATIENCE = 4
-# The parent's ends of the pipes to all keepers. No keeper may hold one: a keeper ends when its own pipe is closed. Threads fork
-# in turn. The lock is reentrant, because a fit that starts fits of its own is the same thread after a fork.
+# The parent's ends of the pipes to all keepers. A keeper ends when the parent closes its pipe, so no other keeper may inherit
+# that end. The lock lets one thread fork at a time. It is reentrant, because a fit may start fits, in a fork of this thread.
 _PARENTS_ENDS: set[int] = set()
 _FORKING = threading.RLock()
 
@@ -42,8 +42,8 @@ class Limits:
     """Seconds and megabytes (10^6 bytes) that a fit may take; None for no limit.
 
     Seconds are of CPU time, which other work on the machine hardly changes. A fit that waits, or that runs a program, is
-    stopped after :data:`PATIENCE` times as many seconds by the clock. Memory is the address space that a fit adds to that of
-    the process, because that is what systems can limit.
+    stopped after :data:`PATIENCE` times as many seconds by the clock. Memory is how much a fit may enlarge the address
+    space of its process, because the address space is what the operating system can limit.
     """
 
     seconds: float | None = None
@@ -66,8 +66,9 @@ def fits(
 ) -> Iterator[tuple[int, Fit]]:
     """Run ``fit(seed)`` for every seed, each from the same state; an exception, a crossed limit or a crash becomes a status.
 
-    A fork for each seed takes 8 ms of CPU time in a small process and 13 ms with Numba, which would be a seventh of the paper's
-    grid. Fits that are ``stateless``, because nothing that one leaves behind changes another, share a process.
+    A fork for each seed takes 8 ms of CPU time in a small process and 13 ms with Numba; for the paper's
+    grid this would be a seventh of the time. Fits that are ``stateless``, because nothing that one leaves behind changes
+    another, share a process.
     """
     keeper, remaining = None, list(seeds)
     try:
@@ -87,9 +88,9 @@ def fits(
 
 
 class _Keeper:
-    """A forked process that forks one for the fits of each request, and ends it with all that it started.
+    """A forked process that forks another for the fits of each request, and afterwards ends whatever these started.
 
-    It has its own session, so it survives a signal that ends its parent's; then it ends the fit, and itself.
+    The keeper has its own session, so it survives a signal that ends its parent's session; then it ends the fit, and itself.
     """
 
     def __init__(self, fit: Callable[[int], Any], limits: Limits):
@@ -142,14 +143,14 @@ def _keep(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int
         processes.adopt_orphans()
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGPROF):  # the parent's handlers are for the parent
             signal.signal(signum, signal.SIG_DFL)
-        wakened, wake = os.pipe()
-        os.set_blocking(wake, False)
+        wakeup_reader, wakeup_writer = os.pipe()
+        os.set_blocking(wakeup_writer, False)
         signal.signal(signal.SIGCHLD, lambda *_: None)  # any handler, so that a fit's end writes into this pipe
-        signal.set_wakeup_fd(wake)
+        signal.set_wakeup_fd(wakeup_writer)
         with os.fdopen(replies, "wb") as pipe:
             while seeds := [int(seed) for seed in os.read(requests, _LONGEST_REQUEST).split()]:
                 while seeds:
-                    seeds = seeds[_fit_apart(fit, seeds, limits, requests, wakened, pipe) :]
+                    seeds = seeds[_fit_in_own_process(fit, seeds, limits, requests, wakeup_reader, pipe) :]
     except BrokenPipeError:  # the parent has ended
         os._exit(0)
     except BaseException:
@@ -158,8 +159,8 @@ def _keep(fit: Callable[[int], Any], limits: Limits, requests: int, replies: int
     os._exit(0)
 
 
-def _fit_apart(
-    fit: Callable[[int], Any], seeds: list[int], limits: Limits, requests: int, wakened: int, replies: BinaryIO
+def _fit_in_own_process(
+    fit: Callable[[int], Any], seeds: list[int], limits: Limits, requests: int, wakeup_reader: int, replies: BinaryIO
 ) -> int:
     """Fit in a process of its own, which leaves nothing behind: no process, no temporary file.
 
@@ -177,7 +178,7 @@ def _fit_apart(
         os.close(output[1])
         wait_status, is_waiting, has_parent = None, True, True
         with selectors.DefaultSelector() as selector:
-            for pipe, sink in ((requests, None), (wakened, None), (outcomes[0], content.extend), (output[0], log.write)):
+            for pipe, sink in ((requests, None), (wakeup_reader, None), (outcomes[0], content.extend), (output[0], log.write)):
                 selector.register(pipe, selectors.EVENT_READ, sink)
             while wait_status is None and is_waiting:
                 seconds_left = None if timeout is None else start + timeout - time.perf_counter()
@@ -187,23 +188,23 @@ def _fit_apart(
                 for pipe, sink in ready.items():
                     if sink and not _read(pipe, sink):
                         selector.unregister(pipe)
-                while n_done < len(seeds) - 1 and (outcome := _next_outcome(content)):  # the last one once all has ended
+                while n_done < len(seeds) - 1 and (outcome := _next_outcome(content)):  # the last one is sent after the exit
                     start, n_done = time.perf_counter(), n_done + 1
                     with suppress(BrokenPipeError):  # the parent has ended, which the selector reports next
                         _reply(replies, outcome)
-                if wakened in ready:
-                    os.read(wakened, 1024)
+                if wakeup_reader in ready:
+                    os.read(wakeup_reader, 1024)
                     ended, status = os.waitpid(process, os.WNOHANG)
                     wait_status = status if ended else None
         if wait_status is None:
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
-        with suppress(ProcessLookupError, PermissionError):  # nothing that it started is left
+        with suppress(ProcessLookupError, PermissionError):  # nothing of the process group is left
             os.killpg(process, signal.SIGKILL)
         processes.end_descendants()
     for pipe, sink in ((outcomes[0], content.extend), (output[0], log.write)):
         os.set_blocking(pipe, False)
-        with suppress(BlockingIOError):  # elsewhere than on Linux, something that it started may hold the pipe
+        with suppress(BlockingIOError):  # outside Linux, something that the process started may still hold the pipe
             while _read(pipe, sink):
                 pass
         os.close(pipe)
@@ -223,7 +224,7 @@ def _fit_apart(
 
 
 def _next_outcome(content: bytearray) -> bytes:
-    """Take the first pickled outcome from what a process has written so far; empty if it is not whole yet."""
+    """Take the first pickled outcome from what a process has written so far; empty if it is incomplete."""
     end = 8 + int.from_bytes(content[:8], "little")
     if len(content) < max(9, end):
         return b""
@@ -239,7 +240,7 @@ def _reply(pipe: BinaryIO, outcome: bytes) -> None:
 
 @contextmanager
 def _temporary_folder() -> Iterator[str | None]:
-    """A folder that is removed; None where none can be made, as few methods need one."""
+    """A folder that is removed afterwards; None if it cannot be made, because few methods need it."""
     try:
         folder = tempfile.mkdtemp(prefix="clusterlets-")
     except OSError:
@@ -294,7 +295,7 @@ def _print(content: bytes) -> None:
 def _serve(
     fit: Callable[[int], Any], seeds: list[int], limits: Limits, outcomes: int, output: int, folder: str | None
 ) -> NoReturn:
-    """Run fits in their process: its own session, temporary folder and output, so that what it leaves can be ended."""
+    """Run fits, and exit. The process gets its own session, temporary folder and output, so that all it leaves can be ended."""
     try:
         os.setsid()
         processes.end_with_parent()

@@ -12,8 +12,8 @@ class TreeFairlets(Method):
     name = "tree-fairlets"
     citation = "Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, Scalable fair clustering, ICML 2019"
     guarantee = (
-        "a balance of at least p/q, the largest such fraction with q up to `largest_q` that the table has; if there is none: "
-        "`infeasible`"
+        "a balance of at least p/q, where p/q is the largest fraction with q up to `largest_q` that the whole table reaches; "
+        "`infeasible` if there is none"
     )
     cost = "0.03 s, nearly linear in the rows; less cohesive than `fairlets`; at most as many clusters as fairlets"
     parameters = {
@@ -22,8 +22,7 @@ class TreeFairlets(Method):
             10_000,
             grid=[4, 10, 20],
             trades_fairness=True,
-            meaning="Largest denominator of the balance, which is the largest such fraction that the table has. A small one "
-            "gives small sets, near each other, and a lower balance.",
+            meaning="Largest denominator of the balance p/q. A small one gives small, compact sets and a lower balance.",
         ),
         "n_init": Integer(1, 1_000, meaning="Runs of k-means, of which the best counts."),
     }

@@ -23,8 +23,8 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
         ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's
         tables. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
         shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats. ``first_group`` and
-        ``least_share``: as ``absolute``, except that a cluster of a single group has 1 minus the dataset's share of its first
-        group, or the dataset's least share.
+        ``least_share``: as ``absolute``, except for clusters of a single group: their deviation is 1 - the share of the first
+        group in the dataset, or the smallest share of a group in the dataset.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
     expected = group_counts / group_counts.sum()
@@ -51,7 +51,7 @@ def deviation_of_columns(
     composition : int array (C, K)
     group_counts : int array (K,)
     columns : sequence of S sequences (K,)
-        The value of each group in each column; without any, the groups are the values of a single one.
+        The value of each group in each column. If empty, there is a single column, and each group is a value of it.
     kind : {"absolute", "relative", "kl"}
     """
     largest = 0.0
@@ -78,7 +78,7 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
     Parameters
     ----------
     composition : int array (C, K)
-        Instances of each group in each cluster; every cluster has one.
+        Instances of each group in each cluster; no cluster may be empty.
     group_counts : int array (K,)
         Instances of each group in the dataset; empty groups are ignored.
     """
@@ -92,8 +92,9 @@ def delta_min(composition: np.ndarray, group_counts: np.ndarray) -> float:
 def additive_violation(composition: np.ndarray, group_counts: np.ndarray) -> int:
     """Instances by which the worst count of a group in a cluster lies outside its bounds: 0.., lower is better. O(C K).
 
-    The bounds are those of delta = 0, in whole instances, rounded up (Bera and others 2019): at most 1 where every count is
-    the floor or the ceiling of its share of the cluster. The arguments are those of :func:`delta_min`.
+    Both bounds are those of delta = 0: the group's share in the dataset times the size of the cluster. The excess is rounded up
+    to whole instances (Bera and others 2019), so it is at most 1 if every count is such a product rounded up or down. The
+    arguments are those of :func:`delta_min`.
     """
     return SHARES.missed_rows(0.0, composition, group_counts)
 

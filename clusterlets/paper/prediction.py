@@ -84,13 +84,13 @@ class Forecast:
         """
         groups: list[tuple[Prediction, ...]] = list(self.alternatives)
         if isinstance(self.own, Numbers):
-            distance = close(self.quantity, float(printed))
+            distance = closeness_limit(self.quantity, float(printed))
             groups.append(tuple(replace(self.own, atoms=self.own.atoms + step) for step in (distance, -distance)))
         alternative = np.mean([np.mean([other.probability(printed) for other in group]) for group in groups if group])
         return float(self.own.probability(printed) / max(alternative, np.finfo(float).tiny))
 
 
-def close(quantity: str, printed: float) -> float:
+def closeness_limit(quantity: str, printed: float) -> float:
     """How far a number may be from a printed one to count as close."""
     absolute, share = _CLOSE[quantity.split("_")[0]]
     return max(absolute, share * abs(printed))

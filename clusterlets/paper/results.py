@@ -29,17 +29,17 @@ class Results:
     at_given_fairness: pd.DataFrame
 
     @classmethod
-    def from_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided: Mapping[str, float] = {}) -> "Results":
+    def from_runs(cls, runs: pd.DataFrame, settings: Mapping, undivided_cohesion: Mapping[str, float] = {}) -> "Results":
         """Compute everything. The paper's numbers and claims are compared with runs on its own datasets only.
 
-        ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
+        ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured.
         """
         paper_runs = runs[runs["dataset"].isin(reported.datasets())]
         our_tables = tables.make(runs)
         tables_of_paper = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
         compared = comparison.compare(paper_runs, tables_of_paper)
         counts_of_copies = controls.count_verdicts(compared, paper_runs)
-        assessed = claims.assess(paper_runs, tables_of_paper, undivided)
+        assessed = claims.assess(paper_runs, tables_of_paper, undivided_cohesion)
         at_limits = at_fairness.at_given_fairness(runs)
         # With ladders, as in the field, the run is a comparison of all methods.
         is_paper_grid = len(paper_runs) and not settings["ladders"]

@@ -47,9 +47,10 @@ RESULTS = {
     "Reported against reproduced": {
         "comparison": "Every number of the paper's five tables beside ours, with its verdict and the reason. ``counted`` is "
         "false for structural zeros and for rows that repeat another table's.",
-        "comparison_counts": "For each table, how many of its numbers have which verdict.",
+        "comparison_counts": "For each table, how many of its numbers received each verdict.",
         "comparison_groups": "The verdict on each row, column and table as a whole.",
-        "comparison_controls": "The same counts for copies of the paper that we made: perfect ones, and wrong ones.",
+        "comparison_controls": "The same counts for copies of the paper's tables, filled from our own runs: faithful "
+        "copies, and copies with errors that we put in.",
     },
     "Claims": {
         "claims": "Every claim that the paper makes about its experiments: how it is tested, and the verdicts by the paper's "
@@ -59,10 +60,10 @@ RESULTS = {
         "sensitivity": "Numbers of tables 1 to 4 with the usual choices, and with one choice taken the other way.",
     },
     "As the code does": {
-        "as_published": "The paper's numbers and claims beside two runs: as its text says, and as the published code does.",
+        "as_published": "The paper's numbers and claims beside two runs: one follows its text, the other the published code.",
     },
     "Tests": {
-        "methods": "Every method: its role, how many of its runs have which status, and means over those that are ok.",
+        "methods": "Every method: its role, how many of its runs ended with each status, and means over those that are ok.",
         "at_given_fairness": "The highest cohesion of each method within limits on a configuration's mean deviation.",
         "statistics/statistics": "Do the methods differ by more than chance? Friedman's test for every ranking; "
         "``statistics.md`` has all tests in sentences, and their assumptions.",
@@ -72,7 +73,8 @@ RESULTS = {
         "statistics/wilcoxon": "Pairs of methods by Wilcoxon's test with Holm's correction, and effect sizes.",
         "statistics/intervals": "Ratios of mean deviations for pairs of methods, with intervals.",
         "statistics/bayes": "Probabilities for pairs of methods by the Bayesian signed-rank test.",
-        "statistics/held_out": "Configurations chosen on some seeds and scored on others, and the best of equally many.",
+        "statistics/held_out": "Configurations chosen on some seeds and scored on others, and the expected best run of equally "
+        "many configurations of each method.",
     },
     "Leaderboard": {
         "leaderboard": "Every method under the same limits on the largest deviation, by block: a dataset with a k.",
@@ -114,12 +116,12 @@ def report_arguments(path: str, results: str, folder: str) -> dict:
     result, _, suffix = path.removeprefix("{place}/").removeprefix(f"{results}/").rpartition(".")
     category, _ = by_result()[result]
     name = Path(result).name.replace("_", " ") + (" of {place}" if "{place}" in path else "")
-    form = {"md": "Markdown", "tex": "LaTeX", "txt": "text"}.get(suffix, suffix.upper())
-    return {"caption": f"{folder}/{file_of(result)}", "category": category, "labels": {"result": name, "form": form}}
+    file_format = {"md": "Markdown", "tex": "LaTeX", "txt": "text"}.get(suffix, suffix.upper())
+    return {"caption": f"{folder}/{file_of(result)}", "category": category, "labels": {"result": name, "format": file_format}}
 
 
 def file_of(result: str) -> str:
-    """Where :func:`write` puts the caption of a result, relative to its folder."""
+    """Where :func:`write` puts the caption of a result, relative to ``folder``."""
     return f"{result.replace('/', '.')}.rst"
 
 

@@ -48,7 +48,7 @@ STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
     "intervals": "Ratios of mean deviations, with t intervals of their logarithms",
     "bayes": "Probabilities by the Bayesian signed-rank test",
-    "held_out": "Configurations chosen on some seeds and scored on others, and the best of equally many",
+    "held_out": "Configurations chosen on some seeds and scored on others, and the best run of equally many configurations",
 }
 
 

@@ -19,7 +19,9 @@ def analyse(runs: Input, config: str, output: str) -> None:
     output: folder of the results, which also holds the measurements of each dataset
     """
     settings, table = json.loads(config), read_runs(runs)
-    for name, content in Results.from_runs(table, settings, _undivided(Path(output), table["dataset"].unique())).files():
+    for name, content in Results.from_runs(
+        table, settings, _undivided_cohesion(Path(output), table["dataset"].unique())
+    ).files():
         if isinstance(content, str):
             write_text(Path(output) / name, content)
         else:
@@ -40,7 +42,7 @@ def analyse(runs: Input, config: str, output: str) -> None:
         write_text(Path(output) / f"{name}.md", module.to_markdown(assessment))
 
 
-def _undivided(results: Path, datasets: Iterable[str]) -> dict[str, float]:
+def _undivided_cohesion(results: Path, datasets: Iterable[str]) -> dict[str, float]:
     """The cohesion of each dataset as one cluster, if it was measured."""
     files = {name: results / f"geometry/{name}.json" for name in datasets}
     return {name: load_json(str(file))["cohesion"] for name, file in files.items() if file.is_file()}

@@ -17,13 +17,13 @@ def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) 
     output: JSON
     """
     prepared = Prepared.load(data)
-    n, undivided = len(prepared.X), np.zeros(len(prepared.X), dtype=np.int64)
+    n, labels = len(prepared.X), np.zeros(len(prepared.X), dtype=np.int64)
     diameter, upper_bound = geometry.diameter_bounds(prepared.X)
     order = Sample.draw(n, sample_stream(base_seed, dataset)).order
     if order is None:
-        sums = np.diag(geometry.within_sums(prepared.X, undivided, 1))
+        sums = np.diag(geometry.within_sums(prepared.X, labels, 1))
     else:
-        sums = geometry.sampled_sums(prepared.X, undivided, 1, order)
+        sums = geometry.sampled_sums(prepared.X, labels, 1, order)
     cohesion, error = cohesion_with_error(np.ones((1, 1), dtype=bool), np.array([n]), sums, diameter)
     counts = np.bincount(prepared.groups, minlength=len(prepared.group_names))
     summary = {

@@ -14,7 +14,7 @@ STEPS = {
     "prepare-user-table": "user_table:prepare_user_table",
     "list-data": "datasets_table:list_data",
     "measure-geometry": "geometry:measure_geometry",
-    "cost-plainly": "plain_costs:cost_plainly",
+    "measure-plain-cost": "plain_costs:measure_plain_cost",
     "extract-clusterlets": "extraction:extract_clusterlets",
     "sum-distances": "distances:sum_distances",
     "sample-partitions": "partitions:sample_partitions",

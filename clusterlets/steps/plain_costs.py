@@ -6,7 +6,7 @@ from clusterlets.steps import Input, Output
 from clusterlets.storage import save_json
 
 
-def cost_plainly(data: Input, dataset: str, k: int, output: Output) -> None:
+def measure_plain_cost(data: Input, dataset: str, k: int, output: Output) -> None:
     """Write the least cost of plain k-means on a prepared dataset.
 
     output: JSON

@@ -9,7 +9,7 @@ from chromium import find_program
 from clusterlets.report.figures import declarations_on
 
 TABLE = "#table2_best_by_deviation table.beside"
-COLUMN = 5  # index of its mean deviation
+COLUMN = 5  # index of the column with the mean deviation
 VALUES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[{COLUMN}].dataset.sort)"
 NAMES = f"[...document.querySelectorAll('{TABLE} tbody tr')].map(row => row.cells[0].textContent)"
 HEAD = f"{TABLE} thead th:nth-child({COLUMN + 1})"
@@ -55,7 +55,7 @@ def is_sorted(values, descending=False):
     return [float(value) if value else None for value in values] == numbers + [None] * values.count("")
 
 
-def test_sorting_by_mouse_and_by_keyboard(results, show):
+def test_a_column_sorts_up_then_down_by_mouse_and_by_keyboard(results, show):
     page = show(results / "report.html")
     names, values = page.run(NAMES), page.run(VALUES)
     assert "" in values and not is_sorted(values)

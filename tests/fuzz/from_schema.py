@@ -1,4 +1,4 @@
-"""Values that fit a JSON schema, and values with one fault; supports the part of JSON schema that the configuration's uses."""
+"""Values that fit a JSON schema, and values with one fault, for the keywords that the schema of configurations uses."""
 
 import copy
 import json
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from fuzzing import ODD, any_of
 from hypothesis import strategies as st
 
-_ENDLESS = 10**9
+_NO_LIMIT = 10**9
 
 
-def fitting(schema: dict, root: dict) -> st.SearchStrategy:
+def valid_values(schema: dict, root: dict) -> st.SearchStrategy:
     """Values of a schema; lists and mappings are short, numbers mostly small."""
     while "$ref" in schema:
         node = root
@@ -22,14 +22,14 @@ def fitting(schema: dict, root: dict) -> st.SearchStrategy:
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     if "oneOf" in schema:
-        return st.one_of([fitting(choice, root) for choice in schema["oneOf"]])
+        return st.one_of([valid_values(choice, root) for choice in schema["oneOf"]])
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     return st.one_of([_KINDS[kind](schema, root) for kind in kinds])
 
 
 def _string(schema, root):
     if "pattern" in schema:
-        return st.from_regex(schema["pattern"]).filter(lambda text: len(text) <= schema.get("maxLength", _ENDLESS))
+        return st.from_regex(schema["pattern"]).filter(lambda text: len(text) <= schema.get("maxLength", _NO_LIMIT))
     return st.text(min_size=schema.get("minLength", 0), max_size=min(schema.get("maxLength", 8), 8))
 
 
@@ -46,11 +46,11 @@ def _number(schema, root):
 
 def _array(schema, root):
     unique = (lambda value: json.dumps(value)) if schema.get("uniqueItems") else None
-    return st.lists(fitting(schema["items"], root), min_size=schema.get("minItems", 0), max_size=3, unique_by=unique)
+    return st.lists(valid_values(schema["items"], root), min_size=schema.get("minItems", 0), max_size=3, unique_by=unique)
 
 
 def _object(schema, root):
-    properties = {key: fitting(value, root) for key, value in schema.get("properties", {}).items()}
+    properties = {key: valid_values(value, root) for key, value in schema.get("properties", {}).items()}
     required = {key: properties[key] for key in schema.get("required", [])}
     optional = {key: value for key, value in properties.items() if key not in required}
     fixed = st.fixed_dictionaries(required, optional=optional)
@@ -59,7 +59,7 @@ def _object(schema, root):
     if "propertyNames" not in schema:
         return fixed
     names = _string(schema["propertyNames"], root)
-    return st.dictionaries(names, fitting(schema["additionalProperties"], root), max_size=2)
+    return st.dictionaries(names, valid_values(schema["additionalProperties"], root), max_size=2)
 
 
 _KINDS = {

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from from_schema import fitting, spoilt
+from from_schema import spoilt, valid_values
 from fuzzing import ODD, any_of
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -79,7 +79,7 @@ NAMES = {
     "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=name_of),
     "exclude": any_of([], "", None, "wine", ["wine"], "wine, digits"),
 }
-VALID = {key: fitting(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in NAMES} | NAMES
+VALID = {key: valid_values(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in NAMES} | NAMES
 
 
 def configurations(**always):

@@ -75,7 +75,7 @@ def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jo
     }
     assert any(row["price_of_fairness"] for row in rows if row["n_clusters"] in ("3", "4", "5")), "no price is interpolated"
     assert {job[0] for job in jobs} == {
-        *("fetch-dataset", "prepare-dataset", "measure-geometry", "cost-plainly", "extract-clusterlets"),
+        *("fetch-dataset", "prepare-dataset", "measure-geometry", "measure-plain-cost", "extract-clusterlets"),
         *(
             "prepare-user-table",
             "sum-distances",

@@ -7,9 +7,9 @@ from math import ceil, floor
 import numpy as np
 
 
-def table(rng, n, n_groups, kind, once=False, outlier=1e9):
-    """Rows (n, 2) and groups (n,), each of which occurs; with ``once`` all but the first group occur just once."""
-    others = np.zeros(n - n_groups, int) if once else rng.integers(0, n_groups, size=n - n_groups)
+def table(rng, n, n_groups, kind, singletons=False, outlier=1e9):
+    """Rows (n, 2) and groups (n,), each of which occurs; with ``singletons`` each group but the first has one row."""
+    others = np.zeros(n - n_groups, int) if singletons else rng.integers(0, n_groups, size=n - n_groups)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
     X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
     if kind == "apart":

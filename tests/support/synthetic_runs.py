@@ -36,10 +36,10 @@ def compared_runs(runs: pd.DataFrame) -> pd.DataFrame:
     return comparison.compare(ours, tables.make(ours))
 
 
-def assessed_claims(runs: pd.DataFrame, undivided: Mapping[str, float] = {}) -> pd.DataFrame:
+def assessed_claims(runs: pd.DataFrame, undivided_cohesion: Mapping[str, float] = {}) -> pd.DataFrame:
     """The paper's claims, judged by the runs, and by the cohesion of undivided datasets, as the workflow judges them."""
     ours = runs[runs["dataset"].isin(reported.datasets())]
-    return claims.assess(ours, tables.make(ours), undivided)
+    return claims.assess(ours, tables.make(ours), undivided_cohesion)
 
 
 def numbers_of(runs: pd.DataFrame) -> Numbers:

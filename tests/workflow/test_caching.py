@@ -19,7 +19,7 @@ class Mine(Method):
 STRIPES = {"name": "stripes", "command": "awk -v k={k} 'NR == 1 {print \"c\"; next} {print NR % k}' {table} > {labels}"}
 METHODS = ["C", "random", {"path": "sleepy.py"}, {"path": "mine.py"}, STRIPES]
 CACHED = {
-    *("prepare_dataset", "measure_geometry", "cost_plainly", "extract_clusterlets", "sum_distances", "sample_partitions"),
+    *("prepare_dataset", "measure_geometry", "measure_plain_cost", "extract_clusterlets", "sum_distances", "sample_partitions"),
     *(f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("random", "mine")),
     "score_method C",
 }

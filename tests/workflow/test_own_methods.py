@@ -67,7 +67,7 @@ class Wrong(Method):
         {body}
 """
 # Steps that a new method does not rerun, and the folders that hold their files and the cells.
-DATA_RULES = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "cost_plainly"}
+DATA_RULES = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "measure_plain_cost"}
 CLUSTERLET_RULES = {"extract_clusterlets", "sum_distances", "sample_partitions"}
 KEPT_FOLDERS = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
 

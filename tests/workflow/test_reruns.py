@@ -14,7 +14,7 @@ from clusterlets.grid.fingerprints import changed_parts
 
 # Jobs of the tiny grid: two datasets, two k, one block of seeds.
 SHARED = ("extract_clusterlets", "sample_partitions", "sum_distances")
-BLOCKS = {**dict.fromkeys(SHARED, 4), "cost_plainly": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
+BLOCKS = {**dict.fromkeys(SHARED, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
 USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 TABLES = {"prepare_dataset": 2, "measure_geometry": 2, "list_data": 1}
 FETCHED = {"fetch_dataset": 2}
@@ -108,7 +108,7 @@ SETTINGS = {
         LARGER,
         {
             **{"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
-            "cost_plainly": 3 * 3 - 4,
+            "measure_plain_cost": 3 * 3 - 4,
             **dict.fromkeys(SHARED, NEW_BLOCKS),
             "fit_method": 3 * NEW_BLOCKS + 18,
             "score_method": (4 * 2 + 2 + 4) * 18 - 8 * 4,
@@ -172,7 +172,7 @@ DEPENDENT = {
     "../workflow/step.py": ALL,
     "numpy": {rule: jobs for rule, jobs in ALL.items() if rule != "fetch_dataset"},
     "numba": {
-        **{"measure_geometry": 2, "cost_plainly": 4, "extract_clusterlets": 4, "sum_distances": 4},
+        **{"measure_geometry": 2, "measure_plain_cost": 4, "extract_clusterlets": 4, "sum_distances": 4},
         **{"fit_method": 12, "score_method": 12},
     },
     "matplotlib": {},

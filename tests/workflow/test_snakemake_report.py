@@ -27,5 +27,5 @@ def test_every_result_is_captioned_filed_and_labelled(finished, tmp_path):
     for name in expected:
         result = entries[name]
         assert result["caption"] and "system-message" not in result["caption"], name
-        assert result["labels"]["result"] and result["labels"]["form"], name
+        assert result["labels"]["result"] and result["labels"]["format"], name
     assert entries["results/tiny/runs.csv"]["labels"]["result"] == "runs of results/tiny"  # a variant's lie elsewhere

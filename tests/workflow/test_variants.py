@@ -53,7 +53,7 @@ def test_only_new_seeds_touched_cells_and_summaries_are_jobs(extended):
     assert jobs_in(planned.output) == {
         "prepare_dataset": 1,
         "measure_geometry": 1,  # of the scaled table
-        "cost_plainly": 1,
+        "measure_plain_cost": 1,
         # of the block of further seeds, and of both blocks of the scaled table
         "extract_clusterlets": 3,
         "sample_partitions": 3,

@@ -1,5 +1,5 @@
-# fetch_dataset -> prepare_dataset (or prepare_user_table) -> measure_geometry once per table, cost_plainly once per k. list_data
-# lists all tables.
+# fetch_dataset -> prepare_dataset (or prepare_user_table) -> measure_geometry (once per table), measure_plain_cost (once per k).
+# list_data lists all tables.
 
 DATA_LIST = f"{OUT}/datasets.md"
 
@@ -94,13 +94,13 @@ rule measure_geometry:
         shell_line("measure-geometry")
 
 
-rule cost_plainly:
+rule measure_plain_cost:
     input:
         data=prepared_path("npz"),
     output:
         output=PLAIN_COST,
     log:
-        "{base}/logs/cost_plainly/{dataset}/k{k}.log",
+        "{base}/logs/measure_plain_cost/{dataset}/k{k}.log",
     cache: CACHE
     conda:
         CLUSTER
@@ -110,7 +110,7 @@ rule cost_plainly:
     message:
         "Run plain k-means on {wildcards.dataset}, k = {wildcards.k}"
     shell:
-        shell_line("cost-plainly")
+        shell_line("measure-plain-cost")
 
 
 rule list_data:

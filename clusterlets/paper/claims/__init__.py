@@ -29,7 +29,7 @@ __all__ = [
     "to_markdown",
 ]
 
-#: Values of the column ``comparison``: what the paper compared itself with, and FRAC (fair), which it never ran.
+#: Values of the column ``comparison``: a comparison that the paper makes, and one with FRAC (fair), which the paper never ran.
 OWN, STRICTER = "the paper's own", "stricter"
 #: What :func:`counts` counts, by column.
 COUNTED = {
@@ -39,14 +39,14 @@ COUNTED = {
 }
 
 
-def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided: Mapping[str, float]) -> pd.DataFrame:
+def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided_cohesion: Mapping[str, float]) -> pd.DataFrame:
     """One row per claim of ``reported/claims.yaml``: ``results/claims.csv``, columns ``COLUMNS``.
 
     ``runs`` are those on the paper's datasets, and ``our_tables`` their tables. A verdict needs more than half of the datasets.
-    ``undivided`` is the cohesion of each dataset as one cluster, for those where it was measured.
+    ``undivided_cohesion`` is the cohesion of each dataset as one cluster, for those where it was measured.
     """
     paper, ours = Numbers.from_paper(), Numbers.from_runs(runs, our_tables)
-    control_numbers = controls.all_controls(runs, our_tables, undivided)
+    control_numbers = controls.all_controls(runs, our_tables, undivided_cohesion)
     rows = []
     for claim in reported.claims()["claims"]:
         by_paper, by_ours = judge(claim, paper), judge(claim, ours)
@@ -67,7 +67,7 @@ def assess(runs: pd.DataFrame, our_tables: Mapping[str, Table], undivided: Mappi
 def judge(claim: dict, numbers: Numbers) -> Finding:
     """The verdict on one claim by these numbers, and the statistic it rests on.
 
-    Inconclusive for half of the paper's datasets or fewer: a verdict on these would be on something else.
+    Inconclusive for half of the paper's datasets or fewer, because the claim is about all of them.
     """
     if numbers.runs is not None and (too_few := reported.why_too_few(numbers.runs["dataset"].nunique())):
         return Finding(INCONCLUSIVE, too_few)
@@ -82,9 +82,8 @@ def judge(claim: dict, numbers: Numbers) -> Finding:
 def by_sentence(assessed: pd.DataFrame) -> pd.DataFrame:
     """One row per sentence of the paper: its verdicts by the paper's own comparison (``paper``, ``ours``) and by ``stricter``.
 
-    A sentence with several rows holds if all of them hold, does not hold if none does even in part, and else holds in part;
-    inconclusive rows count only if there are no others. In the stricter comparison the rows against FRAC (fair) replace the
-    sentence's other rows.
+    A sentence with several rows gets their common verdict, and holds in part if they differ; inconclusive rows are ignored
+    unless all are inconclusive. In the stricter comparison the rows against FRAC (fair) replace the sentence's other rows.
     """
     rows = {}
     for sentence, group in assessed.groupby("sentence", sort=False):

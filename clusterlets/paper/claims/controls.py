@@ -14,7 +14,7 @@ from clusterlets.paper.claims.findings import INCONCLUSIVE, Finding
 from clusterlets.paper.claims.numbers import Numbers
 
 #: Kinds of claims that are only about chosen runs, whatever their method.
-KINDS = ("within", "attained", "higher", "nearly_as_high", "larger", "lower", "times_lower", "beats_random")
+KINDS = ("within", "attained", "higher", "nearly_as_high", "higher_by_count_and_mean", "lower", "times_lower", "beats_random")
 UNDIVIDED = "undivided data"
 
 

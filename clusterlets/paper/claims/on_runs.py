@@ -147,11 +147,11 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
     return Finding(finding.verdict, f"{finding.statistic}; over all, {overall}")
 
 
-def beats_random(numbers: Numbers, chosen: str, quantity: str, scale: Scale) -> Finding:
-    """Whether the chosen run has a higher value of a quantity than random partitions of the dataset on average."""
+def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Finding:
+    """Whether the run that this rule chooses has a higher value than random partitions of the dataset have on average."""
     runs = numbers.all_runs
     random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
-    rows = numbers.chosen_runs(chosen)
+    rows = numbers.chosen_runs(rule)
     datasets = [name for name in rows.index if name in random_means.index]
     if not datasets:
         raise Undecided("No dataset has both random partitions and a chosen run.")

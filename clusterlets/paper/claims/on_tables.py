@@ -1,7 +1,8 @@
 """Tests of claims on the paper's tables: one function for each kind of claim, the same for the paper's numbers and ours.
 
 Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``; it does not know whose numbers
-they are. If they do not decide the claim, it raises ``Undecided``.
+they are. If they do not decide the claim, it raises ``Undecided``. Its docstring gives the condition under which the claim
+holds and, after "in part:", a weaker one under which it holds in part.
 """
 
 from collections.abc import Mapping
@@ -69,7 +70,7 @@ def _spreads_without_a_dataset(numbers: Numbers, matcher: str) -> pd.Series:
 
 
 def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
-    """Whether a matcher's relative spread is at most ``factor`` times the other's; in part: only below it."""
+    """Whether a matcher's relative spread is at most ``factor`` times the other's; in part: lower by less."""
     spread, other_spread = (_relative_spread(numbers.matcher(name)) for name in (matcher, than))
     return grade_in_two_steps(
         spread <= factor * other_spread, spread < other_spread, f"{matcher} {spread:.0f} %, {than} {other_spread:.0f} %"
@@ -104,20 +105,20 @@ def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Findin
 
 
 def within(
-    numbers: Numbers, chosen: str, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}, but: str = ""
+    numbers: Numbers, rule: str, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}, exception: str = ""
 ) -> Finding:
-    """Whether the chosen run of each dataset keeps within bounds; the dataset ``but`` is expected not to."""
-    rows = numbers.chosen_runs(chosen)
+    """Whether the run of each dataset that this rule chooses keeps within bounds, and that of the ``exception`` does not."""
+    rows = numbers.chosen_runs(rule)
     keeps = _within_bounds(rows, at_least, at_most)
     violations = {
         name: ", ".join(
             f"{readable_name(column)} {format_number(rows.loc[name, column])}"
             for column in keeps
-            if name == but or not ok[column]
+            if name == exception or not ok[column]
         )
         for name, ok in keeps.iterrows()
     }
-    return grade(keeps.all(axis=1) ^ (rows.index == but), scale, pd.Series(violations))
+    return grade(keeps.all(axis=1) ^ (rows.index == exception), scale, pd.Series(violations))
 
 
 def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
@@ -135,9 +136,9 @@ def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> p
     )
 
 
-def made_by(numbers: Numbers, chosen: str, matchers: list[str], scale: Scale) -> Finding:
-    """Whether the chosen run of each dataset is by one of these matchers."""
-    rows = numbers.chosen_runs(chosen)
+def made_by(numbers: Numbers, rule: str, matchers: list[str], scale: Scale) -> Finding:
+    """Whether the run of each dataset that this rule chooses is by one of these matchers."""
+    rows = numbers.chosen_runs(rule)
     return grade(rows["matcher"].isin(matchers), scale, rows["matcher"])
 
 
@@ -151,7 +152,7 @@ def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale
 def higher(
     numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
 ) -> Finding:
-    """Whether the first value exceeds the second; with ``factor`` or ``below``, at least ``factor`` times it less ``below``."""
+    """Whether the first value exceeds the second; with ``factor`` or ``below``: whether first >= factor * second - below."""
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     is_higher, remark = first_values > second_values, ""
     if below or factor != 1:
@@ -172,7 +173,7 @@ def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, fac
     return Finding(findings[0].verdict, statistic)
 
 
-def larger(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
+def higher_by_count_and_mean(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
     """Whether the first value exceeds the second on most datasets, and on average; in part: one of the two."""
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     by_count = grade(first_values > second_values, scale, _compare_values(first_values, second_values))
@@ -214,8 +215,8 @@ def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Sca
     return grade((spreads[0] > spreads[1])[are_defined], scale, _compare_values(*spreads))
 
 
-def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: int) -> Finding:
-    """Whether the first choice's mean deviation is lower by a factor on at least ``some`` datasets; in part: on any."""
+def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_datasets: int) -> Finding:
+    """Whether the first choice's mean deviation is lower by a factor on at least ``min_datasets`` datasets; in part: on any."""
     first_rows, second_rows = align(numbers, first, second)
     ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - LAST_BIT
@@ -227,7 +228,7 @@ def times_lower(numbers: Numbers, first: str, second: str, factor: float, some: 
     )
     ratio = listed or f"at most {format_number(ratios.max())}"
     statistic = f"{int(is_lower.sum())} of {len(is_lower)} datasets; {second} / {first}: {ratio}"
-    return grade_in_two_steps(is_lower.sum() >= some, is_lower.sum() > 0, statistic)
+    return grade_in_two_steps(is_lower.sum() >= min_datasets, is_lower.sum() > 0, statistic)
 
 
 # ---- table 5 ---------------------------------------------------------------------------------------------------------

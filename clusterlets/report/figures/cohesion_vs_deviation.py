@@ -23,7 +23,7 @@ FIGURES = [
     )
 ]
 
-_MAX_NAME = 20  # letters of a dataset's name
+_MAX_NAME = 20  # characters of a dataset's name
 _KEY = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
     "or an overlap of 0.5 or more); line: the Pareto front of the other runs, which none beats in both"

@@ -31,8 +31,8 @@ FIGURES = [
 # Okabe and Ito's colors, ordered so that neighbours differ in lightness too; with more groups, one scale colors them all.
 _HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
 _MAX_NAMED = 3  # groups whose names fit side by side
-_MAX_NAME = 12  # letters of a group's name
-_MAX_TITLE = 28  # letters of a dataset's name
+_MAX_NAME = 12  # characters of a group's name
+_MAX_TITLE = 28  # characters of a dataset's name
 _MAX_LABELLED = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
 _APART = 1.12  # from the left end of one method's bars to the next one's

@@ -26,12 +26,12 @@ FIGURES = [
     )
 ]
 
-_MAX_NAME = 30  # letters of a dataset's name
+_MAX_NAME = 30  # characters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
 _ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
 _ROW_HEIGHT = 0.125  # inches
 _MIN_HEIGHT = 0.9  # inches of a panel with its title and the numbers below it
-_KEY_WIDTH = 120  # letters of a line of the key
+_KEY_WIDTH = 120  # characters of a line of the key
 
 
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:

@@ -51,7 +51,7 @@ FIGURES = [
     ),
 ]
 
-_TITLE_WIDTH = 90  # letters of a line of the title
+_TITLE_WIDTH = 90  # characters of a line of the title
 
 
 def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:

@@ -36,8 +36,8 @@ FIGURES = [
     )
 ]
 
-_MAX_NAME = 20  # letters of a dataset's name
-_MAX_LABEL = 20  # letters of the label of a configuration
+_MAX_NAME = 20  # characters of a dataset's name
+_MAX_LABEL = 20  # characters of the label of a configuration
 _MIN_TOP = 1.2  # the price axis reaches at least to here
 _LETTER, _LINE = 0.026, 0.075  # width of a letter and height of a line, as shares of a panel's width and height
 _TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)

@@ -9,7 +9,7 @@ from matplotlib.ticker import NullLocator
 
 from clusterlets.analysis import selection
 from clusterlets.paper.comparison import counted
-from clusterlets.paper.prediction import close
+from clusterlets.paper.prediction import closeness_limit
 from clusterlets.report.drawing.style import add_method_legend, empty_figure, panels
 from clusterlets.report.figures import Declaration
 
@@ -17,10 +17,10 @@ FIGURES = [
     Declaration(
         name="reported_vs_reproduced",
         title="The paper's numbers against ours",
-        caption="On the diagonal they are equal; in the grey band around it readers would call them close. A number can be "
-        "close and differ, because other seeds of ours would hardly give it. In each panel the three numbers that differ most "
-        "are numbered, and named below it with their table. Deviations and sizes are on logarithmic axes. Numbers that are "
-        "only shown (structural zeros, rows that repeat another table's) are left out.",
+        caption="On the diagonal the two are equal; in the grey band around it they are close. A close number still differs if "
+        "it lies outside what other seeds of ours would give. In each panel the three numbers that differ most are numbered, "
+        "and named below it with their table. Deviations and sizes are on logarithmic axes. Numbers that do not count "
+        "(structural zeros, rows that repeat another table's) are left out.",
         reads=("comparison.csv",),
         sections=("report.html#figures",),
         position=90,
@@ -43,7 +43,7 @@ _PANELS = {
     "size": ("size (clusters)", (0, 2, 5, 10, 20, 50)),
     "correlation": ("correlation", ()),
 }
-_NUMBER_OFFSETS = ((6, 4), (6, -5), (0, 8))  # points from a named miss to its number: apart, because misses may coincide
+_NUMBER_OFFSETS = ((6, 4), (6, -5), (0, 8))  # from a miss to its number, in points; all different, because misses may coincide
 
 
 def draw(comparison: pd.DataFrame) -> Figure:
@@ -73,7 +73,7 @@ def draw(comparison: pd.DataFrame) -> Figure:
 def _largest_misses(numbers: pd.DataFrame) -> pd.DataFrame:
     """The numbers that differ most, measured in half-widths of the band of what is close."""
     missed = numbers[numbers["verdict"] == "differs"]
-    widths = [close(cell["quantity"], cell["reported"]) for cell in missed.to_dict("records")]
+    widths = [closeness_limit(cell["quantity"], cell["reported"]) for cell in missed.to_dict("records")]
     order = (missed["difference"].abs() / widths).sort_values(ascending=False, kind="stable").index
     return missed.loc[order[: len(_NUMBER_OFFSETS)]]
 
@@ -83,7 +83,7 @@ def _draw_band(axes: Axes, quantity: str) -> None:
     low, high = axes.get_xlim()
     left, right = axes.transData.transform([(low, low), (high, high)])[:, 0]
     across = axes.transData.inverted().transform(np.column_stack([np.linspace(left, right, 200), np.zeros(200)]))[:, 0]
-    width = np.array([close(quantity, reported) for reported in across])
+    width = np.array([closeness_limit(quantity, reported) for reported in across])
     axes.fill_between(across, across - width, across + width, color="0.9", lw=0, zorder=0.5)
     axes.plot(across, across, color="0.55", lw=0.8, zorder=0.6)
 

@@ -1,5 +1,5 @@
 "use strict";
-// The front of one block, as a picture and a table. It runs before the script that all pages share, which adds sorting.
+// The front of one block, as a picture and a table. This script runs before the one that all pages share, which adds sorting.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const form = document.querySelector(".choices");
@@ -10,21 +10,21 @@
   const MARGIN = { top: 26, right: 14, bottom: 46, left: 46 };
   const DEVIATIONS = [0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1];
   const PRICES = [1, 1.1, 1.2, 1.3, 1.5, 1.7, 2, 2.5, 3, 4, 5, 7, 10, 15, 20, 30, 50, 100];
-  const REACH = 24; // most pixels between a pointer and the mark that it means
+  const REACH = 24; // pixels from the pointer within which the nearest mark is selected
 
   // ---- the chosen block ----
   const groupsOf = (block) => block.groups || "its class";
-  const choose = (name, values) => {
+  const setOptions = (name, values) => {
     const previous = form[name].value;
     const texts = [...new Set(values.map(String))];
     form[name].replaceChildren(...texts.map((text) => new Option(text)));
     if (texts.includes(previous)) form[name].value = previous;
   };
-  const chosen = () => {
+  const chosenBlock = () => {
     const ofTable = data.blocks.filter((block) => block.table === form.table.value);
-    choose("groups", ofTable.map(groupsOf));
+    setOptions("groups", ofTable.map(groupsOf));
     const ofGroups = ofTable.filter((block) => groupsOf(block) === form.groups.value);
-    choose("k", ofGroups.map((block) => block.k));
+    setOptions("k", ofGroups.map((block) => block.k));
     return ofGroups.find((block) => String(block.k) === form.k.value);
   };
 
@@ -36,22 +36,22 @@
       return { ...point, method, kind, keeps, onFront: false };
     });
     points.sort((one, other) => other.keeps - one.keeps || one.price - other.price || one.deviation_max - other.deviation_max);
-    let least = Infinity; // of the deviations that cost no more
+    let leastDeviation = Infinity; // among the points that cost no more
     for (const point of points) {
-      if (!point.keeps || point.deviation_max >= least) continue;
+      if (!point.keeps || point.deviation_max >= leastDeviation) continue;
       point.onFront = true;
-      least = point.deviation_max;
+      leastDeviation = point.deviation_max;
     }
     return points;
   };
 
-  const named = (point) => point.method + (point.parameters ? ` (${point.parameters})` : "");
+  const nameOf = (point) => point.method + (point.parameters ? ` (${point.parameters})` : "");
   const clusters = ({ clusters_least: least, clusters_most: most }) => (least === most ? `${least}` : `${least} to ${most}`);
   const answer = (block, points, limit) => {
     const kept = points.filter((point) => point.keeps);
     if (block.infeasible.includes(limit)) return "It is proved that no clustering keeps this limit.";
     if (!kept.length) return `None of ${points.length} points keeps the limit.`;
-    const cheapest = `${named(kept[0])} at price ${kept[0].price.toFixed(3)}`;
+    const cheapest = `${nameOf(kept[0])} at price ${kept[0].price.toFixed(3)}`;
     return `${kept.length} of ${points.length} points keep the limit. The cheapest is ${cheapest}.`;
   };
 
@@ -117,7 +117,7 @@
     add("text", { class: "axis", x: 2, y: 12 }, "price");
     add("line", { class: "reference", x1: left, x2: right, y1: y(1), y2: y(1) });
     add("line", { class: "limit", x1: x(limit), x2: x(limit), y1: top - 8, y2: bottom });
-    // Steps from the fairest point to the cheapest: to the right as far as nothing is cheaper, then down.
+    // A staircase from the fairest point to the cheapest: right to the next point's deviation, then down to its price.
     const lines = [{ x: x(limit), y: top, width: 0, height: bottom - top }];
     [...front].reverse().forEach((point, index, steps) => {
       const next = steps[index + 1];
@@ -138,9 +138,9 @@
     label(limit, x(limit), y(1), lines, { left, right, top, bottom });
   };
 
-  // Names where there is room: the limit and plain k-means, the front from its cheapest point on, then the cheapest point of
-  // each other method. A name covers no other name and no mark, and no line if a free spot is clear of lines; else it is left out.
-  // Where all spots are taken, a name on the front may cover marks that are not on it.
+  // Write names where there is room: first the limit and plain k-means, then the methods on the front, beginning with the
+  // cheapest, then the cheapest point of each other method. A name must not cover another name or a mark, and avoids lines if it
+  // can. Without such a spot, a method on the front may cover marks that are not on the front, and any other name is left out.
   const label = (limit, limitX, oneY, lines, { left, right, top, bottom }) => {
     const taken = drawn.map(({ x, y, point }) => ({ x: x - 4, y: y - 4, width: 8, height: 8, yields: !point.onFront }));
     const meet = (one, other) =>
@@ -178,7 +178,7 @@
     }
   };
 
-  // ---- what a pointer means: the nearest mark, and all of its method ----
+  // ---- the pointer: selects the nearest mark, and highlights all marks of its method ----
   const show = (nearest) => {
     for (const { point, mark } of drawn) {
       mark.classList.toggle("same", point.method === nearest?.point.method);
@@ -189,32 +189,32 @@
     const { point } = nearest;
     const size = `${clusters(point)} clusters, the smallest of ${point.smallest} rows`;
     const numbers = `price ${point.price.toFixed(3)}, largest deviation ${point.deviation_max.toFixed(4)}`;
-    tip.textContent = `${named(point)}: ${numbers}; ${size}; ${point.keeps ? "keeps" : "misses"} the limit`;
+    tip.textContent = `${nameOf(point)}: ${numbers}; ${size}; ${point.keeps ? "keeps" : "misses"} the limit`;
     const room = svg.parentElement.clientWidth - tip.offsetWidth;
     tip.style.left = `${Math.max(0, Math.min(room, nearest.x - tip.offsetWidth / 2))}px`;
     tip.style.top = `${nearest.y + (nearest.y > svg.clientHeight / 2 ? -tip.offsetHeight - 14 : 14)}px`;
   };
-  const meant = (event) => {
+  const selectNearest = (event) => {
     const box = svg.getBoundingClientRect();
     const distance = (mark) => Math.hypot(mark.x - (event.clientX - box.x), mark.y - (event.clientY - box.y));
     const nearest = drawn.reduce((best, mark) => (!best || distance(mark) <= distance(best) ? mark : best), null);
     show(nearest && distance(nearest) <= REACH ? nearest : null);
   };
-  svg.addEventListener("pointermove", meant);
-  svg.addEventListener("pointerdown", meant);
+  svg.addEventListener("pointermove", selectNearest);
+  svg.addEventListener("pointerdown", selectNearest);
   svg.addEventListener("pointerleave", (event) => event.pointerType === "mouse" && show(null));
 
-  // ---- all of it ----
+  // ---- updates ----
   let current = [];
   const update = () => {
-    const block = chosen();
+    const block = chosenBlock();
     const limit = Number(form.limit.value);
     current = pointsOf(block, limit);
     const text = answer(block, current, limit);
     document.querySelector(".answer").textContent = text;
     const where = `${block.table} by ${groupsOf(block)}, k = ${block.k}, limit ${limit}`;
     svg.setAttribute("aria-label", `Price against largest deviation, ${where}. ${text} The table below has all points.`);
-    const without = `${block.unpriced} more have no price: no run with a result, or overlapping clusters.`;
+    const without = `Points without a price: ${block.unpriced} (no run with a result, or overlapping clusters).`;
     document.querySelector(".unpriced").textContent = block.unpriced ? without : "";
     fill(current);
     redraw();
@@ -223,8 +223,8 @@
     show(null);
     draw(current, Number(form.limit.value));
   };
-  choose("table", data.blocks.map((block) => block.table));
-  choose("limit", data.limits);
+  setOptions("table", data.blocks.map((block) => block.table));
+  setOptions("limit", data.limits);
   form.limit.value = data.shown;
   form.hidden = false;
   form.addEventListener("change", update);

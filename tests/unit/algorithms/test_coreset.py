@@ -38,12 +38,12 @@ def largest_error(X, groups, rows, weights, k, random_state):
     size=st.integers(1, 400),
     n_groups=st.integers(1, 6),
     kind=st.sampled_from(KINDS),
-    once=st.booleans(),
+    singletons=st.booleans(),
 )
-def test_weights_add_up_to_the_instances_of_each_group(seed, n, k, size, n_groups, kind, once):
+def test_weights_add_up_to_the_instances_of_each_group(seed, n, k, size, n_groups, kind, singletons):
     rng = np.random.default_rng(seed)
     n_groups, k = min(n_groups, n), min(k, n)
-    X, groups = table(rng, n, n_groups, kind, once)
+    X, groups = table(rng, n, n_groups, kind, singletons)
     rows, weights = sample_coreset(X, groups, k, size, rng)
     assert (np.diff(rows) > 0).all() and rows.min() >= 0 and rows.max() < n
     assert weights.shape == rows.shape and (weights >= 1).all()

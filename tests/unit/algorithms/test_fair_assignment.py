@@ -91,12 +91,12 @@ def test_a_bound_out_of_range_is_refused(groups, bound, message):
     n_groups=st.integers(1, 12),
     kind=st.sampled_from(KINDS),
     delta=st.one_of(st.sampled_from(DELTAS), st.floats(0, 0.999)),
-    once=st.booleans(),
+    singletons=st.booleans(),
 )
-def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_groups, kind, delta, once):
+def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_groups, kind, delta, singletons):
     rng = np.random.default_rng(seed)
     k, n_groups = min(k, n), min(n_groups, n)
-    X, groups = table(rng, n, n_groups, kind, once, outlier=1e6)
+    X, groups = table(rng, n, n_groups, kind, singletons, outlier=1e6)
     costs = squared_distances(X, X[rng.integers(0, n, size=k)])  # equal centres among them
     result = fair_assignment(costs, groups, delta)
     assert is_fair(result.labels, groups, k, delta)

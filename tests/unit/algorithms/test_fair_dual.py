@@ -20,7 +20,7 @@ KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
 def problem(seed, n, k, n_groups, kind="plain"):
     """Costs (n, k) and groups (n,); with every fourth seed, all groups but one occur only once."""
     rng = np.random.default_rng(seed)
-    X, groups = table(rng, n, n_groups, kind, once=seed % 4 == 3)
+    X, groups = table(rng, n, n_groups, kind, singletons=seed % 4 == 3)
     return squared_distances(X, X[rng.choice(n, k, replace=False)]) + 1000 * (kind == "offset"), groups
 
 

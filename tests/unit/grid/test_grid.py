@@ -42,7 +42,7 @@ PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 CHECKED = check_configuration(PAPER, SCHEMA)
 
 
-def resolved(**values):
+def check(**values):
     """The paper's configuration with some values replaced, checked."""
     return check_configuration({**copy.deepcopy(PAPER), **values}, SCHEMA)
 
@@ -121,7 +121,7 @@ def test_different_configurations_of_a_method_have_different_names(parameters, d
     assert (configuration(5, first) == configuration(5, second)) == (format_parameters(first) == format_parameters(second))
 
 
-def test_further_seeds_are_further_blocks():
+def test_seeds_are_split_into_blocks_and_the_last_may_be_smaller():
     assert seed_blocks(10, 10) == ["0-9"]
     assert seed_blocks(30, 10) == ["0-9", "10-19", "20-29"]
     assert seed_blocks(3, 1) == ["0-0", "1-1", "2-2"]
@@ -129,7 +129,7 @@ def test_further_seeds_are_further_blocks():
     assert list(seeds_of("10-12")) == [10, 11, 12]
 
 
-def test_streams_differ_in_every_part_and_repeat():
+def test_streams_differ_if_any_part_differs_and_are_reproducible():
     base = (0, "pima", 5, 3, EXTRACTION)
     different = [(1, *base[1:]), (0, "bank", *base[2:]), (0, "pima", 10, 3, EXTRACTION), (0, "pima", 5, 4, EXTRACTION)]
     streams = {PARTITIONS, *(methods.get(name).stream_number() for name in methods.names())}
@@ -164,10 +164,10 @@ def user_table(tmp_path, **settings):
 
 def test_an_id_is_no_longer_than_a_file_name_may_be(tmp_path):
     longest = "x" * (100 - len("people."))
-    assert resolved(datasets=[user_table(tmp_path, sensitive=longest)])["datasets"] == [f"people.{longest}"]
-    assert resolved(datasets=[user_table(tmp_path, sensitive=longest + "x", id="short")])["datasets"] == ["short"]
-    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 letters; give the entry an 'id' of 100"):
-        resolved(datasets=[user_table(tmp_path, sensitive=longest + "x")])
+    assert check(datasets=[user_table(tmp_path, sensitive=longest)])["datasets"] == [f"people.{longest}"]
+    assert check(datasets=[user_table(tmp_path, sensitive=longest + "x", id="short")])["datasets"] == ["short"]
+    with pytest.raises(ClusterletsError, match=r"the id '.*'\.\.\. has 101 characters; give the entry an 'id' of 100"):
+        check(datasets=[user_table(tmp_path, sensitive=longest + "x")])
 
 
 def test_every_choice_of_groups_has_an_id_of_its_own(tmp_path):
@@ -177,7 +177,7 @@ def test_every_choice_of_groups_has_an_id_of_its_own(tmp_path):
         *({"name": "adult", "sensitive": ["class", "sex"]}, {"name": "iris", "scaling": "standard", "id": "iris_std"}),
         *(user_table(tmp_path), user_table(tmp_path, sensitive=["Größe, cm", "city"]), user_table(tmp_path, id="again")),
     ]
-    checked = resolved(datasets=entries)
+    checked = check(datasets=entries)
     assert checked["datasets"] == [
         *("adult", "iris", "pima", "adult.sex", "adult.sex+race", "adult.class+sex", "iris_std"),
         *("people.city", "people.Gr__e__cm+city", "again"),
@@ -203,18 +203,18 @@ ALL_THREE = ["adult", "adult.sex", "iris"]
 )
 def test_a_name_excludes_all_tables_of_a_dataset_and_an_id_only_one(exclude, remaining):
     entries = ["adult", {"name": "adult", "sensitive": "sex"}, "iris"]
-    assert resolved(datasets=entries, exclude=exclude)["datasets"] == remaining
+    assert check(datasets=entries, exclude=exclude)["datasets"] == remaining
 
 
 def test_whole_numbers_are_integers_however_yaml_writes_them():
     values = yaml.safe_load("{sample_size: 2.0e+4, k: [2.0, 5], hops: [1.0], omega: [0.0, 1.0, 0.5], base_seed: 3.0}")
     values |= {"seeds": {"count": 4.0, "block": 2.0}, "limits": {"seconds": 60.0, "memory_mb": 1.0e3}}
     values["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0.0], "max_iter": [7.0], "tol": [1.0]}}]
-    checked = resolved(**values)
+    checked = check(**values)
     integers = {"sample_size": 20000, "k": [2, 5], "hops": [1], "omega": [0, 1, 0.5], "base_seed": 3}
     integers |= {"seeds": {"count": 4, "block": 2}, "limits": {"seconds": 60, "memory_mb": 1000}}
     integers["methods"] = ["C", {"name": "FRAC", "parameters": {"tau": [0], "max_iter": [7], "tol": [1]}}]
-    assert json.dumps(checked) == json.dumps(resolved(**integers))
+    assert json.dumps(checked) == json.dumps(check(**integers))
     names = {cell.configuration for cell in cells(checked)}
     assert {"k2_omega0", "k2_tau0_max_iter7_tol1"} <= names
 
@@ -222,7 +222,7 @@ def test_whole_numbers_are_integers_however_yaml_writes_them():
 def test_a_tau_of_one_kth_passes_for_every_k():
     for k in range(2, 200):
         entry = {"name": "FRAC", "parameters": {"tau": [1 / k, "balanced"]}}
-        assert resolved(k=[k], methods=[entry])["grids"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
+        assert check(k=[k], methods=[entry])["grids"]["FRAC"]["parameters"] == {"tau": [1 / k, "balanced"]}
 
 
 NUMBERS = {
@@ -241,7 +241,7 @@ FRACTIONAL = {"limits.seconds", "limits.memory_mb"}  # any number above 0
 def test_a_bad_number_is_refused_in_a_line_that_gives_the_range(key, value):
     value = yaml.safe_load(value)
     with pytest.raises(ClusterletsError) as caught:
-        resolved(**NUMBERS[key](value))
+        check(**NUMBERS[key](value))
     for line in str(caught.value).split("\n")[1:]:
         assert line.startswith(f"  - {key}: ") and repr(value) in line
         assert re.search(r"\b[01]\b|at least 2", line.partition(repr(value))[2]), line
@@ -253,8 +253,8 @@ def test_a_users_method_cannot_have_a_name_of_the_benchmark(name, tmp_path):
     file = tmp_path / "mine.py"
     file.write_text(f"from clusterlets.methods import Method\nclass Mine(Method):\n    name = {name!r}\n")
     for entry in (command, {"path": str(file)}):
-        with pytest.raises(ClusterletsError, match=f"the benchmark itself has something called '{name}'; rename it"):
-            resolved(methods=["random", entry])
+        with pytest.raises(ClusterletsError, match=f"the benchmark already uses the name '{name}'; choose another"):
+            check(methods=["random", entry])
 
 
 @pytest.mark.parametrize("text", ["a: 2020-13-45", "[" * 5000, "k: [", "k: \ud800", "9" * 5000, "k: &a [2, *a]"])
@@ -269,7 +269,7 @@ def test_a_grid_that_is_too_large_to_plan_is_refused():
     assert number_of_cells(CHECKED) == len(list(cells(CHECKED)))
     too_large = {"methods": ["C", "random"], "seeds": {"count": 45000, "block": 1}}  # 4 values of omega, and a control
     with pytest.raises(ClusterletsError, match="1,125,000 cells, more than 1,000,000; take larger blocks"):
-        resolved(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large)
+        check(datasets=["iris"], k=[2, 3, 4, 5, 6], **too_large)
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
@@ -284,10 +284,10 @@ def test_a_results_folder_has_no_characters_that_shells_or_schedulers_interpret(
     results = name.format(character)
     is_non_ascii_letter = not character.isascii() and character not in "\x85\u2028\ud800"
     if (is_non_ascii_letter or character.isalnum() or character in "_.+-@/") and results not in ("-", "-results", ".", "/"):
-        assert resolved(results=results)["results"] == results.rstrip("/")
+        assert check(results=results)["results"] == results.rstrip("/")
     else:
         with pytest.raises(ClusterletsError) as caught:
-            resolved(results=results)
+            check(results=results)
         _, line = str(caught.value).split("\n")
         assert line.startswith("  - results: ")
 
@@ -302,10 +302,10 @@ def test_results_never_lie_among_other_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for results in [*refused, str(ROOT), *(f"{ROOT}/{folder}" for folder in SOURCES), f"{ROOT}/docs/mine", f"{ROOT}/README.md"]:
         with pytest.raises(ClusterletsError, match="used:\n  - results: .*name a folder"):
-            resolved(results=results)
+            check(results=results)
     for results in ("results", "docs", ".results", f"{ROOT}/results/mine", f"{ROOT}/mine"):
-        assert resolved(results=results)["results"] == results
-    assert {resolved(results=results)["results"] for results in ("a/", "./a", "a//", "b/../a", "a/.")} == {"a"}
+        assert check(results=results)["results"] == results
+    assert {check(results=results)["results"] for results in ("a/", "./a", "a//", "b/../a", "a/.")} == {"a"}
 
 
 FAULTS = {
@@ -325,7 +325,7 @@ FAULTS = {
     "the working directory": ({"results": "a/.."}, "results: it is the working directory itself; name a folder below"),
     "no dataset left": ({"datasets": ["nbfi"], "exclude": "nbfi"}, "every dataset is excluded"),
     "scope": ({"pinball_scope": "lst"}, "pinball_scope: 'lst' is not one of"),
-    "a variant of nothing": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is none already"),
+    "an unchanged variant": ({"variants": {"same": {"scaling": "none"}}}, "variants.same.scaling: it is none already"),
     "a variant's setting": ({"variants": {"few": {"k": [2]}}}, "variants.few.k: unknown key"),
     "a variant's value": ({"variants": {"a": {"equation": "mine"}}}, "variants.a.equation: 'mine' is not one of"),
     **{
@@ -340,12 +340,12 @@ FAULTS = {
 def test_faults_are_reported_in_plain_words(fault):
     change, phrase = FAULTS[fault]
     with pytest.raises(ClusterletsError, match=re.escape(phrase)):
-        resolved(**change)
+        check(**change)
 
 
 def test_all_faults_are_reported_together_and_a_missing_key_is_named():
     with pytest.raises(ClusterletsError, match=r"(?s)hopps.*k\.0|k\.0.*hopps"):
-        resolved(k=[1], hopps=3)
+        check(k=[1], hopps=3)
     with pytest.raises(ClusterletsError, match="'sample_size' is a required property"):
         check_configuration({key: value for key, value in PAPER.items() if key != "sample_size"}, SCHEMA)
 
@@ -369,7 +369,10 @@ FAULTY_ENTRIES = {
     "no sensitive column": ({"name": "people", "path": "x.csv"}, "people: 'sensitive' is missing"),
     "features without a path": ({"name": "iris", "features": ["a"]}, "iris: 'features' is for tables of your own"),
     "sensitive and a feature": ({**PEOPLE, "features": ["b", "a"]}, "people: 'a' cannot be sensitive and a feature too"),
-    "features of a word": ({**PEOPLE, "features": "all"}, "numeric (every numeric or boolean column that is not sensitive)"),
+    "features as a word": (
+        {**PEOPLE, "features": "all"},
+        "numeric (every numeric or boolean column that is not sensitive)",
+    ),
     "a long separator": ({**PEOPLE, "separator": ", "}, "datasets.0.separator: ', ' is too long"),
     "a line end in a name": ({"name": "iris\n"}, "- datasets.0.name: "),
     "a line end in an id": ({"name": "iris", "id": "mine\n"}, "- datasets.0.id: "),
@@ -382,7 +385,7 @@ FAULTY_ENTRIES = {
 def test_faults_of_an_entry_are_reported_in_plain_words(fault):
     entry, phrase = FAULTY_ENTRIES[fault]
     with pytest.raises(ClusterletsError, match=re.escape(phrase)):
-        resolved(datasets=[entry, "iris"])
+        check(datasets=[entry, "iris"])
 
 
 def test_the_default_configuration_and_the_schema_have_the_same_keys():
@@ -448,11 +451,11 @@ def test_inputs_among_the_results_are_refused(tmp_path, monkeypatch):
     (tmp_path / "results" / "people.csv").write_text("age,sex\n1,f\n2,m\n")
     table = {"name": "people", "path": "results/../results/people.csv", "sensitive": "sex"}
     with pytest.raises(ClusterletsError, match=r"datasets: results/../results/people.csv lies among the results"):
-        resolved(datasets=[table])
+        check(datasets=[table])
     (tmp_path / "results" / "weights.csv").write_text("1\n")
     method = {"name": "mine", "command": "mine {table} {labels}", "files": ["results/weights.csv"]}
     with pytest.raises(ClusterletsError, match="methods: results/weights.csv lies among the results"):
-        resolved(methods=[method])
+        check(methods=[method])
 
 
 def test_numbers_in_a_json_configuration_are_read_as_json(tmp_path):

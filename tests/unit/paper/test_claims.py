@@ -372,9 +372,9 @@ def test_being_behind_frac_needs_a_test_with_power(n_datasets, verdict):
 # ---- controls --------------------------------------------------------------------------------------------------------
 
 
-def controls_of(claim, runs, undivided=None):
+def controls_of(claim, runs, undivided_cohesion=None):
     """What the row of a claim says about each control."""
-    controls = assessed_claims(runs, undivided or {}).set_index("claim").loc[claim, "controls"]
+    controls = assessed_claims(runs, undivided_cohesion or {}).set_index("claim").loc[claim, "controls"]
     return dict(part.split(": ", 1) for part in controls.split("; ")) if controls else {}
 
 

@@ -11,7 +11,7 @@ from scipy import stats
 from synthetic_runs import compared_runs, some_runs, synthetic_runs
 
 from clusterlets.paper import averages, best_runs, cells, comparison, controls, reported, tables, verdict
-from clusterlets.paper.prediction import Forecast, Numbers, Options, close, last_digit, student
+from clusterlets.paper.prediction import Forecast, Numbers, Options, closeness_limit, last_digit, student
 
 SMALL = ("pima", "credit", "magic")
 
@@ -42,7 +42,9 @@ def test_tails_and_probabilities_agree_with_results_by_hand():
     options = Options({"G-B": 0.6, "C": 0.3, "D-PB": 0.1})
     assert [options.tail(name) for name in ("G-B", "C", "D-PB")] == pytest.approx([1, 0.4, 0.1])
     assert [last_digit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
-    assert close("deviation_mean", 0.001) == 0.005 and close("deviation_max_std", 0.2) == pytest.approx(0.08)
+    assert closeness_limit("deviation_mean", 0.001) == 0.005 and closeness_limit("deviation_max_std", 0.2) == pytest.approx(
+        0.08
+    )
     values = np.linspace(-20, 20, 81)
     assert student(values) == pytest.approx(stats.t.cdf(values, 3), abs=1e-15)
 

@@ -19,8 +19,8 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
-def measuring(tmp_path):
-    """The arguments of a step that measures, and the file that it writes."""
+def geometry_step(tmp_path):
+    """The arguments of measure-geometry, and the file that it writes."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     return [
@@ -31,8 +31,8 @@ def measuring(tmp_path):
     ], output
 
 
-def test_a_step_with_a_version_that_is_not_locked_is_refused_before_it_runs(measuring, monkeypatch, capsys):
-    arguments, output = measuring
+def test_a_step_with_a_version_that_is_not_locked_is_refused_before_it_runs(geometry_step, monkeypatch, capsys):
+    arguments, output = geometry_step
     assert command_line.main(arguments) == 0
     output.unlink()
     locked = np.__version__
@@ -43,25 +43,28 @@ def test_a_step_with_a_version_that_is_not_locked_is_refused_before_it_runs(meas
     assert "make environment" in error and "Traceback" not in error
 
 
-def test_a_wrong_version_imported_during_the_step_is_refused_too(measuring, monkeypatch, capsys):
+def test_a_wrong_version_imported_during_the_step_is_refused_too(geometry_step, monkeypatch, capsys):
+    arguments, _ = geometry_step
+
     def import_more(data: str, dataset: str, base_seed: int, output: str):
         monkeypatch.setattr(np, "__version__", "1.26.0")
 
     monkeypatch.setattr(geometry, "measure_geometry", import_more)
-    assert command_line.main(measuring[0]) == 1 and "numpy 1.26.0" in capsys.readouterr().err
+    assert command_line.main(arguments) == 1 and "numpy 1.26.0" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("version", ["2.4.5", "0.9"])
-def test_a_different_numpy_on_the_path_is_refused(measuring, tmp_path, version):
-    """So is one that other libraries refuse at import, with an unhelpful message."""
+def test_a_different_numpy_on_the_path_is_refused(geometry_step, tmp_path, version):
+    """Even 0.9, with which other libraries would already fail at import, with an unhelpful message."""
+    arguments, output = geometry_step
     other = another_numpy(tmp_path / "other", version)
     process = subprocess.run(
-        [sys.executable, "-m", "clusterlets", *measuring[0]],
+        [sys.executable, "-m", "clusterlets", *arguments],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(other.parent), str(ROOT)])},
         capture_output=True,
         text=True,
     )
-    assert process.returncode == 1 and not measuring[1].exists() and "Traceback" not in process.stderr
+    assert process.returncode == 1 and not output.exists() and "Traceback" not in process.stderr
     assert f"numpy {version} (from {other}) instead of {np.__version__}" in process.stderr
 
 

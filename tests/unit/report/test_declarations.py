@@ -98,6 +98,6 @@ def test_every_figure_has_a_caption_without_markup_in_snakemakes_report(tmp_path
     ],
 )
 def test_a_result_is_filed_and_labelled_in_snakemakes_report(path, caption, category, labels):
-    result, form = labels
-    expected = {"caption": f"captions/{caption}.rst", "category": category, "labels": {"result": result, "form": form}}
+    result, file_format = labels
+    expected = {"caption": f"captions/{caption}.rst", "category": category, "labels": {"result": result, "format": file_format}}
     assert captions.report_arguments(path, "mine", "captions") == expected

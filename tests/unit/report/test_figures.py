@@ -22,7 +22,7 @@ from clusterlets.datasets import names
 from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import reported, tables
 from clusterlets.paper.comparison import counted
-from clusterlets.paper.prediction import close
+from clusterlets.paper.prediction import closeness_limit
 from clusterlets.report.drawing.saving import write
 from clusterlets.report.drawing.style import COLORS, WIDTH, method_styles, plt, save
 from clusterlets.report.figures import (
@@ -223,7 +223,7 @@ def test_a_row_in_two_clusters_has_a_mark_inside_its_mark(runs):
 
 # ---- names that users choose ------------------------------------------------------------------------------------------
 
-# Formulas, broken and whole; special characters of Snakemake, LaTeX, HTML and matplotlib's legend; a name of 20,000 letters.
+# Formulas, broken and whole; special characters of Snakemake, LaTeX, HTML and matplotlib's legend; a name of 20,000 characters.
 ODD = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidden", "<b>|", "=1+1", "x" * 20_000, "東京"]
 
 
@@ -278,7 +278,7 @@ def test_points_are_the_numbers_by_verdict(compared):
 def test_the_labelled_points_are_those_furthest_outside_their_band(compared):
     figure = reported_vs_reproduced.draw(compared)
     cells = compared[compared["counted"] & (compared["quantity"] == "cohesion") & (compared["verdict"] == "differs")]
-    worst = cells.assign(miss=cells["difference"].abs() / close("cohesion", 0)).nlargest(3, "miss")
+    worst = cells.assign(miss=cells["difference"].abs() / closeness_limit("cohesion", 0)).nlargest(3, "miss")
     axes, cells = titled(figure, "cohesion"), list(enumerate(worst.to_dict("records"), 1))
     assert axes.get_xlabel().split("\n") == [f"{number} {cell['row']}, T{cell['table'][5]}" for number, cell in cells]
     drawn = {text.get_text(): text.xy for text in axes.texts}
