@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def counted(number: int, singular: str, plural: str = "") -> str:
-    """``1 run``, ``7,200 runs``: a number with its noun; the plural has an s unless it is given."""
+    """``1 run``, ``7,200 runs``: a number with its noun; ``plural`` is only needed where it is not the singular with an s."""
     return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
@@ -21,9 +21,9 @@ def first_of(names: Sequence[str], limit: int) -> list[str]:
     return [*names[:limit], *([f"and {more:,} more"] if more > 0 else [])]
 
 
-def cut(text: str, length: int) -> str:
+def cut(text: str, max_length: int) -> str:
     """Shorten a text to this many characters, ending in an ellipsis if it was longer."""
-    return text if len(text) <= length else f"{text[: length - 1]}…"
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
 def decimal(value: float, places: int = 3) -> str:
@@ -44,7 +44,7 @@ def significant(value: float, digits: int = 2) -> str:
 
 
 def plain_in_markdown(text: str) -> str:
-    """A user's text so that Markdown shows it as it is: no tag, link, picture, cell border or emphasis."""
+    """Escape a user's text, so that Markdown shows it as it is: no tag, link, picture, cell border or emphasis."""
     return re.sub(r"[\\`*<\[|]|&(?=#?\w+;)", r"\\\g<0>", text)
 
 

@@ -1,10 +1,11 @@
 """Lloyd's rounds with a fair assignment in place of the nearest centres.
 
 Rounds alternate as in k-means, but the assignment is the cheapest one within bounds on the shares of the groups
-(:mod:`clusterlets.algorithms.fair_assignment`). They start from the centres of fractional rounds, for a large table on a
-coreset (:mod:`clusterlets.algorithms.fractional_lloyd`), which leaves few rounds on all rows. The idea of fair assignments in
-Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv 2605.13759, which bounds ratios
-of counts and not shares.
+(:mod:`clusterlets.algorithms.fair_assignment`). They start from the centres of fractional rounds
+(:mod:`clusterlets.algorithms.fractional_lloyd`), on a coreset if the table is large. So few rounds on all rows are needed.
+
+The idea of fair assignments in Lloyd's rounds: Boehm, Fazzone, Leonardi and Schwiegelshohn 2020; with flows: MS-FlowFC, arXiv
+2605.13759, which bounds ratios of counts and not shares.
 """
 
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from clusterlets.algorithms.geometry import distances_to_centres, moments_by_lab
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 
 _SAMPLE = 8_000  # rows of the coreset on which centres are placed first
-_PATIENCE = 3  # rounds without a gain before the end: rounding the counts may cost what a round gains
+_PATIENCE = 3  # rounds without a gain before it stops: rounding to whole counts may undo the gain of a round
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class FairKMeansResult:
     inertia : float
         Sum of squared distances to them.
     gap : float
-        How far the assignment may be above the cheapest one at the centres of its round, as a fraction of that.
+        By how much the assignment may cost more than the cheapest one at the same centres, as a fraction of the cheapest cost.
     n_iter : int
         fair-flow: the round that gave this clustering; up to three more may have run. fair-limit: rounds on the whole table,
         of all starts.

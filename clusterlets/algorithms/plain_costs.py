@@ -20,10 +20,11 @@ _known_costs: dict[tuple[bytes, int, int], float] = {}
 
 
 def plain_costs(X: np.ndarray, n_clusters: int, n_starts: int | None = None) -> np.ndarray:
-    """Sums of squared distances to the means of plain k-means, one for each start; more starts begin with the same costs.
+    """Sums of squared distances to the means of plain k-means, one for each start.
 
-    ``n_starts`` None is :data:`STARTS`, or :data:`STARTS_OF_MANY_ROWS` on more than :data:`MANY_ROWS` rows. If fewer rows
-    than ``n_clusters`` are distinct, each of these is a cluster. O(n d k) time for each round, O(n d) memory.
+    The first costs do not depend on how many starts follow. ``n_starts`` None is :data:`STARTS`, or
+    :data:`STARTS_OF_MANY_ROWS` on more than :data:`MANY_ROWS` rows. With fewer distinct rows than ``n_clusters``, each
+    distinct row is a cluster. O(n d k) time for each round, O(n d) memory.
     """
     # Imported late: the estimate of a grid must not load Numba.
     from clusterlets.algorithms.geometry import moments_by_label
@@ -45,5 +46,5 @@ def least_plain_cost(X: np.ndarray, n_clusters: int, n_starts: int | None = None
 
 
 def number_of_starts(n_rows: int) -> int:
-    """Starts on a table of so many rows."""
+    """How many starts a table of ``n_rows`` rows gets by default."""
     return STARTS if n_rows <= MANY_ROWS else STARTS_OF_MANY_ROWS

@@ -22,18 +22,20 @@ ALL = "all"
 _MEANS = ["deviation_chosen", "deviation_held_out", "best_run", "expected_best"]
 _KEYS = ["dataset", "method"]
 # Configurations are chosen on the first half of the paper's ten seeds.
-_CHOOSING = SEEDS_OF_PAPER // 2
+_N_CHOOSING_SEEDS = SEEDS_OF_PAPER // 2
 
 
 def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     """One row for each dataset and method of table 4, and for the controls: ``statistics/held_out.csv``, :data:`COLUMNS`.
 
-    ``runs`` are as in ``runs.csv``; the first ten seeds enter. Each row names the configuration that has the least mean
-    deviation over seeds 0 to 4, ``deviation_chosen``, and is no limit case by its means over them; ``deviation_held_out`` is
-    its mean over seeds 5 to 9. ``best_run`` is the mean deviation of the best single run, as in table 4. Of the
-    ``configurations`` that have a run to choose from there, ``drawn`` are drawn at random, as many as the method with the
-    fewest has on the dataset; the best run of these is expected to have ``expected_best``. The last rows are :data:`ALL`.
-    O(n log n) for n runs.
+    ``runs`` are as in ``runs.csv``; only the first ten seeds are used. Each row names the configuration that has the least
+    mean deviation over seeds 0 to 4 among those that are no limit case by their means over these seeds. ``deviation_chosen``
+    is this least mean, and ``deviation_held_out`` the mean deviation of the same configuration over seeds 5 to 9.
+
+    ``best_run`` is the mean deviation of the best single run, as in table 4, and ``configurations`` counts those with a run
+    that is no limit case. ``drawn`` is the smallest such count of any method on the dataset: if so many configurations of
+    each method are drawn at random, ``expected_best`` is the expected deviation of the best run among them. The rows of
+    :data:`ALL` come last. O(n log n) for n runs.
     """
     runs = selection.seeds_of_paper(selection.ok(runs[runs["method"].isin(selection.METHODS)]))
     methods = selection.in_order(runs["method"], selection.METHODS)
@@ -56,7 +58,7 @@ def expected_minimum(values: Sequence[float], n_drawn: int) -> float:
 
 def _scored_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
     """For each dataset and method, the best configuration on the first seeds, with its mean deviation there and on the rest."""
-    is_choosing = runs["seed"] < _CHOOSING
+    is_choosing = runs["seed"] < _N_CHOOSING_SEEDS
     means = selection.without_limit_cases(selection.configuration_means(runs[is_choosing]))
     best = selection.best(means, "deviation_mean", _KEYS)[[*selection.CONFIGURATION, "deviation_mean"]]
     held_out = selection.configuration_means(runs[~is_choosing])[[*selection.CONFIGURATION, "deviation_mean"]]
@@ -67,7 +69,7 @@ def _scored_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _equally_many_configurations(runs: pd.DataFrame) -> pd.DataFrame:
-    """For each dataset and method, the best run, and the expected best of as many configurations as every method has."""
+    """For each dataset and method, the best run, and the expected best of an equal number of configurations of each method."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
     groups = best.groupby(_KEYS)["deviation_mean"]
     rows = groups.agg(configurations="size", best_run="min", values=list).reset_index()
@@ -78,7 +80,8 @@ def _equally_many_configurations(runs: pd.DataFrame) -> pd.DataFrame:
 
 def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
     """One row per method: means over the datasets on which every method has every number."""
-    complete = rows.dropna(subset=_MEANS).groupby("dataset").filter(lambda of_dataset: len(of_dataset) == len(methods))
+    groups = rows.dropna(subset=_MEANS).groupby("dataset")
+    complete = groups.filter(lambda rows_of_dataset: len(rows_of_dataset) == len(methods))
     for method in methods if len(complete) else []:
         yield {"dataset": ALL, "method": method, **complete.loc[complete["method"] == method, _MEANS].mean()}
 
@@ -91,12 +94,13 @@ def to_markdown(held_out: pd.DataFrame) -> str:
     rows = held_out[held_out["dataset"] == ALL].to_dict("records")
     title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
     if not rows:
-        return f"{title}\nNot computed: no dataset has runs of every method that may be chosen.\n"
+        return f"{title}\nNot computed: no dataset has eligible runs of every method.\n"
     complete = held_out[held_out["dataset"] != ALL].dropna(subset=_MEANS)["dataset"].value_counts() == len(rows)
     drawn = sorted({int(number) for number in held_out["drawn"].dropna()})
     lines = [
-        f"Configurations chosen on seeds 0 to {_CHOOSING - 1}, scored on seeds {_CHOOSING} to {SEEDS_OF_PAPER - 1}: the mean "
-        f"deviation over {counted(int(complete.sum()), 'dataset')} is {_list_methods(rows, 'deviation_held_out')}.",
+        f"Configurations chosen on seeds 0 to {_N_CHOOSING_SEEDS - 1}, scored on seeds {_N_CHOOSING_SEEDS} to "
+        f"{SEEDS_OF_PAPER - 1}: the mean deviation over {counted(int(complete.sum()), 'dataset')} is "
+        f"{_list_methods(rows, 'deviation_held_out')}.",
         f"The best single run, as in table 4, has {_list_methods(rows, 'best_run')}; of {' or '.join(map(str, drawn))} "
         f"configurations of each method drawn at random (as many as the method with the fewest has on the dataset), the "
         f"best is expected to have {_list_methods(rows, 'expected_best')}.",

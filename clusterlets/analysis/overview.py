@@ -1,4 +1,4 @@
-"""Every method of a grid in one table: its source, the statuses of its runs, and how fair, coherent and expensive they are."""
+"""Every method of a grid in one table: its source, the statuses of its runs, and their mean deviation, cohesion and price."""
 
 from collections.abc import Mapping
 
@@ -12,9 +12,9 @@ _MEANS = ("deviation_mean", "deviation_max", "cohesion", "price_of_fairness")
 def by_method(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
     """One row per method: ``results/methods.csv``.
 
-    ``runs`` are all runs, and ``grids`` those of the resolved configuration, which hold labels, roles and citations. The
-    columns are name, label, role, citation, configurations (k and parameters), runs, how many of them have each status that any
-    run has, and means over the runs that are ok.
+    ``runs`` are all runs, and ``grids`` the grids of the resolved configuration, each with a label, role and citation. The
+    columns are method, label, role, citation, configurations (values of k times settings of the parameters), runs, a count for
+    each status that occurs, and means over the runs that are ok.
     """
     runs = runs.assign(name=selection.names(runs))
     order = selection.in_order(runs["name"], selection.WITH_MATCHERS)

@@ -20,7 +20,7 @@ from clusterlets.text import counted, cut
 # Folders whose tables are not read: the cells, because runs.csv has their rows, and what no manifest promises.
 _CELLS = "runs"
 _UNREAD = (_CELLS, "variants", "accounts", "logs")
-_MAX_LETTERS = 60  # of a value that is shown
+_MAX_CHARACTERS = 60  # of a value that is shown
 _VERDICT = "verdict"
 # The kinds of differences besides changed verdicts, in the order in which they are shown.
 _KINDS = ("on one side only", "numbers, the largest share first", "other text")
@@ -251,7 +251,7 @@ def _show_cells(cells: pd.DataFrame, limit: int) -> None:
     for cell in cells.head(limit).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
-        lines.append(f"{where}: {cut(cell['reference'], _MAX_LETTERS)} -> {cut(cell['run'], _MAX_LETTERS)}{distance}")
+        lines.append(f"{where}: {cut(cell['reference'], _MAX_CHARACTERS)} -> {cut(cell['run'], _MAX_CHARACTERS)}{distance}")
     _show(lines, len(cells), limit)
 
 
@@ -272,7 +272,7 @@ def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mappin
     entries = differences.compare_manifests(reference, run)
     compared = "settings, data, versions and processor"
     print(f"\n{compared} that differ ({len(entries)}):" if entries else f"\nThe same {compared}.")
-    lines = [f"{name}: {cut(before, _MAX_LETTERS)} -> {cut(now, _MAX_LETTERS)}" for name, before, now in entries]
+    lines = [f"{name}: {cut(before, _MAX_CHARACTERS)} -> {cut(now, _MAX_CHARACTERS)}" for name, before, now in entries]
     _show(lines, len(lines), options.most)
     files = [file for file in manifest.hashes(run) if manifest.group_of(file) in (manifest.FIGURES, manifest.SOURCES)]
     differing = differences.compare_hashes(reference, run, files)["different"]

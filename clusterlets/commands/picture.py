@@ -9,7 +9,7 @@ from clusterlets.estimators.report import Composition
 from clusterlets.report.drawing.names import cut
 
 _MAX_FEATURES = 6  # in the picture of a cluster
-_MAX_LETTERS = 18  # of a name in the legend, so that six fit side by side
+_MAX_NAME = 18  # characters of a name in the legend, so that six fit side by side
 
 
 def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
@@ -20,7 +20,7 @@ def draw(X: np.ndarray, labels: np.ndarray, composition: Composition) -> Figure:
     draw_composition(bars, composition)
     draw_projection(points, X, labels)
     if len(composition.names) <= LISTED:
-        names = [cut(name, _MAX_LETTERS) for name in composition.names]  # passed on, as matplotlib skips labels such as "_name"
+        names = [cut(name, _MAX_NAME) for name in composition.names]  # passed on, as matplotlib skips labels such as "_name"
         figure.legend(bars.containers, names, loc="outside upper left", ncols=min(len(names), 6), frameon=False)
     return figure
 
@@ -32,7 +32,7 @@ def draw_profile(profiles: Profiles, cluster: int) -> Figure:
     figure = Figure(figsize=(3.6, 0.5 + 0.22 * len(shown)), layout="constrained")
     axes = figure.subplots()
     axes.barh(range(len(shown)), differences[shown], color=np.where(differences[shown] < 0, "#0072B2", "#D55E00"), height=0.7)
-    axes.set_yticks(range(len(shown)), [cut(profiles.names[feature], _MAX_LETTERS) for feature in shown], fontsize=7)
+    axes.set_yticks(range(len(shown)), [cut(profiles.names[feature], _MAX_NAME) for feature in shown], fontsize=7)
     widest = max(1.0, float(np.abs(profiles.differences).max()))
     axes.set_xlim(-widest, widest)  # the same for all clusters
     axes.tick_params(labelsize=7)

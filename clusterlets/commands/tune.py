@@ -1,4 +1,4 @@
-"""``clusterlets tune people.csv --sensitive sex``: the best clustering known within a limit, and its command."""
+"""``clusterlets tune people.csv --sensitive sex``: the best clustering known within a limit, and a command that repeats it."""
 
 import argparse
 import functools
@@ -27,10 +27,10 @@ from clusterlets.text import counted
 if TYPE_CHECKING:
     from clusterlets.tuning.trials import Candidate, Progress
 
-_MAX_STEM = 150  # characters: a file's name may have 255
+_MAX_STEM = 150  # characters: a file name may have 255
 _BAR_WIDTH = 24  # characters
 _MAX_DESCRIPTION = 80  # characters
-_PAUSE = 10.0  # seconds between two lines without a terminal
+_SECONDS_BETWEEN_LINES = 10.0  # of progress in a file or a pipe
 
 _EPILOG = """
 examples:
@@ -40,9 +40,10 @@ examples:
 
 fair-limit comes first; then one seed of every other method, and more seeds of those that come close. The features are
 taken as they are, as `clusterlets cluster` takes them: use --scaling standard where their units differ.
-Options other than the defaults, and the folder of a table that lies elsewhere, are part of the names of the files.
+The names of the output files include every option that differs from its default, and the table's folder if it is not
+the current one.
 Ctrl-C recommends from what is finished.
-docs/choosing.md says more, and what the columns of the CSV file mean.
+For details, and for the columns of the CSV file, see docs/choosing.md.
 """
 
 
@@ -75,16 +76,16 @@ def main(arguments: list[str]) -> int:
                 minutes=options.minutes,
                 n_seeds=options.seeds,
                 random_state=options.seed,
-                progress=interruptions.checked_before(progress),
+                progress=interruptions.interruptible(progress),
             )
-        interruptions.wait = True
+        interruptions.is_finishing = True
         if tuned is not None:
             with suppress(ClusterletsError) if tuned.interrupted else nullcontext():
                 best = tuned.best()
         if tuned is None or best is None:
             finished = 0 if tuned is None else (tuned.runs["status"] == OK).sum()
-            what = counted(finished, "fit") if finished else "no fit"
-            print(f"clusterlets tune: interrupted when {what} had finished; there is nothing to recommend.", file=sys.stderr)
+            fits = counted(finished, "fit") if finished else "no fit"
+            print(f"clusterlets tune: interrupted when {fits} had finished; there is nothing to recommend.", file=sys.stderr)
             return interruptions.status
         cli.write_table(options.output, tuned)
         with cli.writing(options.plot):
@@ -96,7 +97,7 @@ def main(arguments: list[str]) -> int:
         print("clusterlets tune: interrupted; the files above are complete.", file=sys.stderr)
         return interruptions.status
     if options.report:
-        with redirect_stdout(io.StringIO()):  # its account is on the page
+        with redirect_stdout(io.StringIO()):  # the page shows all that this would print
             cluster.main([*words[2:], "--report", options.report])
         say(f"report: {options.report}")
     if not tuned.interrupted:
@@ -110,7 +111,7 @@ class _Interruptions:
 
     def __init__(self) -> None:
         self.received: list[int] = []
-        self.wait = False  # whether the command goes on after a signal
+        self.is_finishing = False  # whether a further signal waits until the files are written
 
     def __enter__(self) -> Self:
         signals = [signum for signum in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(signum) != signal.SIG_IGN]
@@ -126,8 +127,8 @@ class _Interruptions:
         """The exit status of a command that a signal ended."""
         return 128 + self.received[0]
 
-    def checked_before(self, progress: "Progress") -> "Progress":
-        """The progress, which first raises again an interruption that Python lost, as it does in a destructor."""
+    def interruptible(self, progress: "Progress") -> "Progress":
+        """The progress, which raises KeyboardInterrupt again if Python lost the one of a signal, as it does in a destructor."""
 
         def report(done: int, total: int, description: str) -> None:
             if self.received:
@@ -138,8 +139,8 @@ class _Interruptions:
 
     def _receive(self, signum: int, _: object) -> None:
         self.received.append(signum)
-        if not self.wait:
-            self.wait = True
+        if not self.is_finishing:
+            self.is_finishing = True
             raise KeyboardInterrupt
 
 
@@ -158,7 +159,7 @@ class _Progress:
         if self._is_terminal:
             bar = ("#" * (_BAR_WIDTH * done // max(total, 1))).ljust(_BAR_WIDTH, ".")
             self._redraw(f"[{bar}] {done}/{total} {description[:_MAX_DESCRIPTION]}")
-        elif time.monotonic() >= self._last + _PAUSE:
+        elif time.monotonic() >= self._last + _SECONDS_BETWEEN_LINES:
             self._last = time.monotonic()
             print(f"{done} of {total} done; next: {description}", file=self._stream, flush=True)
 
@@ -171,7 +172,7 @@ class _Progress:
 
 
 def _stem(options: argparse.Namespace) -> str:
-    """The table, its folder unless that is the current one, and all options that change the answer: one name per request."""
+    """The start of the output files' names: the table and all options that change the answer, so requests do not collide."""
     parser, parts = _parser(), [options.table.name.removesuffix(".csv"), "+".join(options.sensitive)]
     folder = os.path.relpath(options.table.parent)
     if folder != os.curdir:
@@ -190,19 +191,19 @@ def _parser() -> argparse.ArgumentParser:
         "tune", "Find the clustering of least cost in which every cluster has nearly the table's share of each group.", _EPILOG
     )
     own_table.add_options(parser)
-    parser.add_argument("--clusters", type=cli.whole_number(2), default=5, metavar="N", help="clusters to ask for (default: 5)")
+    parser.add_argument("--clusters", type=cli.whole_number(2), default=5, metavar="N", help="number of clusters (default: 5)")
     parser.add_argument(
         "--max-deviation",
         type=_largest_deviation,
         metavar="D",
-        help="most that a group's share in any cluster may differ from its share in the table, 0 to 1 (default: 0.02); with "
+        help="largest allowed difference between a group's share in any cluster and in the table, 0 to 1 (default: 0.02); with "
         'several sensitive columns also one number for each, as \'{"sex": 0.02, "race": 0.05}\'',
     )
     parser.add_argument(
         "--shares",
         type=cli.json_mapping,
         metavar="JSON",
-        help="in place of --max-deviation: least and largest share of groups in every cluster, as '{\"f\": [0.3, 0.6]}'",
+        help="in place of --max-deviation: smallest and largest share of groups in every cluster, as '{\"f\": [0.3, 0.6]}'",
     )
     parser.add_argument(
         "--min-ratio",
@@ -212,7 +213,11 @@ def _parser() -> argparse.ArgumentParser:
         "their ratio in the table",
     )
     parser.add_argument(
-        "--min-cluster-size", type=cli.whole_number(1), default=1, metavar="N", help="least rows of a cluster (default: 1)"
+        "--min-cluster-size",
+        type=cli.whole_number(1),
+        default=1,
+        metavar="N",
+        help="smallest number of rows in a cluster (default: 1)",
     )
     parser.add_argument(
         "--minutes",
@@ -222,7 +227,11 @@ def _parser() -> argparse.ArgumentParser:
         help="time for all fits (default: 5)",
     )
     parser.add_argument(
-        "--seeds", type=cli.whole_number(1, 1000), default=6, metavar="N", help="most fits of a configuration (default: 6)"
+        "--seeds",
+        type=cli.whole_number(1, 1000),
+        default=6,
+        metavar="N",
+        help="largest number of fits per configuration (default: 6)",
     )
     parser.add_argument("--seed", type=cli.whole_number(0, 2**32 - 1001), default=0, help="the first of the seeds (default: 0)")
     cli.add_output_files(
@@ -242,7 +251,7 @@ def _largest_deviation(text: str) -> float | Mapping[str, float]:
 
 
 def command(options: argparse.Namespace, candidate: "Candidate", seed: int) -> list[str]:
-    """The words of the ``clusterlets cluster`` command line that repeats a run on the table of these options."""
+    """The ``clusterlets cluster`` command, as a list of arguments, that repeats one seed of a candidate."""
     words = ["clusterlets", "cluster", str(options.table)]
     for column in options.sensitive:
         words += _option("sensitive", column)

@@ -38,8 +38,8 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
     Returns
     -------
     Table
-        Unscaled. With the duplicates of ``sources.yaml`` its rows, features, positives and fingerprint equal those given
-        there; with the other choice it comes from the same rows, after the same check.
+        Unscaled. With the default ``duplicates``, its rows, features, positives and fingerprint equal those given in
+        ``sources.yaml``; with the other choice, the table that the default would give was checked.
 
     Raises
     ------
@@ -114,7 +114,7 @@ def _module(name: str):
 def _remedy(dataset: dict, folder: Path) -> str:
     files = " and ".join(file["name"] for file in dataset["files"])
     return (
-        f"A raw file is damaged, incomplete or of another edition. Delete {files} in {folder} and run again to "
-        "fetch again, if need be from a mirror with a good copy (environment variable CLUSTERLETS_MIRROR); or leave the "
-        f"dataset out (`make reproduce EXCLUDE={dataset['name']}`, after a comma what you left out before)."
+        f"A raw file is damaged, incomplete or of another edition. Delete {files} in {folder} and run again, which fetches "
+        "new copies; if the publisher's copy is bad, name a mirror with a good one in the environment variable "
+        f"CLUSTERLETS_MIRROR. Or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}` (commas between several)."
     )

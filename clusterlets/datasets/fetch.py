@@ -121,7 +121,7 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
             f"{dataset['name']}: no source served the raw files. Tried, in this order:\n{attempts}\n"
             f"What to do: put {paths} there by hand; or name a mirror, a folder or an address laid out "
             f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
-            f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}`, after a comma what you left out before."
+            f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}` (commas between several)."
         )
     fetched = {file: content for file, content in served.files.items() if file not in by_hand}
     origin = served.source.partition(" ")[0]  # without a mirror's location

@@ -1,4 +1,4 @@
-"""A prepared dataset, the checks that it must pass, and the fingerprint by which two machines can compare theirs."""
+"""A prepared dataset, the checks that it must pass, and its fingerprint, by which two machines can compare tables."""
 
 import hashlib
 import math
@@ -59,7 +59,7 @@ class Table:
 
 
 def check_name(name: str, where: str) -> None:
-    """Raise :class:`BadData`, which begins with ``where``, if the name of a column or group holds a control character."""
+    """Raise :class:`BadData` if a column's or group's name holds a control character; the message begins with ``where``."""
     character = _UNPRINTABLE.search(name)
     if character:
         raise BadData(f"{where} {name[:60]!r} holds the control character U+{ord(character[0]):04X}, which no name may hold.")
@@ -84,7 +84,7 @@ def table_of_groups(
     """A table whose groups are the combinations of labels that occur, in order of their values.
 
     Rows that lack a label (an empty text) are left out: they belong to no group that a clustering could be fair to.
-    :class:`BadData` for fewer groups than ``least_groups``, and for as many as rows.
+    :class:`BadData` if there are fewer groups than ``least_groups``, or as many groups as rows.
     """
     is_complete = np.all([column != "" for column in labels], axis=0)
     combined = list(zip(*(column[is_complete] for column in labels), strict=True))
@@ -131,7 +131,7 @@ def check(table: Table) -> None:
 def describe_differences(table: Table, expected: dict) -> list[str]:
     """How the table differs from its description: rows, features, positives, and if these agree the fingerprint.
 
-    What is None in the description is not compared.
+    Entries of the description that are None are not compared.
     """
     counts = {"rows": len(table.X), "features": table.X.shape[1], "positives": table.positives}
     differences = [
@@ -147,8 +147,8 @@ def describe_differences(table: Table, expected: dict) -> list[str]:
 def fingerprint(table: Table) -> str:
     """SHA-256 of what the table holds, equal on every platform: see docs/datasets.md for the exact text that is hashed.
 
-    Shape, group counts, then a line for each row: its features to 12 significant digits and its group. The names are left
-    out (copies of a file differ in them), the order of rows and features counts (k-means depends on it).
+    Shape, group counts, then a line for each row: its features to 12 significant digits and its group. Names are left
+    out, because copies of a file differ in them. The order of rows and features matters, because k-means depends on it.
     """
     n, d = table.X.shape
     digest = hashlib.sha256(f"{n} {d}\n{' '.join(map(str, table.group_counts))}\n".encode())

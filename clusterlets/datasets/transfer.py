@@ -22,7 +22,7 @@ class SourceFailed(Exception):
 
 
 def get(place: str) -> bytes:
-    """The file at a path, or at an http(s) or file address, if it can be data."""
+    """The file at a path, or at an http(s) or file address; :class:`SourceFailed` if it is empty or a web page."""
     scheme = place.partition(":")[0].lower()
     if scheme in ("http", "https"):
         content = _download(place)
@@ -37,7 +37,7 @@ def get(place: str) -> bytes:
 
 
 def unpack(archive: bytes, path: str) -> bytes:
-    """A file of a zip archive; a path ``inner.zip/name`` leads through an archive within it, and an empty one nowhere.
+    """A file of a zip archive. The path ``inner.zip/name`` leads through an archive within it; for an empty path, the archive.
 
     Of several members with a name, the one nearest to the top counts, because publishers wrap folders around files.
     """
@@ -48,7 +48,7 @@ def unpack(archive: bytes, path: str) -> bytes:
                 if not members:
                     raise SourceFailed(f"it holds no {name}")
                 outermost = min(members, key=lambda member: member.filename.count("/"))
-                _require_small(outermost.file_size)  # no more than this is read
+                _require_small(outermost.file_size)  # zipfile reads no more than this size
                 archive = opened.read(outermost)
         except Exception as error:  # a damaged archive raises anything from struct.error to zlib.error
             raise SourceFailed(f"its archive cannot be used: {error}") from None
@@ -80,13 +80,13 @@ class _SizeLimitedFile(io.BufferedWriter):
 
 def _download(url: str) -> bytes:
     """The file at an address; pooch tries again after one second, then two."""
-    import pooch  # imported late: it costs 0.1 s with requests, and a folder needs neither
+    import pooch  # imported late: together they take 0.1 s, and reading from a folder needs neither
     import requests
 
     def attempt(url: str, path: str, _) -> None:
         shows_progress = sys.stderr.isatty() and importlib.util.find_spec("tqdm") is not None
         login = tuple(part.encode() for part in requests.utils.get_auth_from_url(url))  # requests would send Latin-1
-        with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch closes none
+        with _SizeLimitedFile(io.FileIO(path, "w")) as file, contextlib.ExitStack() as responses:  # pooch closes no response
             hooks = {"response": lambda response, **_: responses.enter_context(response)}
             options = {"timeout": _TIMEOUT, "auth": login if any(login) else None, "hooks": hooks}
             pooch.HTTPDownloader(shows_progress, chunk_size=2**14, **options)(url, file, None)
@@ -99,7 +99,8 @@ def _download(url: str) -> bytes:
         except multiprocessing.TimeoutError:
             raise SourceFailed(f"takes longer than {_MAX_SECONDS} s") from None
         except (requests.RequestException, ValueError) as error:
-            reason = getattr(error.args[0], "reason", error) if error.args else error  # urllib3's own, without its wrapping
+            # What urllib3 says, without requests' wrapping.
+            reason = getattr(error.args[0], "reason", error) if error.args else error
             raise SourceFailed(f"{str(reason)[:300]} ({type(error).__name__}, attempts: {_ATTEMPTS})") from None
         except OSError as error:
             raise SourceFailed(f"cannot be stored in {folder} ({error.strerror or error})") from None

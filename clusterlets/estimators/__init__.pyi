@@ -60,13 +60,13 @@ class ClusterletClustering(_ClusterletClustering):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -132,13 +132,13 @@ class Antidote(_NamedMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -200,13 +200,13 @@ class Coreset(_AssigningMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -267,13 +267,13 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -331,13 +331,13 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -405,13 +405,13 @@ class FairFlow(_AssigningMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -468,13 +468,13 @@ class FairKM(_NamedMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -531,13 +531,13 @@ class FairLP(_AssigningMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -606,13 +606,13 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -681,13 +681,13 @@ class FairLloyd(_NamedMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -737,13 +737,13 @@ class Fairlets(_NamedMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -793,13 +793,13 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -857,13 +857,13 @@ class TreeFairlets(_NamedMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -917,13 +917,13 @@ class VFC(_NamedMethod):
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)

@@ -19,13 +19,13 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
     ----------
     labels_ : int array (n,)
         Cluster of each instance; for an instance in several clusters, the one with the nearest centre (the first of equally
-        near ones), so that a cluster may have no label.
+        near ones). So a cluster may be missing from the labels.
     memberships_ : scipy.sparse.csr_array (n, n_clusters_), bool
         Whether an instance is in a cluster; one entry per row of a crisp clustering.
     n_clusters_ : int
-        Number of clusters; each holds an instance.
+        Number of clusters; none is empty.
     cluster_centers_ : float array (n_clusters_, d)
-        Mean of each cluster; of FRAC's output ``"nearest"`` the centres that instances are nearest to.
+        Mean of each cluster; for FRAC with output ``"nearest"``, the centres to which the instances were assigned.
     inertia_ : float
         Sum of squared distances of the instances to the centre of the cluster that ``labels_`` names.
     sensitive_classes_ : array (K,) or (K, S)
@@ -53,14 +53,14 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             Instances: finite numbers, at least two rows. Distances are Euclidean, so scale the features first where
             their units differ.
         y : ignored
-            For scikit-learn's conventions. The groups are never taken from ``y``; without ``sensitive_features``, what was
-            given as ``y`` is refused.
+            Accepted because scikit-learn passes it. The groups are never taken from ``y``: to give ``y`` without
+            ``sensitive_features`` is an error.
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-            Must be given. Strings, integers, booleans or categories. The groups are the values, in sorted order (categories
-            in their own; values of types that have no common order, type by type); with several columns the combinations
-            that occur. Sparse columns are accepted too.
+            Required. Strings, integers, booleans or categories; sparse columns are accepted too. Each value is a group, and
+            with several columns each combination that occurs. The groups are sorted: categories keep their own order, and
+            values of types that cannot be compared are sorted type by type.
         sample_weight : None or array-like (n,)
-            For scikit-learn's conventions. No method here weights instances, so anything but equal weights is refused.
+            Accepted because scikit-learn passes it. No method here weights instances, so weights that differ are an error.
 
         Returns
         -------
@@ -69,17 +69,18 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         Warns
         -----
         sklearn.exceptions.ConvergenceWarning
-            Where there are fewer clusters than ``n_clusters``.
+            If there are fewer clusters than ``n_clusters``.
         UserWarning
-            Where a parameter was set that a :class:`ClusterletClustering` ignores: its matcher does not have it, or the
+            If a :class:`ClusterletClustering` ignores a parameter that was set, because its matcher does not have it or the
             search for ``n_clusters`` chooses it.
 
         Raises
         ------
         InvalidInput
-            (A ``ValueError``.) For a parameter out of range; for sensitive features that are absent, incomplete, continuous, of
-            another length, of another index (where X has one, too), or of one group, unless the method takes it
-            (:class:`FairLimit`); for more clusters than instances, and for any other table that the method cannot handle.
+            (A ``ValueError``.) If a parameter is out of range, if there are more clusters than instances, or if the method
+            cannot handle the table for another reason. Also if the sensitive features are missing, incomplete or continuous,
+            if their length, or their index where X has one too, is not that of X, or if they form a single group and the
+            method needs two (:class:`FairLimit` does not).
         """
         if sensitive_features is None and y is not None:
             raise InvalidInput(
@@ -88,8 +89,8 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
             )
         if sample_weight is not None and np.ptp(np.asarray(sample_weight, dtype=float)) > 0:
             raise InvalidInput(
-                f"sample_weight: {type(self).__name__} cannot weight instances, whose shares it counts in rows. Leave it out, "
-                "or repeat each row as often as it counts."
+                f"sample_weight: {type(self).__name__} cannot weight instances, because its shares are counts of rows. Leave "
+                "it out, or repeat each row as often as it counts."
             )
         with as_invalid_input():
             self._check_parameters()
@@ -108,7 +109,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         return np.sqrt(self._squared_distances(X))
 
     def score(self, X, y=None):
-        """Minus the sum of squared distances of instances to the nearest of ``cluster_centers_``, as scikit-learn's KMeans."""
+        """Minus the sum of squared distances to the nearest of ``cluster_centers_``, like scikit-learn's KMeans."""
         return -float(self._squared_distances(X).min(axis=1).sum())
 
     def _squared_distances(self, X) -> np.ndarray:

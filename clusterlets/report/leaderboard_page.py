@@ -34,7 +34,7 @@ def render(
 
 
 def _limit_section(leaderboard: Standings, limit: float, settings: Mapping) -> dict:
-    """Title, all methods over all blocks, the pairs, and the methods of each block with the files that repeat a row."""
+    """Title, all methods over all blocks, the pairs, and the methods of each block with the files of their runs."""
     rows = leaderboard.board[leaderboard.board["limit"] == limit].drop(columns="limit")
     files = [standings.cells_of(row, settings) for row in rows.to_dict("records")]
     title = standings.describe_limit(limit).capitalize()

@@ -16,16 +16,16 @@ def write_manifest(config: str, results: str, files: str, user_files: str, lock:
     """Write hashes of the cells and of everything made from them, with settings, locked versions, fingerprints of the data,
     and the processor.
 
-    files: results other than cells, below that folder, separated by commas
-    user_files: SHA-256 of every file of the user's own methods when the workflow was planned, by path, as JSON
+    files: results other than cells, as paths below the folder ``results``, separated by commas
+    user_files: JSON object with the SHA-256, at the time of planning, of every file of the user's own methods, by path
     lock: the pip lock file
     output: the manifest (.json)
     """
     settings, folder = json.loads(config), Path(results)
     descriptions = {name: load_json(folder / "prepared" / f"{name}.json") for name in settings["datasets"]}
-    locked = locked_versions(lock, MODULES)  # what is installed: every step refuses other versions
-    own = json.loads(user_files)
-    changed = [path for path, digest in own.items() if not Path(path).is_file() or hash_of_file(path) != digest]
+    locked = locked_versions(lock, MODULES)  # also the installed ones: every step refuses others
+    user_hashes = json.loads(user_files)
+    changed = [path for path, digest in user_hashes.items() if not Path(path).is_file() or hash_of_file(path) != digest]
     if changed:
         raise ClusterletsError(f"{changed[0]} changed while the workflow ran. Run the same command again.")
-    write_json(output, manifest.make(folder, files.split(","), settings, descriptions, locked, processor(), own))
+    write_json(output, manifest.make(folder, files.split(","), settings, descriptions, locked, processor(), user_hashes))

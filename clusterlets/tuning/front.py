@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
 
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
-_MAX_LETTERS = 40  # of a label
+_MAX_CHARACTERS = 40  # of a label
 _PADDING = 1.0  # pixels around a label, whose width depends on the resolution
 _MARKER_RADIUS = 3.0  # points
 _HALO = withStroke(linewidth=1.8, foreground="white")
@@ -73,7 +73,7 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
     occupied = [Bbox([position - half, position + half]) for position in positions]
     leader = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
     for row in points.to_dict("records"):
-        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _MAX_LETTERS)
+        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _MAX_CHARACTERS)
         point = (row["deviation_max"], row["price"])
         weight = "bold" if row["on_front"] else "normal"
         style = {"fontsize": 5.5, "weight": weight, "va": "center", "zorder": 4, "path_effects": [_HALO]}

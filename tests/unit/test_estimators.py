@@ -450,7 +450,7 @@ def test_a_pipeline_passes_the_sensitive_features_on(people, clusterer):
     assert pipeline.predict(frame).shape == (240,)
 
 
-def test_a_report_agrees_with_scores_by_hand():
+def test_a_report_agrees_with_scores_computed_by_hand():
     """Two clusters on a line, at 0, 3 (a, b) and at 10, 10, 14 (a, a, b); the largest distance is 14."""
     X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [0, 0, 1, 1, 1]
     report = fairness_report(X, labels, sex)
@@ -500,7 +500,7 @@ def test_there_is_no_price_of_fairness_without_a_cost_on_both_sides(reference_co
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
-def test_a_report_of_overlapping_clusters_agrees_with_scores_by_hand(form):
+def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(form):
     """The clusters of the test by hand, with the point at 3 in both; a column without members does not count."""
     X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
     memberships = form(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
@@ -650,7 +650,7 @@ def test_the_examples_in_the_docstrings_run(kind):
     assert result.failed == 0 and result.attempted > 0
 
 
-def test_the_clusters_of_a_report_agree_with_numbers_by_hand():
+def test_the_clusters_of_a_report_agree_with_numbers_computed_by_hand():
     """Two clusters, 7 of a, b and 3 of a, a, b; the table has 0.6 of a."""
     X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [7, 7, 3, 3, 3]
     report = fairness_report(X, labels, sex)

@@ -1,9 +1,9 @@
-"""Snakemake's own report of a finished run: every result in it, with a caption, below a category, labelled."""
+"""Snakemake's own report of a finished run: it shows every result with a caption, a category and labels."""
 
 import json
 
 
-def test_every_result_is_captioned_filed_and_labelled(finished, tmp_path):
+def test_every_result_has_a_caption_a_category_and_labels(finished, tmp_path):
     page = tmp_path / "page.html"
     run = finished.run("--report", str(page))
     assert run.status == 0, run.output
@@ -11,6 +11,7 @@ def test_every_result_is_captioned_filed_and_labelled(finished, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "it gives the verdict in short sentences" in text
     entries, _ = json.JSONDecoder().raw_decode("{" + text.partition("var results = {")[2])
+    # Folders of the grid whose files are no results.
     intermediates = {
         "runs",
         "pieces",
@@ -20,7 +21,7 @@ def test_every_result_is_captioned_filed_and_labelled(finished, tmp_path):
         "prepared",
         "geometry",
         "plain_costs",
-    }  # of the grid, not results
+    }
     names = (name for name in finished.results() if not name.endswith(".sha256"))
     expected = {f"results/tiny/{name}" for name in names if name.split("/")[0] not in intermediates}
     assert expected <= entries.keys()
@@ -28,4 +29,4 @@ def test_every_result_is_captioned_filed_and_labelled(finished, tmp_path):
         result = entries[name]
         assert result["caption"] and "system-message" not in result["caption"], name
         assert result["labels"]["result"] and result["labels"]["format"], name
-    assert entries["results/tiny/runs.csv"]["labels"]["result"] == "runs of results/tiny"  # a variant's lie elsewhere
+    assert entries["results/tiny/runs.csv"]["labels"]["result"] == "runs of results/tiny"  # and not of a variant

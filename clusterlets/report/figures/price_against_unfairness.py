@@ -56,11 +56,11 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
-        of_dataset = shown[shown["dataset"] == dataset]
-        of_dataset = of_dataset.assign(on_front=is_on_front(of_dataset[["deviation_max", "price"]]))
-        highest = max(_MIN_TOP, 1.15 * of_dataset.loc[of_dataset["on_front"], "price"].max())
-        _draw_points(axes, of_dataset[of_dataset["price"] <= highest], look, highest)
-        n_above = int((of_dataset["price"] > highest).sum())
+        rows_of_dataset = shown[shown["dataset"] == dataset]
+        rows_of_dataset = rows_of_dataset.assign(on_front=is_on_front(rows_of_dataset[["deviation_max", "price"]]))
+        highest = max(_MIN_TOP, 1.15 * rows_of_dataset.loc[rows_of_dataset["on_front"], "price"].max())
+        _draw_points(axes, rows_of_dataset[rows_of_dataset["price"] <= highest], look, highest)
+        n_above = int((rows_of_dataset["price"] > highest).sum())
         axes.set_title(cut(dataset, _MAX_NAME) + (f" ({n_above} above)" if n_above else ""))
     shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
     key = "line: the front of what no configuration beats in both, with its parameters"

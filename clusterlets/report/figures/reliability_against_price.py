@@ -16,8 +16,9 @@ FIGURES = [
         title="Which method keeps a largest deviation of 0.05, and what it costs",
         caption="Up: the method keeps the limit in more of the blocks (a table with its groups, and a k). Left: where it does, "
         "its clusters cost less; at 1 they cost as much as plain k-means, which ignores the groups. Lines: intervals over the "
-        "tables. Grey: matchers of Clusterlets, which choose their own number of clusters and stand apart, second outputs, and "
-        "controls. A method that keeps the limit nowhere has no price; the last line names these.",
+        "tables. Grey: controls, second outputs of methods, and the matchers of Clusterlets, which are listed apart "
+        "because they choose their own number of clusters. Methods that keep the limit in no block have no price; they are "
+        "named below the axis.",
         reads=("leaderboard_overall.csv",),
         sections=("leaderboard.html#findings", "report.html#leaderboard"),
         position=1,
@@ -27,8 +28,8 @@ FIGURES = [
 _SIZE = 7.0, 4.6  # inches
 _COLOR, _PALE = "#0072B2", "0.55"
 _HALO = withStroke(linewidth=2, foreground="white")
-_STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)  # lines by which a name may move off its point
-_LINE, _LETTER, _POINT = 9.0, 4.3, 3.0  # in points: height of a line, width of a letter, half the width of a mark
+_STEPS = (0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5)  # by how many lines a name may move up or down
+_LINE, _LETTER, _MARK = 9.0, 4.3, 3.0  # in points: height of a line, width of a letter, half the width of a mark
 
 
 def draw(overall: pd.DataFrame) -> Figure:
@@ -69,10 +70,10 @@ def _write_names(axes: Axes, kept: pd.DataFrame) -> None:
     axes.figure.canvas.draw()
     per_point = axes.figure.dpi / 72
     centers = axes.transData.transform(kept[["price", "reliability"]].to_numpy(float)) / per_point
-    occupied = [(x - _POINT, x + _POINT, y) for x, y in centers]
+    occupied = [(x - _MARK, x + _MARK, y) for x, y in centers]
     for row, (x, y) in zip(kept.to_dict("records"), centers, strict=True):
         width = _LETTER * len(row["method"]) + 8
-        start = x + 2 * _POINT
+        start = x + 2 * _MARK
         steps = (step for step in _STEPS if all(_is_apart(start, width, y + step * _LINE, other) for other in occupied))
         step = next(steps, 0)
         occupied.append((start, start + width, y + step * _LINE))

@@ -140,7 +140,7 @@ def test_the_order_is_by_reliability_and_price_and_a_further_method_changes_noth
         assert keys == sorted(keys) and list(rows["place"]) == [1, 2, 3, 4]
 
 
-def test_wins_and_ratios_of_pairs_agree_with_results_by_hand():
+def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
     def both(dataset, one, other):
         return runs(("one", "", [(0, one)] * 4), ("other", "", [(0, other)] * 4), dataset=dataset)
 

@@ -173,7 +173,7 @@ def test_missing_results_are_named(values):
         ([0.0, 1e-15, 0.0], (0, 0, 1, 0)),
     ],
 )
-def test_median_statistic_p_and_effect_agree_with_results_by_hand(differences, expected):
+def test_median_statistic_p_and_effect_agree_with_results_computed_by_hand(differences, expected):
     assert paired.signed_ranks(pd.Series(differences)) == pytest.approx(expected)
 
 
@@ -190,7 +190,7 @@ def test_the_p_value_matches_enumerating_all_signs(differences):
     assert paired.signed_ranks(pd.Series(differences))[2] == pytest.approx(as_extreme.mean())
 
 
-def test_holms_correction_agrees_with_one_by_hand(values):
+def test_holms_correction_agrees_with_one_computed_by_hand(values):
     table = paired.wilcoxon({"x": values[list("abd")], "y": values[["a", "d"]]})
     three_pairs, one_pair = (table[table["ranking"] == name] for name in "xy")
     ordered = three_pairs.sort_values("p_value")
@@ -223,7 +223,7 @@ def test_nemenyis_test_can_reject_with_three_blocks_and_not_with_two(n_methods):
 # ---- intervals -------------------------------------------------------------------------------------------------------
 
 
-def test_the_ratio_and_its_interval_agree_with_results_by_hand():
+def test_the_ratio_and_its_interval_agree_with_results_computed_by_hand():
     # Logarithms of the ratios: log 2, log 2, log 8; mean log(32) / 3, standard deviation 2 log 2 / sqrt 3; t(2) is 4.3027.
     values, over = pd.Series([0.2, 0.02, 0.4]), pd.Series([0.1, 0.01, 0.05])
     blocks, floored, ratio, low, high = paired.mean_ratio(values, over)

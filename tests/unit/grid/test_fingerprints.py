@@ -1,4 +1,4 @@
-"""What makes a fingerprint change, and what must not: it decides what runs again."""
+"""What makes a fingerprint change, and what must not. A step runs again if its fingerprint has changed."""
 
 import json
 import subprocess
@@ -79,9 +79,11 @@ def test_a_method_depends_on_no_other_method(one, other, tmp_path):
     command = {"name": "stripes", "command": "cp {table} {labels}"}
     settings.write_text(json.dumps({"datasets": ["iris"], "methods": ["B", "D", "G-B", "G-D", "FRAC", command]}))
     plan = Plan(read_configuration(settings))
-    of_one, of_other = (plan.method_fingerprint("steps.scoring")(SimpleNamespace(method=method)) for method in (one, other))
+    fingerprint, other_fingerprint = (
+        plan.method_fingerprint("steps.scoring")(SimpleNamespace(method=method)) for method in (one, other)
+    )
     file = {"stripes": "grid/program.py"}.get(other, f"methods/{other.lower().replace('-', '_')}.py")
-    assert file in of_other and file not in of_one
+    assert file in other_fingerprint and file not in fingerprint
 
 
 def test_every_file_is_opened_once_for_all_jobs():
@@ -96,7 +98,7 @@ def test_every_file_is_opened_once_for_all_jobs():
         if is_counting and event == "open" and str(arguments[0]).startswith(str(PACKAGE)):
             opened[str(arguments[0])] += 1
 
-    sys.addaudithook(count)  # it cannot be removed again
+    sys.addaudithook(count)  # an audit hook cannot be removed, so is_counting switches it off
     for cell in cells(plan.config):
         for step in ("steps.fitting", "steps.scoring"):
             plan.method_fingerprint(step)(SimpleNamespace(method=cell.method))
@@ -133,7 +135,7 @@ GRID = {"datasets": ["iris"], "k": [3], "omega": [0.5], "methods": ["C", "k-mean
 
 
 @pytest.mark.slow
-def test_results_are_the_same_without_the_modules_that_are_declared_to_change_none(tmp_path):
+def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     grid = GRID | {"sample_size": 50, "limits": {"seconds": 60, "memory_mb": None}}
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)

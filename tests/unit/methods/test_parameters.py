@@ -117,7 +117,7 @@ def test_each_kind_says_what_it_allows():
     assert Choice(("a",)).annotation == 'Literal["a"]'
 
 
-def test_missed_rows_agree_with_counts_by_hand():
+def test_missed_rows_agree_with_counts_computed_by_hand():
     """Two clusters with (3, 1) and (1, 3) of two groups with four each."""
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert [SHARES.missed_rows(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]

@@ -74,7 +74,7 @@ def test_table_4_shows_both_fracs_each_with_its_own_best():
     ]
 
 
-def test_table_5_agrees_with_correlations_by_hand():
+def test_table_5_agrees_with_correlations_computed_by_hand():
     # Pearson(s, omega) = .5, Spearman .5, Kendall 1/3; omega against deviation -1; the silhouette grows with omega.
     runs = some_runs(*[{"matcher": "C"}] * 4).assign(omega=[0.0, 1, 2, 9], status=["ok"] * 3 + ["no_valid_partition"])
     runs = runs.assign(cohesion=[1, 3, 2, 0.8], deviation_mean=[3, 2, 1, 0.1], centroid_silhouette=runs["omega"])

@@ -1,4 +1,4 @@
-"""The rule for the paper's numbers: distributions by brute force and by hand, its cut-offs, and copies of known quality."""
+"""The verdict on the paper's numbers: checked by hand, by brute force, and on right and wrong copies of the paper."""
 
 from itertools import combinations
 
@@ -32,13 +32,14 @@ def test_the_probabilities_of_all_printed_numbers_add_up_to_one(atoms, width):
     assert sum(map(numbers.probability, printed)) == pytest.approx(1, abs=1e-3)
 
 
-def test_tails_and_probabilities_agree_with_results_by_hand():
+def test_tails_and_probabilities_agree_with_results_computed_by_hand():
     numbers = one_atom(0.5, 0.01)
     assert numbers.tail("0.50") == 1  # the middle
     assert numbers.tail("0.53") == pytest.approx(2 * stats.t.sf(2.5, 3))  # what rounds to .53 starts at .525
     assert numbers.tail("0.47") == pytest.approx(numbers.tail("0.53"))
     assert numbers.probability("0.50") == pytest.approx(2 * stats.t.cdf(0.5, 3) - 1)
-    assert one_atom(4.0, 0.0).probability("4") == pytest.approx(2 * stats.t.cdf(2, 3) - 1)  # a quarter of the digit at least
+    # A scale of 0 is raised to a quarter of the last digit.
+    assert one_atom(4.0, 0.0).probability("4") == pytest.approx(2 * stats.t.cdf(2, 3) - 1)
     options = Options({"G-B": 0.6, "C": 0.3, "D-PB": 0.1})
     assert [options.tail(name) for name in ("G-B", "C", "D-PB")] == pytest.approx([1, 0.4, 0.1])
     assert [last_digit(text) for text in ("17", "17.5", ".0518")] == [1, 0.1, 0.0001]
@@ -62,7 +63,7 @@ def test_a_number_further_away_is_never_judged_better(width, distance):
     assert nearer <= further or judged["evidence"].iloc[1] > judged["evidence"].iloc[0]
 
 
-def test_verdicts_agree_with_some_by_hand():
+def test_verdicts_on_numbers_agree_with_results_computed_by_hand():
     own, other = Options({"a": 0.9, "b": 0.06, "c": 0.04}), Options({"a": 0.1, "b": 0.1, "c": 0.8})
     forecasts = {("t", "r", "matcher"): Forecast("matcher", own, ((other,), (Options(dict.fromkeys("abc", 1 / 3)),)))}
     printed = pd.DataFrame({"table": "t", "row": ["r"] * 3 + ["none"], "quantity": "matcher", "reported": list("abca")})
@@ -76,7 +77,7 @@ def test_verdicts_agree_with_some_by_hand():
     assert verdict.judge(printed[:1], forecasts)["verdict"].tolist() == ["reproduced"]
 
 
-def test_verdicts_on_rows_columns_and_tables_agree_with_some_by_hand():
+def test_verdicts_on_rows_columns_and_tables_agree_with_results_computed_by_hand():
     judged = pd.DataFrame(
         {
             "table": ["table3"] * 4 + ["table2_best_by_deviation"] * 2,
@@ -99,7 +100,7 @@ def test_verdicts_on_rows_columns_and_tables_agree_with_some_by_hand():
 # ---- forecasts -------------------------------------------------------------------------------------------------------
 
 
-def test_weights_are_those_of_the_winners_of_all_halves_of_the_seeds(runs):
+def test_the_weight_of_a_run_is_the_share_of_halves_of_the_seeds_on_which_it_is_best(runs):
     numbers = best_runs.forecasts(runs)
     for dataset in SMALL:
         winners = []
@@ -109,7 +110,7 @@ def test_weights_are_those_of_the_winners_of_all_halves_of_the_seeds(runs):
         own = numbers["table3_best_by_cohesion", dataset, "deviation_mean"].own
         expected = {value: winners.count(value) / len(winners) for value in set(winners)}
         assert {atom: pytest.approx(weight) for atom, weight in zip(own.atoms, own.weights, strict=True)} == expected
-    # What chooses a run may also be better than ours: its values are reflected at the best.
+    # The paper's best run may beat ours in the quantity that selects it, so the values are also reflected at our best.
     own = numbers["table2_best_by_deviation", "pima", "deviation_mean"].own
     half = len(own.atoms) // 2
     assert own.atoms[half:] == pytest.approx(2 * own.atoms[0] - own.atoms[:half]) and (own.atoms[:half] >= own.atoms[0]).all()
@@ -126,7 +127,7 @@ def test_every_alternative_is_a_different_dataset_or_method(runs):
     assert not any(np.array_equal(own.atoms, other.atoms) for other in (*elsewhere, *rivals))
 
 
-def test_averages_take_a_missing_dataset_to_equal_any_of_ours(runs):
+def test_averages_assume_that_a_missing_dataset_equals_one_of_ours(runs):
     own = averages.forecasts(runs, len(SMALL) + 1)["table1_matchers", "C", "cohesion"].own
     of_c = runs[runs["matcher"] == "C"].dropna(subset="cohesion")
     twice = [pd.concat([of_c, of_c[of_c["dataset"] == name]])["cohesion"].mean() for name in runs["dataset"].unique()]
@@ -161,7 +162,7 @@ def test_only_the_first_ten_seeds_enter_and_one_is_not_enough(module):
         (".005", "which is impossible: it differs whatever nbfi is"),
     ],
 )
-def test_what_the_missing_dataset_would_have_to_be(printed, conclusion):
+def test_the_note_on_an_average_says_whether_the_missing_dataset_can_explain_it(printed, conclusion):
     names = [name for name in reported.datasets() if name != "nbfi"]
     changes = [
         {"dataset": name, "seed": seed, "deviation_mean": 0.05 + 0.01 * index + 0.0001 * seed}
@@ -209,7 +210,7 @@ def test_perfect_copies_rarely_differ_and_wrong_ones_are_rarely_reproduced(measu
     assert (shares.drop(["perfect", "another row"])["differs"] > shares.loc["perfect", "differs"]).all()
 
 
-def test_each_copy_changes_what_it_says(measured):
+def test_each_wrong_copy_changes_only_the_tables_it_is_about(measured):
     assert set(measured.loc["FRAC exchanged"].index) == {"table4_frac_vs_clusterlets"}
     assert set(measured.loc["random"].index) == {"table2_best_by_deviation", "table3_best_by_cohesion"}
     assert set(measured.loc["another row"].index) == set(cells.SELECTIONS)

@@ -129,13 +129,13 @@ def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
     shown = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
     assert len(demoted) and (shown["outcome"] == leaderboard.KEEPS).any()
     for dataset in DATASETS:
-        axes, of_dataset = panel(figure, dataset), shown[shown["dataset"] == dataset]
+        axes, rows_of_dataset = panel(figure, dataset), shown[shown["dataset"] == dataset]
         order = [label.get_text() for label in figure.axes[0].get_yticklabels()]
         dots = {order[int(line.get_ydata()[0])]: line for line in axes.lines if line.get_marker() != "None"}
         bars = {order[int(line.get_ydata()[0])]: line.get_xdata() for line in axes.lines if line.get_marker() == "None"}
-        assert dots.keys() == bars.keys() == set(of_dataset["method"])
+        assert dots.keys() == bars.keys() == set(rows_of_dataset["method"])
         end = float(axes.get_xticklabels()[-1].get_text().removeprefix("≥"))
-        for row in of_dataset.to_dict("records"):
+        for row in rows_of_dataset.to_dict("records"):
             assert dots[row["method"]].get_xdata()[0] == min(row["price"], end)
             assert list(bars[row["method"]]) == [min(row["price_low"], end), min(row["price_high"], end)]
             assert (dots[row["method"]].get_markerfacecolor() == "white") == (row["outcome"] != leaderboard.KEEPS)

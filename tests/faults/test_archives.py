@@ -14,22 +14,22 @@ from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import fingerprint
 
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
-COPY = re.compile(r"https://web\.archive\.org/web/")  # the same bytes as the address behind it
-# Further members of an archive, such as the publishers' archives have.
+WEB_ARCHIVE = re.compile(r"https://web\.archive\.org/web/")  # it serves the same bytes as the publisher
+# Publishers' archives also hold other files, such as these.
 OTHER_MEMBERS = {"Index": b"Index of adult\n", "old/adult.data": b"", "bank.zip/bank.csv": b"a;b\n"}
 
-FORMS = [
+ARCHIVES = [
     pytest.param(name, source, id=f"{name} {file}")
     for name, entry in CATALOGUE.items()
     for source in entry["sources"]
-    if "members" in source and not COPY.match(source["url"])
+    if "members" in source and not WEB_ARCHIVE.match(source["url"])
     for file in [urlsplit(source["url"]).path.rsplit("/", 1)[-1]]
 ]
 
 
 @pytest.fixture
 def publish(site, tmp_path, monkeypatch):
-    """Serve a dataset in a form from its address, moved to this machine, and return the receipt and the table."""
+    """Serve an archive of a dataset on this machine, fetch it, and return the receipt and the table."""
 
     def published(name, source, content):
         path = urlsplit(source["url"]).path
@@ -49,13 +49,15 @@ def raw(name):
     return {file["name"]: (mirror() / name / file["name"]).read_bytes() for file in CATALOGUE[name]["files"]}
 
 
-@pytest.mark.parametrize("name, source", FORMS)
-@pytest.mark.parametrize("mark, end", [(b"", b"\n"), (b"\xef\xbb\xbf", b"\r\n")])
-def test_every_archive_gives_the_same_table_also_with_other_line_ends_and_a_byte_order_mark(name, source, mark, end, publish):
-    files = {file: mark + content.replace(b"\n", end) for file, content in raw(name).items()}
+@pytest.mark.parametrize("name, source", ARCHIVES)
+@pytest.mark.parametrize("byte_order_mark, line_end", [(b"", b"\n"), (b"\xef\xbb\xbf", b"\r\n")])
+def test_every_archive_gives_the_same_table_also_with_other_line_ends_and_a_byte_order_mark(
+    name, source, byte_order_mark, line_end, publish
+):
+    files = {file: byte_order_mark + content.replace(b"\n", line_end) for file, content in raw(name).items()}
     receipt, table = publish(name, source, zipped(source, files))
     assert fingerprint(table) == CATALOGUE[name]["fingerprint"]
-    assert receipt["sha256_matches"] is (mark == b"")
+    assert receipt["sha256_matches"] is (byte_order_mark == b"")
 
 
 def zipped(source, files):
