@@ -1,4 +1,4 @@
-"""Spreads and correlations against exact fractions, pandas and scipy, and in any order of the rows."""
+"""Spreads and correlations match exact arithmetic and pandas, in any order of the rows."""
 
 from fractions import Fraction
 from math import isnan, sqrt
@@ -24,7 +24,7 @@ def test_the_variance_matches_exact_arithmetic(values):
     assert std(values) == sqrt(variance(values))
 
 
-def test_small_examples_agree_with_results_by_hand():
+def test_small_examples_match_results_computed_by_hand():
     assert variance([1.0, 2.0, 4.0, 5.0]) == 2.5 and std([3.0, 3.0, 3.0]) == 0
     assert correlation([1, 2, 3], [2, 4, 6], "pearson") == 1 == correlation([1, 2, 3], [1, 8, 9], "spearman")
     assert correlation([1, 2, 3], [3, 1, 2], "kendall") == pytest.approx(-1 / 3)
