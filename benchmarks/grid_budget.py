@@ -3,7 +3,7 @@
     make reproduce EXCLUDE=nbfi
     python benchmarks/grid_budget.py                          or the path of a different run's accounts/steps.csv
 
-The accounts add up every job of the grid, whenever it ran; Snakemake's own time is not in them.
+The accounts add up all jobs of the grid, also those of earlier runs; Snakemake's own time is not in them.
 """
 
 import csv

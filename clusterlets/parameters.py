@@ -238,8 +238,8 @@ MIN_CLUSTER_SIZE = Integer(
     1,
     10**9,
     bound=SIZE,
-    meaning="Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from the "
-    "table's.",
+    meaning="Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the "
+    "limit from the table's.",
 )
 
 

@@ -137,7 +137,7 @@ def _umask() -> int:
 
 
 def write_text(path: str | os.PathLike, text: str) -> None:
-    """:func:`write_bytes` for text, as UTF-8 with the line ends it already has."""
+    """:func:`write_bytes` for text, as UTF-8 with the line endings it already has."""
     write_bytes(path, text.encode("utf-8"))
 
 

@@ -1,4 +1,4 @@
-"""k-means under limits on the groups that every cluster keeps strictly.
+"""k-means under strict limits on the groups in every cluster.
 
 1. *Centres*, on a weighted sample of a large table: Lloyd's rounds whose assignment is the cheapest fractional one within the
    limits (:mod:`clusterlets.algorithms.fair_dual`), from several starts. Then centres are swapped: one is dropped and another

@@ -28,9 +28,9 @@ _KINDS = ("on one side only", "numbers, the largest share first", "other text")
 _EPILOG = f"""
 It compares every promised table (CSV) of REFERENCE with the file of that name in RESULTS, and all other promised numbers by
 their hashes in both manifests; all cells of a method and a dataset have one hash. The status is 0 if they are the same, 1 if
-they are not, 2 if they cannot be compared. The same means byte for byte, and for what scipy computes (statistics/) within
-{differences.TOLERANCE:g}. Figures, the report, the list of datasets and accounts are not promised; they, other settings and
-other versions alone are no difference.
+they are not, 2 if they cannot be compared. Tables are the same byte for byte, or within
+{differences.TOLERANCE:g} if scipy computes them (statistics/). Figures, the report, the list of datasets and accounts are not
+promised; the status does not depend on them, on settings or on versions.
 
 If the manifests name different datasets, only rows and cells of datasets that both have are compared, and no averages over
 datasets. Differences are sorted by their share of the larger number.
@@ -80,7 +80,7 @@ def main(arguments: list[str]) -> int:
         help="accept numbers that are no further apart, and ignore hashes (default: 0)",
     )
     parser.add_argument(
-        "--most", metavar="N", type=cli.whole_number(0), default=20, help="differences to show of a kind (default: 20)"
+        "--most", metavar="N", type=cli.whole_number(0), default=20, help="differences of each kind to show (default: 20)"
     )
     options = parser.parse_args(arguments)
     try:
@@ -158,7 +158,7 @@ def _pair(options: argparse.Namespace, file: str) -> _Pair:
 
 
 def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
-    """The datasets that both runs have, which it prints; none if the manifests name the same ones, to compare everything."""
+    """Print and return the datasets that both runs have; nothing, if the manifests name the same ones and all are compared."""
     of_reference, of_run = reference["datasets"], run["datasets"]
     if of_reference.keys() == of_run.keys():
         return []
@@ -174,7 +174,7 @@ def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mappi
 
 
 def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair]:
-    """Each table's rows of these datasets. It prints which averages are not compared, as they cover different datasets."""
+    """Keep each table's rows of these datasets, and print which averages over other datasets are therefore not compared."""
 
     def rows(table: pd.DataFrame | None) -> pd.DataFrame | None:
         if table is None or "dataset" not in table:
@@ -191,9 +191,9 @@ def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair
         reference, run = rows(pair.reference), rows(pair.run)
         restricted.append(_Pair(pair.file, reference, run, run is not None and run.equals(reference)))
     if not restricted:
-        raise ClusterletsError("no table of the reference says of which dataset its rows are.")
+        raise ClusterletsError("no table of the reference says which dataset its rows belong to.")
     if averages or incomplete:
-        print(f"Not compared, as they are over other datasets: {', '.join(averages + incomplete)}.")
+        print(f"Not compared, as they average over different datasets: {', '.join(averages + incomplete)}.")
     return restricted
 
 
@@ -237,7 +237,7 @@ def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
     same = sum(pair.same for pair in exact)
     near = sum(not pair.same and pair.cells(differences.TOLERANCE).empty for pair in exact)
     print(f"{counted(len(exact), 'table')}: {same} the same to the last digit,", end=" ")
-    print(f"{near} equal to {differences.TOLERANCE:g}, {len(exact) - same - near} different.")
+    print(f"{near} equal within {differences.TOLERANCE:g}, {len(exact) - same - near} different.")
     if approximate:
         within = sum(pair.cells().empty for pair in approximate)
         print(f"{counted(len(approximate), 'table')} promised within a tolerance: {within} within it.")

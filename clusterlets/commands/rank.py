@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> int:
         write_csv(folder / file, frame)
     if len(config["datasets"]) < len(settings["datasets"]):
         print(f"All methods are compared on a part of the tables only: {', '.join(config['datasets'])}.")
-    print(*_failures(runs), *account(standings, grid["names"][0]), sep="\n")
+    print(*_failures(runs), *describe(standings, grid["names"][0]), sep="\n")
     print(f"\nAll numbers: {folder}/ (docs/field.md explains the words)")
     return 0
 
@@ -186,7 +186,7 @@ def standings_with(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Stan
     return Standings(rivals, leaderboard.overall(rivals), leaderboard.pairs(rivals))
 
 
-def account(standings: Standings, method: str) -> Iterator[str]:
+def describe(standings: Standings, method: str) -> Iterator[str]:
     """Reliability, price and place of a method under each limit, and how it compares with each of the others."""
     yield summary(standings)[0]
     rows = []
@@ -204,7 +204,7 @@ def account(standings: Standings, method: str) -> Iterator[str]:
         yield f"(a price {BELOW_ONE})"
     n_tables = len(set(leaderboard.tables_of(standings.board)))
     if n_tables < MIN_TABLES:
-        yield f"\nFewer than {MIN_TABLES} tables tell no methods apart: chance could make all of them agree."
+        yield f"\nFewer than {MIN_TABLES} tables are too few to tell methods apart: chance could make all of them agree."
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:

@@ -1,7 +1,7 @@
 """Fetch raw files: put there by hand, or from a mirror, their publishers, or scikit-learn's own package.
 
 The sources are tried in that order. Files with the known SHA-256 are accepted at once. Other bytes may still be the same
-data (publishers change line ends), so they are prepared, and the fingerprint of the table decides. Anything else
+data (publishers change line endings), so they are prepared, and the fingerprint of the table decides. Anything else
 counts as a failure of the source. Nothing is written before this check. No message contains a password.
 """
 

@@ -13,7 +13,7 @@ from clusterlets.datasets import numerals
 
 CLASS = "class"  # the sensitive attribute that every dataset of the benchmark has
 _JOIN = " + "  # joins the names of a combination of groups: man + 60 or more
-# Control characters, line ends and unencodable characters: in names they would break tables, pages and pictures.
+# Control characters, line breaks and unencodable characters: in names they would break tables, pages and pictures.
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff]")
 
 

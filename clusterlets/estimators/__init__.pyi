@@ -188,8 +188,8 @@ class Coreset(_AssigningMethod):
     n_init : int, default=1
         Starts on the sample. A whole number from 1 to 10,000.
     min_cluster_size : int, default=1
-        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
-        the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
+        limit from the table's. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -393,8 +393,8 @@ class FairFlow(_AssigningMethod):
         In place of delta, for two groups: in every cluster the rarer group has at least this many instances for each
         of the other, up to whole instances. At most the table's own balance. A number from 0 to 1 or null.
     min_cluster_size : int, default=1
-        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
-        the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
+        limit from the table's. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -519,8 +519,8 @@ class FairLP(_AssigningMethod):
         Unfairness allowed: a group with share r of the table has from r (1 - delta) to r / (1 - delta) of every
         cluster, up to whole instances. A number from 0 to 0.999.
     min_cluster_size : int, default=1
-        Least rows of a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the limit from
-        the table's. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. With 1 / limit, rounded up, and delta = 0, no share is further than the
+        limit from the table's. A whole number from 1 to 1,000,000,000.
     max_deviation : float or None, default=None
         In place of delta: largest difference between a group's share in a cluster and in the table, up to whole
         instances. A number from 0 to 1 or null.
@@ -573,7 +573,7 @@ class FairLP(_AssigningMethod):
     ) -> None: ...
 
 class FairLimit(_FairLimit.Estimator, _AssigningMethod):
-    """k-means in which every cluster strictly keeps a limit on how far its groups' shares are from the table's.
+    """k-means in which no group's share in a cluster is further than a limit from its share in the table.
 
     Parameters
     ----------
@@ -583,9 +583,9 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
         Largest difference between a group's share in a cluster and in the table; 0.02 if neither this nor shares nor
         min_ratio is given. A number from 0 to 1,000,000, or a mapping with one for each sensitive column or null.
     min_cluster_size : int, default=1
-        Least rows of a cluster. A whole number from 1 to 1,000,000,000.
+        Smallest number of rows in a cluster. A whole number from 1 to 1,000,000,000.
     n_init : int, default=4
-        Starts; each brings a few trials of other centres. A whole number from 1 to 10,000.
+        Number of starts; each also tries a few other centres. A whole number from 1 to 10,000.
     shares : Mapping[str, object] or None, default=None
         In place of max_deviation: least and largest share of groups in every cluster, such as {"f": [0.3, 0.6]}; with
         several sensitive columns a mapping of columns to these. A mapping of groups to pairs of a least and a largest
@@ -627,8 +627,8 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     sizes_ : int array (n_clusters_,)
         Rows of each cluster.
     assignment_gap_ : float
-        How far the cost of the last assignment may be above the least one to the same centres within the limits, as a
-        fraction of that.
+        Bound on the excess cost of the last assignment, as a fraction of the least cost that any assignment to the same
+        centres has within the limits.
     n_iter_ : int
         Rounds on the whole table.
 

@@ -184,7 +184,7 @@ def _refuse(faults: list[str]) -> None:
 
 
 def _in_one_line(text: str) -> str:
-    """Replace line ends and unprintable characters by their codes, because keys and names come from the user."""
+    """Replace line breaks and unprintable characters by their codes, because keys and names come from the user."""
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
 
 

@@ -273,7 +273,7 @@ class Plan:
         return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged), *programs]
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The files that these methods are made of, if they are the user's own."""
+        """The files of those of these methods that are the user's own."""
         grids = [self.config["grids"][name] for name in names]
         return tuple(path for grid in grids for path in (*([grid["path"]] if "path" in grid else []), *grid.get("files", [])))
 

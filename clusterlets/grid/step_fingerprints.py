@@ -11,7 +11,7 @@ from clusterlets.grid.fingerprints import LOCK, PACKAGE, data_files, fingerprint
 
 _ANALYSIS = ("numpy", "pandas", "scipy", "scikit-posthocs", "statsmodels", "matplotlib", "jinja2")
 _PAGES = {"steps.report", "steps.leaderboard"}
-# What runs every step: the command line with its shell prefix, and the script that the prefix names.
+# Every step is run by the command line, through a script that the shell prefix of the rules calls.
 _RUNNER, _SCRIPT = "__main__", "../workflow/step.py"
 
 

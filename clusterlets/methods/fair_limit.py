@@ -1,4 +1,4 @@
-"""fair-limit: k-means under limits on the groups that every cluster keeps strictly."""
+"""fair-limit: k-means under strict limits on the groups in every cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -63,7 +63,7 @@ def _is_interval(bounds) -> bool:
 
 
 class FairLimit(Method):
-    """k-means in which every cluster strictly keeps a limit on how far its groups' shares are from the table's.
+    """k-means in which no group's share in a cluster is further than a limit from its share in the table.
 
     Limits hold in whole-number arithmetic, to the last row: a float means its shortest decimal, so that .03 is 3/100. With
     several sensitive columns, each column's shares are limited. If it is proved that no such clusters exist, the fit raises
@@ -90,8 +90,8 @@ class FairLimit(Method):
             meaning="Largest difference between a group's share in a cluster and in the table; 0.02 if neither this nor shares "
             "nor min_ratio is given.",
         ),
-        "min_cluster_size": Integer(1, 10**9, meaning="Least rows of a cluster."),
-        "n_init": Integer(1, 10_000, meaning="Starts; each brings a few trials of other centres."),
+        "min_cluster_size": Integer(1, 10**9, meaning="Smallest number of rows in a cluster."),
+        "n_init": Integer(1, 10_000, meaning="Number of starts; each also tries a few other centres."),
         "shares": Shares(
             also=[None],
             bound=STRICT,
@@ -151,7 +151,7 @@ class FairLimit(Method):
         return result.labels
 
     def limits(self, counts, occurring, max_deviation=None, shares=None, min_ratio=None):
-        """The limits, and the levels (K, S) of the groups that occur."""
+        """The limits, and the level of each occurring group in each sensitive column, (K, S)."""
         from clusterlets.algorithms import limits
 
         columns = {name: [values[group] for group in occurring] for name, values in self.sensitive_columns.items()}
@@ -213,8 +213,8 @@ class FairLimit(Method):
         sizes_ : int array (n_clusters_,)
             Rows of each cluster.
         assignment_gap_ : float
-            How far the cost of the last assignment may be above the least one to the same centres within the limits, as a
-            fraction of that.
+            Bound on the excess cost of the last assignment, as a fraction of the least cost that any assignment to the same
+            centres has within the limits.
         n_iter_ : int
             Rounds on the whole table.
         """

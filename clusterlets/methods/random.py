@@ -1,4 +1,4 @@
-"""A random partition into parts of equal size, which is fair and coheres no more than the table itself."""
+"""A random partition into parts of equal size, fair on average and no more cohesive than the table itself."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from clusterlets.methods import Method
 
 
 class Random(Method):
-    """Random parts of equal size: every instance gets one of the clusters in turn, and then they are shuffled."""
+    """Random parts of equal size: the labels are dealt out in turn, and then shuffled."""
 
     name = "random"
     role = "baseline"

@@ -36,15 +36,15 @@ class Results:
         """
         paper_runs = runs[runs["dataset"].isin(reported.datasets())]
         our_tables = tables.make(runs)
-        tables_of_paper = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
-        compared = comparison.compare(paper_runs, tables_of_paper)
-        counts_of_copies = controls.count_verdicts(compared, paper_runs)
-        assessed = claims.assess(paper_runs, tables_of_paper, undivided_cohesion)
+        tables_on_paper_data = our_tables if len(paper_runs) == len(runs) else tables.make(paper_runs)
+        compared = comparison.compare(paper_runs, tables_on_paper_data)
+        control_counts = controls.count_verdicts(compared, paper_runs)
+        assessed = claims.assess(paper_runs, tables_on_paper_data, undivided_cohesion)
         at_limits = at_fairness.at_given_fairness(runs)
-        # With ladders, as in the field, the run is a comparison of all methods.
+        # Ladders are for a comparison of all methods, as in workflow/configs/field.yaml.
         is_paper_grid = len(paper_runs) and not settings["ladders"]
         ranked = selection.without_other_methods(runs, settings["grids"]) if is_paper_grid else runs
-        return cls(runs, settings, our_tables, statistics.rank_all(ranked), compared, counts_of_copies, assessed, at_limits)
+        return cls(runs, settings, our_tables, statistics.rank_all(ranked), compared, control_counts, assessed, at_limits)
 
     @classmethod
     def read(cls, folder: Path, settings: Mapping) -> "Results":
@@ -62,7 +62,7 @@ class Results:
         )
 
     def files(self) -> Iterator[tuple[str, pd.DataFrame | str]]:
-        """Path below the folder of results, and content: the files that :meth:`read` reads, and the same for people."""
+        """Path below the results folder and content of each file: those that :meth:`read` needs, and versions for people."""
         yield "tables/all_tables.tex", tables.document(tables.NAMES)
         for name, table in self.tables.items():
             yield f"tables/{name}.csv", table.frame
@@ -85,7 +85,7 @@ class Results:
         yield "methods.csv", overview.by_method(self.runs, self.settings["grids"])
         yield "comparison.csv", self.comparison
         yield "comparison_counts.csv", self.counts
-        yield "comparison_groups.csv", verdict.of_several(comparison.counted(self.comparison))
+        yield "comparison_groups.csv", verdict.judge_groups(comparison.counted(self.comparison))
         yield "comparison_controls.csv", self.controls
         yield "at_given_fairness.csv", self.at_given_fairness
         yield "at_given_fairness.md", at_fairness.to_markdown(self.at_given_fairness)
@@ -104,7 +104,7 @@ class Results:
 
     @cached_property
     def on_paper_data(self) -> "Results":
-        """The same from the paper's datasets only, or from all datasets if there are none of the paper's."""
+        """These results from the paper's datasets alone; from all datasets if none of the paper's was run."""
         runs = reported.runs_of_paper(self.runs)
         return self if len(runs) == len(self.runs) else replace(Results.from_runs(runs, self.settings), claims=self.claims)
 
@@ -114,6 +114,6 @@ class Results:
         return any(name in self.datasets for name in reported.datasets())
 
     @property
-    def has_both(self) -> bool:
+    def has_mixed_datasets(self) -> bool:
         """Whether there are both datasets of the paper and others."""
         return self.on_paper_data is not self

@@ -1,4 +1,4 @@
-"""Sensitivity analysis of the paper's tables: the same numbers with one open choice changed.
+"""Sensitivity analysis of the paper's tables: the same numbers with one choice changed that the paper leaves open.
 
 Some choices need additional runs (variants of the grid). Others only reanalyze the same runs: how runs are selected, how
 FRAC is scored, what the blocks of the statistics are, which ten seeds are used.
@@ -28,7 +28,7 @@ _DECIMALS = 6
 
 
 class Choice(NamedTuple):
-    """An open choice, its usual value, and the alternative."""
+    """A choice that the paper leaves open, its usual value, and the alternative."""
 
     name: str
     usual: str
@@ -63,8 +63,8 @@ HEADLINES = {
 def assess(runs: pd.DataFrame, variants: Mapping[Choice, pd.DataFrame]) -> pd.DataFrame:
     """One row per choice and number: ``results/sensitivity.csv``, :data:`COLUMNS`.
 
-    ``runs`` are all runs of the grid, and ``variants`` those with each of the other choices; if there are datasets of the
-    paper, only these enter. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten seeds,
+    ``runs`` are all runs of the grid, and ``variants`` the runs under each alternative; if there are datasets of the paper,
+    only these enter. ``range_over_seeds`` is how far a number of the baseline moves over disjoint groups of ten seeds,
     if there are several: less than that is noise.
     """
     runs = reported.runs_of_paper(runs)
@@ -152,7 +152,7 @@ def _numbers_of_winners(table: pd.DataFrame) -> dict[tuple[str, str], float]:
 
 
 def _numbers_of_duels(table: pd.DataFrame) -> dict[tuple[str, str], float]:
-    """Table 4 on the datasets with both: mean deviations, their ratio, and on how many Clusterlets' is the lower one."""
+    """Table 4 on the datasets with both: mean deviations, their ratio, and on how many Clusterlets deviate less."""
     deviations = table.pivot(index="dataset", columns="method", values="deviation_mean").astype(float)
     deviations = deviations.reindex(columns=["Clusterlets", "FRAC (nearest)"]).dropna()
     ours, frac = deviations["Clusterlets"], deviations["FRAC (nearest)"]
@@ -208,7 +208,7 @@ def headlines(assessed: pd.DataFrame) -> pd.DataFrame:
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """The headline numbers as one table with a row per choice, what that table lacks, and the effect of figure 1's blocks."""
+    """A table of the headline numbers with a row per choice, notes on missing runs, and the effect of figure 1's blocks."""
     # A number's rows, one for each choice, repeat the paper's number, the baseline and the range.
     once = assessed.drop_duplicates(_KEY)
     usual = headlines(once).to_dict("records")
@@ -237,7 +237,7 @@ def to_markdown(assessed: pd.DataFrame) -> str:
 
 
 def _headline_cells(rows: pd.DataFrame, column: str) -> dict[str, str]:
-    """The headline numbers in a column, by title; counts of the paper's numbers with how many of these can be compared."""
+    """The headline numbers in a column, by title; a count of verdicts as "n of m", m being the numbers that can be compared."""
     totals = rows[(rows["table"] == _VERDICTS) & (rows["row"] == _ALL) & rows["quantity"].isin(verdict.VERDICTS)]
     cells = {}
     for row in headlines(rows).to_dict("records"):

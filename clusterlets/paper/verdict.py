@@ -1,8 +1,8 @@
 """The verdict on a number of the paper, and on a row, a column or a table of them: reproduced, undecided, or differs.
 
-A number differs if other seeds of ours would hardly print it. It is reproduced if it is much likelier as ours than as
-something else: the same quantity of other datasets, of other methods, or one that is off by what readers call close. The
-cut-offs were chosen before their rates of error were measured; docs/reproduction.md has these rates.
+A number differs if our runs with other seeds would hardly ever give it. It is reproduced if it is much likelier under our
+results than under any alternative: the numbers of other datasets or methods, or ours shifted by what readers would still call
+close. The cut-offs were chosen before their error rates were measured; docs/reproduction.md has these rates.
 """
 
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from clusterlets.paper.prediction import Forecast, Key
 REPRODUCED, UNDECIDED, DIFFERS = "reproduced", "undecided", "differs"
 VERDICTS = (REPRODUCED, UNDECIDED, DIFFERS)
 
-#: A number differs if its tail has less than this probability; of n numbers together, if one has less than an n-th of it.
+#: A number differs if its tail probability is below this; n numbers together, if the tail of one is below LEVEL / n.
 LEVEL = 0.05
-#: A single number is reproduced from this evidence on; several, from this geometric mean on.
+#: Least evidence for which a number is reproduced, and least geometric mean for which several are.
 EVIDENCE, EVIDENCE_OF_SEVERAL = 5.0, 2.25
 
 _DECIMALS = 6  # in the files
 _MIN_EVIDENCE = 1e-6
-# The numbers of table 2 are so alike that one half as large again would pass.
+# The numbers of table 2 are so alike that even numbers 50 % too large would pass.
 _NEVER_REPRODUCED = {("table", "table2_best_by_deviation")}
 
 
@@ -43,8 +43,8 @@ def _judge_number(forecast: Forecast | None, printed: str) -> tuple[float, float
     return tail, evidence, DIFFERS if tail < LEVEL else REPRODUCED if evidence >= EVIDENCE else UNDECIDED
 
 
-def of_several(judged: pd.DataFrame) -> pd.DataFrame:
-    """The verdict on each row, column and table (``kind``) of cells that count: ``results/comparison_groups.csv``.
+def judge_groups(judged: pd.DataFrame) -> pd.DataFrame:
+    """The verdict on each row, column and table (``kind``) of counted cells: ``results/comparison_groups.csv``.
 
     ``judged`` has ``table``, ``row``, ``quantity``, ``tail`` and ``evidence``. ``least_tail`` is the least tail times the
     number of ``cells``, at most 1; ``evidence`` is the geometric mean.

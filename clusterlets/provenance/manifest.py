@@ -230,7 +230,7 @@ def _changed_cells(results: Path, folder: str, names: list[str], digest: str | N
 
 
 def user_files(manifest: Mapping) -> dict[str, str]:
-    """SHA-256 of each file that the user's own methods are made of, by its path from the working directory."""
+    """SHA-256 of each file of the user's own methods, by its path from the working directory."""
     return manifest.get("user_files", {})
 
 

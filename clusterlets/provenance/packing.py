@@ -17,12 +17,12 @@ from clusterlets.provenance import manifest
 from clusterlets.storage import load_json
 from clusterlets.text import counted
 
-#: What a run needs from the checkout, by the names at its top.
+#: The files and folders at the top of the checkout that a run needs.
 SOURCE = (
     *("CHANGELOG.md", "CITATION.cff", "LICENSE", "Makefile", "README.md", "Snakefile", "config.yaml", "pyproject.toml"),
     *("requirements.lock", "clusterlets", "envs", "profiles", "snakemake_logger_plugin_cells", "workflow"),
 )
-#: The folders in the archive of the results, and of the user's own files.
+#: Folders in the archive: for the results, and for the user's own files.
 RESULTS, OWN = "results/", "user/"
 _ACCOUNTS = "accounts"
 _PROVENANCE = f"{_ACCOUNTS}/provenance.json"
@@ -57,8 +57,8 @@ def read(results: Path, agent: str) -> Run:
         )
     try:
         provenance = load_json(results / _PROVENANCE)
-    except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.problem} Run the workflow again, which rewrites it.") from None
+    except UnusableFileError as error:
+        raise ClusterletsError(f"{error.problem} Run the workflow again, which rewrites it.") from None
     run_manifest = manifest.read(results / manifest.NAME)
     if any(provenance["settings"].get(name) != value for name, value in run_manifest["settings"].items()):
         raise ClusterletsError(
@@ -74,9 +74,9 @@ def read(results: Path, agent: str) -> Run:
 
 
 def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dict[str, bytes]:
-    """What a run needs from the checkout, by name: from the run's commit, or else as it is now.
+    """What a run needs from the checkout, by name, at the run's commit.
 
-    It is taken as it is now if the run knew no commit, or if files had uncommitted changes.
+    If that is unknown, or if files had uncommitted changes, the files are taken as they are now.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def source_files(source: Mapping | None, checkout: Path = PACKAGE.parent) -> dic
 
 
 def own_files(run: Run) -> dict[str, bytes]:
-    """The configuration files of a run, and what its methods are made of if they are the user's own, by name in the archive.
+    """The configuration files of a run and the files of the user's own methods, by name in the archive.
 
     Raises
     ------
@@ -114,14 +114,14 @@ def own_files(run: Run) -> dict[str, bytes]:
             contents[path] = Path(path).read_bytes()
         except OSError as error:
             raise ClusterletsError(
-                f"{path}, which a method of the run is made of, cannot be read ({error.strerror}), and an archive without it "
+                f"{path}, which belongs to a method of the run, cannot be read ({error.strerror}), and an archive without it "
                 "could not be run again. Put it back, or run this command in the folder in which the workflow ran."
             ) from None
     return {OWN + _name_in_archive(path): content for path, content in contents.items()}
 
 
 def _name_in_archive(path: str) -> str:
-    """A name for a path: the path itself, unless it leads elsewhere or holds characters that URLs escape."""
+    """A name for a path: the path itself, unless it leaves the folder or holds characters that URLs escape."""
     if re.fullmatch(r"[\w-][\w.-]*(/[\w-][\w.-]*)*", path, re.ASCII):
         return path
     return f"{hashlib.sha256(path.encode()).hexdigest()[:8]}_{re.sub(r'[^A-Za-z0-9.-]', '_', Path(path).name)}"
@@ -134,7 +134,7 @@ def result_files(run: Run) -> dict[str, Path]:
 
 
 def pack(contents: Mapping[str, bytes | Path]) -> bytes:
-    """A ZIP, with folders, whose bytes depend only on what it holds: names in order, and one time for all."""
+    """A ZIP, with folders, whose bytes depend only on what it holds: its names are sorted and share one timestamp."""
     folders = {f"{folder}/": b"" for name in contents for folder in PurePosixPath(name).parents if folder.name}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
@@ -164,7 +164,7 @@ def personal_contents(run: Run) -> dict[str, str]:
             contents[dataset] = f"the values of {columns} with their counts ({counted(len(groups), 'group')})"
             if n_rows := len(rows.get(dataset, ())):
                 contents[dataset] += (
-                    f", and of {counted(n_rows, 'row')} by number the group, the cluster and two coordinates that follow from "
-                    f"the features ({RESULTS}clusterings/projection.csv)"
+                    f", and, for {counted(n_rows, 'row')} by number, the group, the cluster and two coordinates that follow "
+                    f"from the features ({RESULTS}clusterings/projection.csv)"
                 )
     return contents

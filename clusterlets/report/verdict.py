@@ -72,7 +72,7 @@ def basis_sentence(results: Results) -> str:
 
 def _holds(results: Results) -> tuple[str, str]:
     """The verdict on each table as a whole."""
-    groups = paper_verdict.of_several(comparison.counted(results.comparison))
+    groups = paper_verdict.judge_groups(comparison.counted(results.comparison))
     tables = groups[groups["kind"] == "table"]
     if tables.empty:
         return "unknown, as no number can be compared.", ""
@@ -114,7 +114,7 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
     printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
     best = ours.loc[ours["deviation_mean"].idxmin()]
     agreement = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
-    datasets = _datasets(len(results.on_paper_data.datasets), results.has_both)
+    datasets = _datasets(len(results.on_paper_data.datasets), results.has_mixed_datasets)
     return (
         f"{best['matcher']}, {agreement}.",
         f"Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} here, "
@@ -134,7 +134,7 @@ def _against_frac(results: Results) -> tuple[str, str]:
         return "unknown, as no dataset has runs of both.", ""
     wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in both.items()}
     parts = [
-        f"on {wins[rival]} of {_datasets(len(rows), results.has_both)} against {_RIVALS[rival]}, with a mean of "
+        f"on {wins[rival]} of {_datasets(len(rows), results.has_mixed_datasets)} against {_RIVALS[rival]}, with a mean of "
         f"{decimal(rows['Clusterlets'].mean(), 4)} against {decimal(rows[rival].mean(), 4)}"
         for rival, rows in both.items()
         if len(rows)
@@ -176,8 +176,8 @@ def _significance(results: Results) -> tuple[str, str]:
         return f"not tested. {ranking.obstacle}", ""
     return (
         f"{paired.describe_pairs_apart(ranking)}.",
-        f"Over {_datasets(len(ranking.complete), results.has_both)}, Friedman's p {statistics.format_p(ranking.p_value)}, "
-        f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
+        f"Over {_datasets(len(ranking.complete), results.has_mixed_datasets)}, "
+        f"Friedman's p {statistics.format_p(ranking.p_value)}, Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
     )
 
 

@@ -146,7 +146,7 @@ def tune(
         Limit, from 0 to 1, on the difference between a group's share in a cluster and in the table; by default 0.02. With
         several sensitive columns the shares of each column are limited, by one number, or by one for each column.
     min_cluster_size : int
-        Least rows of a cluster.
+        Smallest number of rows in a cluster.
     shares, min_ratio
         Limits of another kind in place of ``max_deviation``, as :class:`clusterlets.FairLimit` takes them.
     minutes : float

@@ -14,7 +14,7 @@ import zipfile
 
 import pytest
 from disks import disk, remount
-from processes import until
+from processes import wait_until
 from served import ADULT, GOOD, archive
 
 from clusterlets import storage
@@ -309,7 +309,7 @@ def test_two_processes_both_succeed_where_the_disk_has_no_locks(toy, site, addre
     site.serve(FILE, GOOD, stall=HALF)
     unlocked = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + CHILD
     first, second = child(unlocked), child(unlocked)
-    until(lambda: len(site.requested_paths) == 2)
+    wait_until(lambda: len(site.requested_paths) == 2)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()
@@ -346,7 +346,7 @@ prepare_dataset("iris", sys.argv[1], sys.argv[2], "none", sys.argv[3], sys.argv[
 
 def kill_when_stalled(program, *arguments):
     with subprocess.Popen([sys.executable, "-c", STALLING + program, *arguments], stdout=subprocess.PIPE, text=True) as process:
-        until(lambda: process.stdout.readline() == "stalled\n")
+        wait_until(lambda: process.stdout.readline() == "stalled\n")
         process.kill()
 
 

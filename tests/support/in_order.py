@@ -1,10 +1,10 @@
-"""A generator for matchers that start from clusterlets in a given order."""
+"""A stand-in for the random generator, for matchers that start from clusterlets in a given order."""
 
 import numpy as np
 
 
 class InOrder:
-    """A generator that returns a fixed permutation, and draws nothing else."""
+    """A random generator that returns a fixed permutation, and draws nothing else."""
 
     def __init__(self, *order):
         self.order = order

@@ -1,4 +1,4 @@
-"""The processes that a test starts, and all that those start: which ones run, and that none is left. On Linux."""
+"""Find the processes that a test starts, directly or not, and wait until none is left. Linux only."""
 
 import contextlib
 import os
@@ -7,7 +7,7 @@ import time
 import uuid
 from pathlib import Path
 
-_PATIENCE = 120  # seconds for an event to happen: many times what it takes on a busy machine
+_TIMEOUT = 120  # seconds to wait for an event, far more than a busy machine needs
 
 
 class Family:
@@ -18,7 +18,7 @@ class Family:
         self.environment = {"CLUSTERLETS_TEST_FAMILY": self._mark}
 
     def running(self) -> dict[int, str]:
-        """The command line of each process that is neither a test's nor a zombie, by its number."""
+        """The command line of each running process of the family, by process id; zombies are left out."""
         commands = {}
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):  # it has ended
@@ -28,7 +28,7 @@ class Family:
 
     def wait_until_gone(self) -> None:
         """Wait until no process is left."""
-        until(lambda: not self.running(), lambda: f"still running: {self.running()}")
+        wait_until(lambda: not self.running(), lambda: f"still running: {self.running()}")
 
 
 @contextlib.contextmanager
@@ -43,9 +43,9 @@ def family():
                 os.kill(process, signal.SIGKILL)
 
 
-def until(has_happened, explain=lambda: "it has not happened") -> None:
-    """Wait for an event."""
-    deadline = time.monotonic() + _PATIENCE
+def wait_until(has_happened, explain=lambda: "it has not happened") -> None:
+    """Wait for an event, and fail if it does not happen in time."""
+    deadline = time.monotonic() + _TIMEOUT
     while not has_happened():
         assert time.monotonic() < deadline, explain()
         time.sleep(0.02)

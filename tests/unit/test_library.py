@@ -100,7 +100,7 @@ def test_every_fitted_attribute_and_score_is_described():
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """A folder with this package whose __init__.py another one has replaced, as installers do."""
+    """A copy of this package whose __init__.py was overwritten by another package of the same name, as pip does."""
     folder = tmp_path_factory.mktemp("mixed")
     shutil.copytree(Path(clusterlets.__file__).parent, folder / "clusterlets", ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "clusterlets" / "__init__.py").write_text('__version__ = "0.0.3"\n')

@@ -131,7 +131,7 @@ def test_a_method_that_is_ranked_gets_the_points_that_the_field_gives_it(finishe
         assert {**row, "place": "", "method": ""} == {**expected, "place": "", "method": ""}
     n_methods = len({row["method"] for row in overall if row["place"]})
     assert n_methods == 14 and ranked.stdout.count(f" of {n_methods} ") == 4
-    assert "Fewer than 6 tables tell no methods apart" in ranked.stdout
+    assert "Fewer than 6 tables are too few to tell methods apart" in ranked.stdout
 
 
 def test_a_method_that_fails_is_not_ranked(finished_field, tmp_path):

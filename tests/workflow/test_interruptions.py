@@ -1,4 +1,4 @@
-"""However a run ends, nothing half-made is used and nothing done is lost: the next run comes to the same bytes."""
+"""However a run ends, nothing half-made is used and nothing done is lost: the next run produces the same bytes."""
 
 import itertools
 import os
@@ -9,7 +9,7 @@ import time
 
 import pytest
 from disks import disk
-from processes import family, until
+from processes import family, wait_until
 
 from clusterlets.storage import load_arrays, load_json, load_text, result_place
 
@@ -23,7 +23,7 @@ def complete_results(workflow):
 
 
 def number_of_results(workflow):
-    """How many results there are. It opens none, as a file that a run is writing may be gone by then."""
+    """Count the results without opening any: a file that a run is writing may vanish meanwhile."""
     paths = (workflow.folder / "results" / "tiny").rglob("[!.]*")
     return sum(path.is_file() for path in paths if not {"logs", "accounts"} & set(path.parts))
 
@@ -37,12 +37,12 @@ def wait_for_results(run, workflow, further, seconds=120):
         time.sleep(0.02)
 
 
-def test_a_run_that_is_killed_twenty_times_comes_to_the_same_bytes_in_a_different_folder_and_on_one_core(finished, workflow):
-    moments = random.Random(6)
+def test_a_run_that_is_killed_twenty_times_produces_the_same_bytes_in_a_different_folder_and_on_one_core(finished, workflow):
+    rng = random.Random(6)
     for _ in range(KILLS):
         with workflow.start(own_group=True) as run:
-            wait_for_results(run, workflow, moments.randint(0, 3))
-            time.sleep(moments.uniform(0, 0.3))
+            wait_for_results(run, workflow, rng.randint(0, 3))
+            time.sleep(rng.uniform(0, 0.3))
             os.killpg(run.pid, signal.SIGKILL)
             run.stdout.read()
         assert run.returncode == -signal.SIGKILL
@@ -75,8 +75,8 @@ def test_a_run_that_is_stopped_with_its_jobs_resumes_where_it_stopped(finished, 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, signal_number):
-    """A program that sleeps, and one that it left in the background; then the run is repeated with a program that does not."""
+def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signal_number):
+    """The job's program sleeps, and has left another one in the background. The second run has a program that ends."""
     sleeping = "setsid sleep 1000 & touch started; sleep 1000; {labels} # {table}"
     labelling = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}"
     cell = "results/tiny/runs/iris/mine/k2/seeds0-1.csv"
@@ -86,7 +86,7 @@ def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, signal_nu
 
     with family() as members:
         with workflow.start(cell, config=configured(sleeping), environment=members.environment) as run:
-            until((workflow.folder / "started").exists)
+            wait_until((workflow.folder / "started").exists)
             run.send_signal(signal_number)
             output = run.stdout.read()
         members.wait_until_gone()
@@ -98,7 +98,10 @@ def test_the_jobs_of_a_run_that_alone_is_stopped_end_with_it(workflow, signal_nu
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
-    cells = [*CELLS, *(cell.replace("iris", "breast_cancer") for cell in CELLS)]  # enough for the second to begin meanwhile
+    cells = [
+        *CELLS,
+        *(cell.replace("iris", "breast_cancer") for cell in CELLS),
+    ]  # so many that the first run is still busy when the second begins
     with workflow.start(*cells) as first:
         wait_for_results(first, workflow, 2)
         second = workflow.run(*cells)
@@ -115,8 +118,9 @@ def with_a_flipped_bit(content):
     return content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :]
 
 
-# A file of every kind, and what must be missing so that a step reads it: each in its own branch of the workflow.
-KINDS = {
+# One file of each kind, and the outputs to remove so that a step reads it. Each file is in its own branch of the workflow, so
+# that one run meets the damage in all of them.
+DAMAGED_TOGETHER = {
     "prepared/iris.npz": ["pieces/iris/FRAC/k2", "runs/iris/FRAC/k2"],
     "prepared/breast_cancer.json": ["datasets.csv"],
     "geometry/iris.json": ["runs/iris/D/k2_hops2"],
@@ -124,8 +128,8 @@ KINDS = {
     "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
     "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
 }
-# Further files, which are damaged one after the other.
-ONE_BY_ONE = {
+# Files whose damage would hide that of another one.
+DAMAGED_ONE_BY_ONE = {
     "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
     "labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"],
     "runs/iris/C/k2_omega0.5/seeds0-1.csv": ["runs.csv"],
@@ -133,13 +137,13 @@ ONE_BY_ONE = {
 }
 
 
-def spoil(top, kind, damage, missing):
-    """Damage a file and keep its time, so that only its reader can tell; return the files that are missing now."""
-    path = top / kind
+def spoil(top, name, damage, outputs):
+    """Damage a file but keep its modification time, so that only a step that reads it notices. Return the removed outputs."""
+    path = top / name
     times = path.stat()
     path.write_bytes(damage(path.read_bytes()))
     os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
-    removed = [file for name in missing for file in (top / name).rglob("*.*")] or [top / name for name in missing]
+    removed = [file for output in outputs for file in (top / output).rglob("*.*")] or [top / output for output in outputs]
     for file in removed:
         file.unlink()
     return [str(file.relative_to(top.parents[1])) for file in removed]
@@ -148,18 +152,18 @@ def spoil(top, kind, damage, missing):
 def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, workflow):
     expected = finished.results()
     assert {name.split("/")[0] for name in expected if name.endswith(".npz")} == {
-        kind.split("/")[0] for kind in KINDS | ONE_BY_ONE if kind.endswith(".npz")
+        name.split("/")[0] for name in DAMAGED_TOGETHER | DAMAGED_ONE_BY_ONE if name.endswith(".npz")
     }
     finished.copy(workflow.folder)
     top = workflow.folder / "results" / "tiny"
     damages = itertools.cycle((lambda content: content[: len(content) // 2], lambda _: b"", with_a_flipped_bit))
-    for kinds in (KINDS, *({kind: missing} for kind, missing in ONE_BY_ONE.items())):
-        targets = [file for kind, missing in kinds.items() for file in spoil(top, kind, next(damages), missing)]
+    for damaged in (DAMAGED_TOGETHER, *({name: outputs} for name, outputs in DAMAGED_ONE_BY_ONE.items())):
+        targets = [file for name, outputs in damaged.items() for file in spoil(top, name, next(damages), outputs)]
         broken = workflow.run(*targets)
         assert broken.status != 0
-        for kind in kinds:
-            assert f"{kind} was damaged" in broken.output, broken.output
-            assert not (top / kind).exists()
+        for name in damaged:
+            assert f"{name} was damaged" in broken.output, broken.output
+            assert not (top / name).exists()
         again = workflow.run(*targets)
         assert again.status == 0, again.output
     actual = complete_results(workflow)
@@ -168,7 +172,7 @@ def test_damage_of_every_kind_is_named_and_removed_and_built_again(finished, wor
 
 
 def test_every_intermediate_file_records_its_place(finished):
-    """Also in folders that storage.py does not know: there a misplaced copy would be taken for a different file."""
+    """A new folder must be added to storage.py; otherwise a misplaced copy of its files would pass for a different file."""
     top = finished.folder / "results" / "tiny"
     loaders = {"prepared": load_json, "geometry": load_json, "runs": load_text, "runs.csv.sha256": load_text}
     folders = set()

@@ -18,7 +18,7 @@ FIGURES = [
     Declaration(
         name="cost_at_limit",
         title="Price at a largest deviation of at most 0.05",
-        caption="One panel per dataset, at the middle k of the grid; a dot is the median over the seeds that score, a bar "
+        caption="One panel per dataset, at the middle k of the grid; a dot is the median over the scoring seeds, a bar "
         "their range.",
         reads=("runs.csv", "leaderboard.csv"),
         sections=("leaderboard.html#figures",),
@@ -28,7 +28,7 @@ FIGURES = [
 
 _MAX_NAME = 30  # characters of a dataset's name
 _TICKS = (1, 1.25, 1.5, 2, 3, 5, 10, 30, 100, 300)
-_ENDS = (2, 3, 5, 10, 30, 100, 300)  # of the axis: the first that at least three quarters of the prices do not exceed
+_ENDS = (2, 3, 5, 10, 30, 100, 300)  # possible ends of the axis: the first that covers three quarters of the prices
 _ROW_HEIGHT = 0.125  # inches
 _MIN_HEIGHT = 0.9  # inches of a panel with its title and the numbers below it
 _KEY_WIDTH = 120  # characters of a line of the key
@@ -37,8 +37,8 @@ _KEY_WIDTH = 120  # characters of a line of the key
 def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     """One panel per dataset, at the middle k of the grid: median price under the limit, and its range over the scoring seeds.
 
-    Methods are sorted by how often they keep the limit, then by median price. A method looks as in other figures, because all
-    methods of the runs decide the look of each.
+    Methods are sorted by how often they keep the limit, then by median price. Colours and
+    markers are assigned over all methods of the runs, so a method looks the same in every figure.
     """
     shown = board[board["limit"] == SHOWN_LIMIT]
     if not (shown["outcome"] == KEEPS).any():
@@ -85,8 +85,8 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
 
 def _explain(figure: Figure, k: float, without_price: list[str]) -> None:
     key = (
-        f"Largest deviation at most {SHOWN_LIMIT:g}, k = {k:g}. Bar: range over the seeds that score; hollow: misses the limit "
-        "on them; empty row: no configuration keeps the limit on the seeds that choose."
+        f"Largest deviation at most {SHOWN_LIMIT:g}, k = {k:g}. Bar: range over the scoring seeds; hollow: misses the limit "
+        "on them; empty row: no configuration keeps the limit on the choosing seeds."
     )
     key += f" Without a row, as they keep it nowhere: {', '.join(without_price)}." if without_price else ""
     key = fill(key, _KEY_WIDTH, break_on_hyphens=False)

@@ -26,7 +26,7 @@ FIGURES = [
         name="price_against_unfairness",
         title="What fairness costs: price against the largest deviation",
         caption="One panel per dataset, at the middle k of the grid; a mark is a configuration, by its median price and "
-        "largest deviation over the seeds that score, if all its runs there have k clusters. Price: squared error divided by "
+        "largest deviation over the scoring seeds, if all its runs there have k clusters. Price: squared error divided by "
         "that of plain k-means. Best is bottom left. Line: the front of configurations that none beats in both, with their "
         "parameters. The axis of the deviation is one of square roots, to give small values room. The title counts "
         "configurations too far above the front to be shown.",

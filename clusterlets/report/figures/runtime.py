@@ -12,7 +12,7 @@ FIGURES = [
         name="runtime",
         title="Time of each step",
         caption="What the grid costs, by step: CPU time of all its jobs, how many there were, and the memory of the largest. "
-        "From the log of every job, whenever it ran; Snakemake's own share is not included.",
+        "Jobs of earlier runs are included, Snakemake's own time is not.",
         reads=("accounts/steps.csv",),
         sections=("report.html#provenance",),
     )

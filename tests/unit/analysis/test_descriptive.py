@@ -1,4 +1,4 @@
-"""Spreads and correlations against exact fractions, pandas and scipy, and in any order of the rows."""
+"""Spreads and correlations match exact arithmetic and pandas, in any order of the rows."""
 
 from fractions import Fraction
 from math import isnan, sqrt

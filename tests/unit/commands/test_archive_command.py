@@ -121,7 +121,7 @@ def test_the_archive_says_what_it_reveals_about_the_rows_of_a_users_table(tmp_pa
     lines = ["dataset,row,x,y,group,cluster", "people,0,1,2,a,1", "people,0,1,2,a,2", "people,7,1,2,b,1", "iris,3,1,2,a,1"]
     (results / "clusterings" / "projection.csv").write_text("\n".join(lines))
     ((dataset, contents),) = packing.personal_contents(run).items()
-    assert dataset == "people" and "of 2 rows by number the group, the cluster and two coordinates" in contents
+    assert dataset == "people" and "for 2 rows by number, the group, the cluster and two coordinates" in contents
 
 
 @needs_libraries
@@ -219,7 +219,7 @@ SPOILT = {
     "missing or changed, first tables/table1_matchers.csv": lambda folder: (folder / FILES[5]).write_text("better"),
     "provenance.json does not exist": lambda folder: (folder / "accounts/provenance.json").unlink(),
     "1 file missing or changed, first mine.py": lambda folder: (folder.parent / "mine.py").write_text("class Other: pass\n"),
-    "mine.py, which a method of the run is made of, cannot be read": lambda folder: (folder.parent / "mine.py").unlink(),
+    "mine.py, which belongs to a method of the run, cannot be read": lambda folder: (folder.parent / "mine.py").unlink(),
     "are of different settings": lambda folder: finish(folder, PROVENANCE | {"settings": SETTINGS | {"k": [3]}}),
     "counts no job": lambda folder: finish(
         folder, PROVENANCE | {"jobs": {"first_job_began": None, "last_job_ended": None, "counted": 0}}

@@ -79,7 +79,9 @@ def rewrite(folder, **parts):
 def test_equal_runs_are_equal(folders, compare):
     status, text = compare(*folders)
     assert status == 0
-    assert text.startswith("The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different")
+    assert text.startswith(
+        "The numbers are the same.\n2 tables: 2 the same to the last digit, 0 equal within 1e-09, 0 different"
+    )
     assert "Other promised files and folders of cells, by their hashes: 4 same, 0 different.\n" in text
     assert "The same settings, data, versions and processor." in text and "cause" not in text and "Not promised" not in text
 
@@ -109,7 +111,7 @@ def test_any_other_byte_is_a_difference(folders, compare, old, new, near, shown)
     change(folders[1], "tables/t2.csv", old, new)
     status, output = compare(*folders)
     assert status == 1 and f"tables/t2.csv: {shown}" in output
-    assert f"1 the same to the last digit, {near} equal to 1e-09, {1 - near} different." in output
+    assert f"1 the same to the last digit, {near} equal within 1e-09, {1 - near} different." in output
     assert output.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of the code: ")
     assert compare(*folders, "--tolerance", "1e-9")[0] == 1 - near
 
@@ -281,10 +283,13 @@ def test_runs_on_different_datasets_are_compared_on_those_they_share(fewer, comp
     assert status == 0
     lines = output.splitlines()
     assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {fewer[0]} has 1 more, {fewer[1]} 0."
-    assert lines[1] == "Not compared, as they are over other datasets: claims.csv, rows of comparison.csv without a dataset."
+    assert (
+        lines[1]
+        == "Not compared, as they average over different datasets: claims.csv, rows of comparison.csv without a dataset."
+    )
     assert lines[2:5] == [
         "The numbers are the same.",
-        "2 tables: 2 the same to the last digit, 0 equal to 1e-09, 0 different.",
+        "2 tables: 2 the same to the last digit, 0 equal within 1e-09, 0 different.",
         "Other promised files and folders of cells, by their hashes: 1 same, 0 different.",
     ]
     assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in output
@@ -314,7 +319,7 @@ def test_runs_with_nothing_in_common_cannot_be_compared(fewer, compare):
     for file in ("comparison.csv", "tables/t2.csv"):
         (fewer[0] / file).unlink()
     status, output = compare(*fewer)  # averages over different datasets
-    assert status == 2 and "of which dataset" in output
+    assert status == 2 and "which dataset its rows belong to" in output
     (fewer[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
     status, output = compare(*fewer)
     assert status == 2 and "no dataset in common" in output and "tables" not in output

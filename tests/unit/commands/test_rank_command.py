@@ -1,4 +1,4 @@
-"""``clusterlets rank``: a method beside finished runs, under their rules, and what it refuses before any run."""
+"""``clusterlets rank`` compares a method with finished runs by their rules, and refuses what it cannot rank before any run."""
 
 import json
 
@@ -27,7 +27,7 @@ class Mine(Method):
 
 
 def points(method, prices, deviations=0.0, kind="method"):
-    """Four seeds with k = 3 of each table: every run has its table's price and deviation."""
+    """Runs on each table with k = 3 and four seeds, which all have the price and deviation of their table."""
     deviations = np.broadcast_to(deviations, len(prices))
     rows = [
         (dataset, 3, method, kind, np.nan, seed, seed < 2, "ok", 3, 9, deviation, price, 1)
@@ -43,13 +43,13 @@ LAX = points("lax", dict.fromkeys(TABLES, 1.5), 0.06)
 OTHERS = pd.concat([NEAR, LAX, points("plain", dict.fromkeys(TABLES, 1.0), 0.3, "control")])
 
 
-def account_of(others, own):
-    return "\n".join(rank.account(rank.standings_with(others, own, "mine"), "mine"))
+def report_of(others, own):
+    return "\n".join(rank.describe(rank.standings_with(others, own, "mine"), "mine"))
 
 
 def test_a_method_is_ranked_and_told_apart_by_price_and_by_reliability():
     """At 90 % of the price of one method, and within limits that another one misses."""
-    text = account_of(OTHERS, points("mine", dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))))
+    text = report_of(OTHERS, points("mine", dict(zip(TABLES, [1.8, 2.7, 3.6, 1.8, 2.7, 3.6], strict=True))))
     rows = [line.split()[:4] for line in text.splitlines() if line.lstrip().startswith("0.")]
     assert rows == [[limit, place, "of", "3"] for limit, place in (("0.01", "1"), ("0.02", "1"), ("0.05", "1"), ("0.1", "2"))]
     strict, loose = (text.partition(f"At a largest deviation of at most {limit}, mine is\n")[2] for limit in ("0.05", "0.1"))
@@ -64,20 +64,20 @@ def test_a_method_is_ranked_and_told_apart_by_price_and_by_reliability():
 
 def test_a_price_below_one_is_explained():
     for price in (0.9, 1.0):
-        text = account_of(OTHERS, points("mine", dict.fromkeys(TABLES, price)))
+        text = report_of(OTHERS, points("mine", dict.fromkeys(TABLES, price)))
         assert ("(a price below 1: a better optimum than plain k-means found in all its starts)" in text) == (price < 1)
 
 
 def test_a_method_like_another_is_not_told_apart_from_it():
-    text = account_of(OTHERS, NEAR.assign(method="mine"))
+    text = report_of(OTHERS, NEAR.assign(method="mine"))
     assert text.count("not told apart from (its cost over theirs): near (1.00)") == 4
 
 
-def test_few_tables_tell_no_methods_apart_and_only_the_tables_of_the_method_count():
+def test_few_tables_cannot_tell_methods_apart_and_only_the_tables_of_the_method_count():
     standings = rank.standings_with(OTHERS, points("mine", dict.fromkeys("abcde", 1.0)), "mine")
     assert set(standings.board["dataset"]) == set("abcde")
-    text = "\n".join(rank.account(standings, "mine"))
-    assert "Fewer than 6 tables tell no methods apart" in text
+    text = "\n".join(rank.describe(standings, "mine"))
+    assert "Fewer than 6 tables are too few to tell methods apart" in text
     assert "told apart from" not in text and "cheaper than" not in text
 
 
@@ -93,15 +93,15 @@ def test_a_method_changes_no_number_of_the_others():
 @pytest.mark.parametrize("kind", ["clusterlets", "control"])
 def test_a_matcher_and_a_control_have_no_place(kind):
     runs = points("mine", dict.fromkeys(TABLES, 1.2), kind=kind)
-    text = account_of(OTHERS, runs)
+    text = report_of(OTHERS, runs)
     assert text.count(" none 1.00 [1.00, 1.00]") == 4 and text.count("near (0.42)") == 4
     if kind == "clusterlets":  # a matcher that gave other numbers of clusters
-        assert account_of(OTHERS, runs.assign(n_clusters=2)).splitlines()[-1].startswith("mine has no block")
+        assert report_of(OTHERS, runs.assign(n_clusters=2)).splitlines()[-1].startswith("mine has no block")
 
 
 @pytest.fixture
-def mine(tmp_path, monkeypatch):
-    """A method's file, and a folder as ``make reference-field`` leaves it, in the working folder."""
+def folder(tmp_path, monkeypatch):
+    """The working folder: with a method's file, and a reference as ``make reference-field`` leaves it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2]"))
     reference = tmp_path / "reference"
@@ -113,7 +113,7 @@ def mine(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_method_runs_by_the_settings_of_the_finished_run(mine):
+def test_a_method_runs_with_the_settings_of_the_finished_run(folder):
     requested = rank.configuration(json.loads(json.dumps(SETTINGS)), "mine.py", None)
     config = check_configuration(requested, SCHEMA)
     differing = {key for key in FIELD if config[key] != FIELD[key]}
@@ -121,47 +121,47 @@ def test_a_method_runs_by_the_settings_of_the_finished_run(mine):
     assert list(config["grids"]) == ["mine"] and config["grids"]["mine"]["parameters"] == {"share": [0.1, 0.2]}
 
 
-def test_a_tables_name_stands_for_all_its_groups_and_an_id_for_one(mine):
+def test_a_tables_name_stands_for_all_its_groups_and_an_id_for_one(folder):
     requested = rank.configuration(SETTINGS, "mine.py", ["compas", "adult.sex"])
     assert check_configuration(requested, SCHEMA)["datasets"] == ["compas", "adult.sex", "compas.race"]
 
 
 @pytest.fixture
 def refusal(run):
-    """The line in which the command says why it ranks nothing."""
+    """A function that runs the command, which must refuse, and returns its message."""
 
-    def run_in_vain(*arguments):
+    def refused_run(*arguments):
         status, output, error = run("rank", *arguments)
         assert status == 1 and not output and error.count("\n") == 1
         return error.removeprefix("clusterlets rank: ").strip()
 
-    return run_in_vain
+    return refused_run
 
 
-def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(mine, refusal):
+def test_what_cannot_be_ranked_is_refused_in_a_line_before_any_run(folder, refusal):
     def message_for(file="mine.py", *options):
         return refusal(file, "--reference", "reference", *options)
 
     assert message_for("nobody.py") == "There is no file nobody.py, which should hold a method."
-    (mine / "empty.py").write_text("")
+    (folder / "empty.py").write_text("")
     assert message_for("empty.py").startswith("empty.py holds 0 methods, and should hold one")
-    (mine / "broken.py").write_text("import nowhere")
+    (folder / "broken.py").write_text("import nowhere")
     assert message_for("broken.py").startswith("broken.py cannot be run, line 1: ModuleNotFoundError")
-    (mine / "eager.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5]"))
+    (folder / "eager.py").write_text(METHOD.replace("SHARES", "[0.1, 0.2, 0.3, 0.4, 0.5]"))
     assert message_for("eager.py").startswith("eager.py tries 5 configurations, and no other method more than 4.")
-    (mine / "near.py").write_text(METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'))
+    (folder / "near.py").write_text(METHOD.replace("SHARES", "[0.1]").replace('"mine"', '"near"'))
     assert message_for("near.py") == "reference holds a method called near already; rename yours."
     unknown = message_for("mine.py", "--tables", "pima,iris")
     assert unknown.startswith("--tables: the leaderboard has no iris; it has adult, credit,")
-    assert not (mine / "results").exists()
+    assert not (folder / "results").exists()
 
 
-def test_a_missing_or_an_older_reference_is_named(mine, refusal):
+def test_a_missing_or_an_older_reference_is_named(folder, refusal):
     assert refusal("mine.py", "--reference", "nowhere").startswith("There is no nowhere/leaderboard_points.csv to compare with")
-    OTHERS.drop(columns="deviation_max").to_csv(mine / "reference/leaderboard_points.csv", index=False)
+    OTHERS.drop(columns="deviation_max").to_csv(folder / "reference/leaderboard_points.csv", index=False)
     assert "whose leaderboard had other rules" in refusal("mine.py", "--reference", "reference")
 
 
-def test_an_installed_package_has_no_workflow(mine, refusal, monkeypatch):
-    monkeypatch.setattr(rank, "_CHECKOUT", mine)
+def test_outside_a_clone_of_the_repository_the_command_is_refused(folder, refusal, monkeypatch):
+    monkeypatch.setattr(rank, "_CHECKOUT", folder)
     assert "in a clone of the repository" in refusal("mine.py")

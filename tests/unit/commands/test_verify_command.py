@@ -20,9 +20,10 @@ PROCESSOR = {"processor": "Vendor Model 1", "openblas_kernel": None}
 GRID = {"datasets": ["iris"], "k": [2], "methods": ["D"], "seeds": {"count": 4, "block": 2}}
 GRID |= {"grids": {"D": {"needs": ["clusterlets"], "parameters": {"hops": [1]}}}}
 CELL, SECOND = (f"runs/iris/D/k2_hops1/seeds{seeds}.csv" for seeds in ("0-1", "2-3"))
+TESTS = "statistics/wilcoxon.csv"  # promised within a tolerance
 FILES = [
     *("runs.csv", "figures/f.png", "figures/f.pdf", "datasets.csv", "report.html", "summary.txt"),
-    *("statistics/wilcoxon.csv", "statistics/statistics.md", "statistics/mean_ranks.csv", "clusterings/projection.csv"),
+    *(TESTS, "statistics/statistics.md", "statistics/mean_ranks.csv", "clusterings/projection.csv"),
 ]
 PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
 
@@ -69,27 +70,31 @@ def test_the_manifest_has_groups_settings_versions_and_no_paths(results):
     assert content["datasets"]["iris"]["fingerprint"] == "f" and "source" not in content["datasets"]["iris"]
 
 
-WHOLE = {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}, "files": {}}
-ODD = {
+EMPTY = {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}, "files": {}}
+MALFORMED = {
     "a list": [],
-    "tables that are a list": WHOLE | {"settings": {"tables": ["iris"]}},
-    "datasets that are text": WHOLE | {"datasets": "iris"},
-    "a hash that is a number": WHOLE | {"files": {"numbers": {"runs.csv": 1}}},
+    "tables that are a list": EMPTY | {"settings": {"tables": ["iris"]}},
+    "datasets that are text": EMPTY | {"datasets": "iris"},
+    "a hash that is a number": EMPTY | {"files": {"numbers": {"runs.csv": 1}}},
     "a part that is not there": {"settings": {}, "libraries": {}, "datasets": {}, "processor": {}},
-    "a file elsewhere": WHOLE | {"files": {"numbers": {"/etc/hostname": "a"}}},
-    "a folder above": WHOLE | {"files": {"numbers": {"..": "a"}}},
-    "a name with a line end": WHOLE | {"files": {"numbers": {"runs.csv\n": "a"}}},
-    "deep nesting": WHOLE | {"settings": {"k": functools.reduce(lambda inner, _: [inner], range(400), 1)}},
+    "a file elsewhere": EMPTY | {"files": {"numbers": {"/etc/hostname": "a"}}},
+    "a folder above": EMPTY | {"files": {"numbers": {"..": "a"}}},
+    "a name with a line break": EMPTY | {"files": {"numbers": {"runs.csv\n": "a"}}},
+    "deep nesting": EMPTY | {"settings": {"k": functools.reduce(lambda inner, _: [inner], range(400), 1)}},
 }
-BYTES = {
+MALFORMED_BYTES = {
     "nothing": b"",
     "no JSON": b"{",
-    "a number of 5,000 digits": json.dumps(WHOLE).replace("{}", '{"k": %s}' % ("9" * 5000), 1).encode(),
+    "a number of 5,000 digits": json.dumps(EMPTY).replace("{}", '{"k": %s}' % ("9" * 5000), 1).encode(),
     "100,000 brackets": b"[" * 100_000,
 }
 
 
-@pytest.mark.parametrize("content", [*(json.dumps(odd).encode() for odd in ODD.values()), *BYTES.values()], ids=[*ODD, *BYTES])
+@pytest.mark.parametrize(
+    "content",
+    [*(json.dumps(content).encode() for content in MALFORMED.values()), *MALFORMED_BYTES.values()],
+    ids=[*MALFORMED, *MALFORMED_BYTES],
+)
 @pytest.mark.parametrize("command", ["verify", "compare"])
 def test_a_malformed_manifest_is_a_one_line_error(content, command, results, capsys):
     (results / "manifest.json").write_bytes(content)
@@ -125,14 +130,14 @@ def spoil_bytes(folder):
             "results/runs/iris/D/ (all its",
             "-r results/runs/iris/D results/runs.csv",
         ),
-        (lambda folder: (folder / FILES[6]).write_text("other"), f"wrote\n  results/{FILES[6]}", f"results/{FILES[6]}"),
+        (lambda folder: (folder / TESTS).write_text("other"), f"wrote\n  results/{TESTS}", f"results/{TESTS}"),
         (lambda folder: (folder / "figures/f.png").unlink(), "missing\n  results/figures/f.png", None),
         (lambda folder: (folder / CELL).unlink(), f"missing\n  results/{CELL}", "results/runs.csv"),
         (lambda folder: [(folder / name).unlink() for name in (CELL, "runs.csv")], f"results/{CELL}", None),
     ],
 )
-def test_what_differs_is_named_with_what_to_remove_first_and_stays(results, capsys, spoil, named, removed):
-    """Files that are promised within a tolerance, such as the statistics, are checked to the byte in their own folder."""
+def test_differing_files_are_named_and_kept_and_the_advice_says_which_to_remove(results, capsys, spoil, named, removed):
+    """Also files that are promised within a tolerance: they must be the ones that their manifest was written with."""
     spoil(results)
     before = sorted(results.rglob("*"))
     status, output = verify(capsys)
@@ -142,7 +147,7 @@ def test_what_differs_is_named_with_what_to_remove_first_and_stays(results, caps
 
 @pytest.fixture
 def own_files(results):
-    """A user's own table and method, from which the same results claim to be made."""
+    """A user's own table and method, which the manifest names as sources of the same results."""
     table, method = (results.parent / name for name in ("people.csv", "mine.py"))
     table.write_text("a,b\n1,x\n")
     method.write_text("class Mine: pass\n")

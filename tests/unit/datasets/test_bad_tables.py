@@ -53,8 +53,8 @@ def test_a_good_table_is_read_as_it_stands(read):
 
 SAME_TABLE = {
     "a byte order mark": b"\xef\xbb\xbf" + GOOD.encode(),
-    "line ends of Windows": GOOD.replace("\n", "\r\n"),
-    "line ends of old Macs": GOOD.replace("\n", "\r"),
+    "Windows line endings": GOOD.replace("\n", "\r\n"),
+    "line endings of old Macs": GOOD.replace("\n", "\r"),
     "blank lines": GOOD.replace("\n", "\n\n"),
     "quoted cells": '"age","rich","city"\n"31","true","Rom"\n45.5,FALSE,Bonn\n29,"True","Rom"\n',
     "spaces around cells": "age , rich, city\n 31, true , Rom\n45.5,false,Bonn \n29,true,Rom\n",
@@ -98,7 +98,7 @@ REFUSED = {
     "a quotation mark that stays open": (GOOD.replace("Bonn", '"Bonn'), "line 3: unexpected end of data; is a quot"),
     "text after a quotation mark": (GOOD.replace("Bonn", '"Bo"nn'), "people.csv, line 3: ',' expected after '\"'"),
     "bytes that are not UTF-8": (GOOD.replace("Bonn", "Köln").encode("latin-1"), "line 3: the byte 0xf6 is not UTF-8"),
-    "a bad cell after a quoted line end": ('note,age,city\n"p\nq",1,a\nr,x,b\ns,3,a\n', "csv, line 4: column 'age'"),
+    "a bad cell after a quoted line break": ('note,age,city\n"p\nq",1,a\nr,x,b\ns,3,a\n', "csv, line 4: column 'age'"),
     "no sensitive column": (GOOD.replace("city", "town"), "no column 'city'; its columns: age, rich, town"),
 }
 
@@ -145,17 +145,18 @@ def test_row_names_that_pandas_saved_are_left_out_and_mentioned(read, write_parq
     assert read(numbered, features=["age"])[0].feature_names == ("age",)
 
 
+# The only usable cell is "7".
 UNUSABLE = {
     "the word NaN": ["7", "NaN", "nan"],
     "numbers whose square overflows": ["1e307", "7", "-1.5e308"],
-    "infinite ones": ["inf", "-Infinity", "7"],
-    "marks between thousands": ["1_000", "12_500", "1_000_000"],
-    "Swiss ones": ["1'000", "2'000.5", "3'000"],
-    "other digits": ["１２", "٣٤", "5"],
-    "a minus sign of typesetters": ["−5", "−6", "−7"],
+    "infinite numbers": ["inf", "-Infinity", "7"],
+    "underscores between thousands": ["1_000", "12_500", "1_000_000"],
+    "apostrophes between thousands": ["1'000", "2'000.5", "3'000"],
+    "full-width and Arabic digits": ["１２", "٣٤", "5"],
+    "a typographic minus sign": ["−5", "−6", "−7"],
     "decimal commas": ["3000,5", "2800,25", "-1,0"],
-    "few among numbers": ["3000,5", "7", "12"],
-    "one of them unreadable": ["3000,5", "2800,25", "unknown"],
+    "one decimal comma among numbers": ["3000,5", "7", "12"],
+    "decimal commas and a word": ["3000,5", "2800,25", "unknown"],
     "points between thousands": ["3.000,5", "2.800,25", "1.000.000,0"],
 }
 
@@ -164,9 +165,9 @@ UNUSABLE = {
 @pytest.mark.parametrize("pay", UNUSABLE.values(), ids=UNUSABLE)
 def test_a_column_of_unusable_numbers_is_refused(pay, features, read):
     content = "".join(["age;pay;city\n", *(f"{row};{cell};{'ab'[row % 2]}\n" for row, cell in enumerate(pay))])
-    first = next(index for index, cell in enumerate(pay) if cell != "7")
-    remedy = "a number with a comma: write decimals with a point" if "," in pay[first] else ""
-    message = f"line {first + 2}: column 'pay' holds {pay[first]!r}, {remedy}"
+    first_bad = next(index for index, cell in enumerate(pay) if cell != "7")
+    remedy = "a number with a comma: write decimals with a point" if "," in pay[first_bad] else ""
+    message = f"line {first_bad + 2}: column 'pay' holds {pay[first_bad]!r}, {remedy}"
     with pytest.raises(ClusterletsError, match=re.escape(message)):
         read(content, separator=";", features=features)
 
@@ -193,10 +194,10 @@ def test_numeric_groups_are_sorted_by_value_and_identifiers_as_text(read):
     assert table.group_names == ("9", "10", "1_0", "1_1")
 
 
-@pytest.mark.parametrize("mark", ["2", "NA", ""])
-def test_a_column_with_fractions_makes_no_groups(read, mark):
+@pytest.mark.parametrize("last_age", ["2", "NA", ""])
+def test_a_sensitive_column_with_fractions_is_refused(read, last_age):
     """The estimators refuse such a column in the same words."""
-    ages = ["31", "45.5", "29", "45.5", mark]
+    ages = ["31", "45.5", "29", "45.5", last_age]
     content = "".join(["pay,age,sex\n", *(f"{row},{age},{'fm'[row % 2]}\n" for row, age in enumerate(ages))])
     message = "it holds fractions such as 45.5; bin it into groups first."
     with pytest.raises(ClusterletsError, match=f"^people.csv, column 'age': {message} Correct "):
@@ -276,12 +277,12 @@ def test_control_characters_are_refused_in_names_of_columns_and_groups(control, 
 
 def test_a_file_that_cannot_be_read_is_refused_unopened(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    remedies = {
+    messages = {
         "no.csv": "there is no file",
         "people.xlsx": "has an unknown format",
         "people.parquet": "needs the package pyarrow",
     }
-    for name, message in remedies.items():
+    for name, message in messages.items():
         (tmp_path / name).touch() if name != "no.csv" else None
         with pytest.raises(ClusterletsError, match=message):
             user_table.check_file(tmp_path / name)
@@ -289,7 +290,7 @@ def test_a_file_that_cannot_be_read_is_refused_unopened(tmp_path, monkeypatch):
 
 @pytest.fixture
 def write_parquet(tmp_path):
-    """A function that writes columns as Parquet; the path."""
+    """A function that writes columns as Parquet and returns the path."""
     pyarrow = pytest.importorskip("pyarrow")
     parquet = importlib.import_module("pyarrow.parquet")
 
@@ -347,11 +348,11 @@ def test_dates_beyond_pythons_range_are_text(kind, far, write_parquet):
     assert "1 of 4 rows has no sensitive value and was left out" in remarks
 
 
-def test_a_parquet_file_that_announces_other_rows_than_it_has_is_refused(write_parquet, monkeypatch):
+def test_a_parquet_file_with_a_wrong_row_count_is_refused(write_parquet, monkeypatch):
     path = write_parquet({"age": [1, 2, 3], "city": ["a", "b", "a"]})
-    kind = importlib.import_module("pyarrow.parquet").ParquetFile
-    all_batches = kind.iter_batches
-    monkeypatch.setattr(kind, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
+    parquet_file = importlib.import_module("pyarrow.parquet").ParquetFile
+    all_batches = parquet_file.iter_batches
+    monkeypatch.setattr(parquet_file, "iter_batches", lambda *a, **k: (batch[:2] for batch in all_batches(*a, **k)))
     with pytest.raises(ClusterletsError, match=r"not an intact Parquet file \(it holds 2 of 3 rows\)"):
         user_table.read(path, ["city"])
 

@@ -29,7 +29,7 @@ SAME = {
     "a comment": SOURCE.replace("# a comment", "# a different comment"),
     "docstrings": SOURCE.replace("A module", "One").replace("A function", "One"),
     "no docstring": SOURCE.replace('    """A function."""\n', ""),
-    "line ends and blank lines": SOURCE.replace("\n", "\r\n").replace("return", "\r\n    return"),
+    "line endings and blank lines": SOURCE.replace("\n", "\r\n").replace("return", "\r\n    return"),
     "the version": SOURCE.replace('"1"', '"2"'),
 }
 DIFFERENT = {

@@ -374,9 +374,9 @@ FAULTY_ENTRIES = {
         "numeric (every numeric or boolean column that is not sensitive)",
     ),
     "a long separator": ({**PEOPLE, "separator": ", "}, "datasets.0.separator: ', ' is too long"),
-    "a line end in a name": ({"name": "iris\n"}, "- datasets.0.name: "),
-    "a line end in an id": ({"name": "iris", "id": "mine\n"}, "- datasets.0.id: "),
-    "a line end in a path": ({**PEOPLE, "path": "a\n.csv"}, "- datasets.0.path: "),
+    "a line break in a name": ({"name": "iris\n"}, "- datasets.0.name: "),
+    "a line break in an id": ({"name": "iris", "id": "mine\n"}, "- datasets.0.id: "),
+    "a line break in a path": ({**PEOPLE, "path": "a\n.csv"}, "- datasets.0.path: "),
     "a path that is no text": ({**PEOPLE, "path": "a\ud800.csv"}, "- datasets.0.path: "),
 }
 

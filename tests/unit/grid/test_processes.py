@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from processes import family, until
+from processes import family, wait_until
 
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.grid.program import program
@@ -54,7 +54,7 @@ def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
     """Terminals and schedulers signal the whole group, a person who uses ``kill`` only one process."""
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with start(relatives, FIT, start_new_session=True, stderr=subprocess.PIPE, text=True, **interruptible) as process:
-        until(Path("started").exists)
+        wait_until(Path("started").exists)
         (os.killpg if reaches_the_group else os.kill)(process.pid, signum)
         errors = process.stderr.read()
     assert process.returncode == -signum

@@ -1,4 +1,4 @@
-"""Every entry of the score table keeps its declarations."""
+"""Every score behaves as its entry in the table declares."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ ROUNDING = 1e-9  # how far a score may lie outside its range
 
 
 def scores_of(X, groups, piece_of, membership, plain_cost=None):
-    """Every score of clusters of pieces; plain k-means costs as much as they do, or ``plain_cost``."""
+    """Every score of clusters of pieces. Plain k-means costs ``plain_cost``, by default as much as these clusters."""
     n_pieces, counts = membership.shape[1], np.zeros((membership.shape[1], groups.max() + 1), dtype=int)
     np.add.at(counts, (piece_of, groups), 1)
     centroids, inertia = moments_by_label(X, piece_of, n_pieces)
@@ -72,7 +72,7 @@ def test_every_score_keeps_its_range_and_is_nan_only_where_declared(case):
 @settings(max_examples=50, deadline=None)
 @given(st.integers(2, 4), st.integers(2, 4), st.integers(1, 3))
 def test_the_better_clustering_scores_better_in_the_declared_direction(n_places, n_groups, copies):
-    """With equal numbers of each group at each place, clusters that are places are perfect; those that are groups are not."""
+    """Every place has equally many rows of each group: clusters by place are perfect, and clusters by group are poor."""
     place, group, _ = np.unravel_index(np.arange(n_places * n_groups * copies), (n_places, n_groups, copies))
     X = np.array([[5.0, 0.0], [0.0, 7.0], [11.0, 1.0], [0.0, -9.0]])[place]
     pieces = place * n_groups + group

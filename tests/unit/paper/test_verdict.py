@@ -87,7 +87,7 @@ def test_verdicts_on_rows_columns_and_tables_agree_with_results_computed_by_hand
             "evidence": [9.0, 1.0, 9.0, 9.0, 9.0, 9.0],
         }
     )
-    groups = verdict.of_several(judged).set_index(["kind", "table", "name"])
+    groups = verdict.judge_groups(judged).set_index(["kind", "table", "name"])
     assert groups.loc[("row", "table3", "a"), "evidence"] == pytest.approx(3)
     assert groups.loc[("row", "table3", "a"), "verdict"] == "reproduced"
     assert groups.loc[("row", "table3", "b"), ["least_tail", "verdict"]].tolist() == [0.04, "differs"]

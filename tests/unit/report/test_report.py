@@ -324,7 +324,7 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_sentences(built):
 )
 def test_whether_the_paper_holds_follows_from_its_tables(monkeypatch, verdicts, answer):
     groups = pd.DataFrame({"kind": "table", "table": [f"table{n}" for n in verdicts], "verdict": list(verdicts.values())})
-    monkeypatch.setattr(verdict.paper_verdict, "of_several", lambda _: groups)
+    monkeypatch.setattr(verdict.paper_verdict, "judge_groups", lambda _: groups)
     assert answers_of(Results.from_runs(small_runs(), SETTINGS))["Does the paper hold"] == answer
 
 
