@@ -177,7 +177,8 @@ def _significance(results: Results) -> tuple[str, str]:
     return (
         f"{paired.describe_pairs_apart(ranking)}.",
         f"Over {_datasets(len(ranking.complete), results.has_mixed_datasets)}, "
-        f"Friedman's p {statistics.format_p(ranking.p_value)}, Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
+        f"Friedman's p {statistics.format_p(ranking.p_value)}, "
+        f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
     )
 
 
