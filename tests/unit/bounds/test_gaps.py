@@ -88,7 +88,7 @@ def test_the_transport_gap_by_hand():
 class TestInput:
     def test_labels_that_are_less_fair_than_requested_are_refused(self):
         X, groups = np.zeros((4, 1)), np.array([0, 0, 1, 1])
-        with pytest.raises(ClusterletsError, match="unfairness of 1; delta must be from there"):
+        with pytest.raises(ClusterletsError, match="unfairness of 1; delta must lie between that and 1"):
             assignment_gap(X, groups, groups, delta=0.5)
 
     def test_different_lengths_are_refused(self):
