@@ -227,6 +227,9 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | 
 def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     """The parameters from their own options and from --parameters."""
     values: dict[str, Any] = dict(parse_parameters(",".join(options.parameters or [])))
+    for name in values:
+        if not name.isidentifier():
+            raise ClusterletsError(f"--parameters: {name!r} cannot be the name of a parameter; write A=1,B=2.")
     for name in _parameters():
         text = getattr(options, name)
         if text is not None and name in values:

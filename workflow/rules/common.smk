@@ -63,7 +63,6 @@ with errors_for_users():
     plan = Plan(config)
     if workflow.is_main_process:  # not inside a cluster's jobs
         check_writable(".snakemake")  # even a dry run writes there
-        captions.write(CAPTIONS)
 set_mirror(config)
 OUT = plan.results
 # For the directive "cache", which without --cache would make Snakemake warn of each rule.
@@ -79,6 +78,10 @@ wildcard_constraints:
 
 
 include: "workarounds.smk"
+
+
+if workflow.is_main_process:  # after the workarounds, which say so if the disk is full
+    captions.write(CAPTIONS)
 
 
 onstart:

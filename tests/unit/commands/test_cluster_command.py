@@ -219,6 +219,7 @@ ERRORS = {
             "--sensitive names 'sex' twice": "--sensitive sex",
             "--features names 'age' twice": "--features age,income,age",
             "'delta' is given twice": "--method fair-flow --parameters delta=0.2 --parameters delta=0.3",
+            "'max-deviation' cannot be the name of a parameter": "--method fair-flow --parameters max-deviation=0.2",
             "the separator 'ab' cannot separate cells": "--separator ab",
             "must end in .png": "--plot people.bmp",
             "must end in .html": "--report page.txt",
