@@ -1,7 +1,7 @@
-"""Runs a step of the workflow with the package that lies next to the Snakefile: python workflow/step.py STEP [options]
+"""Runs a step of the workflow with the package next to the Snakefile: python -P workflow/step.py STEP [options]
 
-Only that package is taken from the checkout, and with Python's option -P nothing from the working folder: no file that lies in
-either can stand in for the package, or for a module of Python or of a library.
+Nothing else is imported from the checkout, and with -P nothing from the working folder. So no file in either folder can replace
+the package, or a module of Python or of a library.
 """
 
 import runpy
@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 import clusterlets  # noqa: E402
 
-sys.path.remove(str(CHECKOUT))  # the package finds its own modules
+sys.path.remove(str(CHECKOUT))  # the imported package finds its modules without it
 
 if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
     sys.exit(

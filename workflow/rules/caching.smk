@@ -1,5 +1,5 @@
-# Snakemake's cache between workflows (--cache, SNAKEMAKE_OUTPUT_CACHE): docs/running.md. Snakemake stores every result of a rule
-# with the directive "cache"; here the rules learn which results may be stored and restored.
+# Snakemake's cache between workflows (--cache, SNAKEMAKE_OUTPUT_CACHE; see docs/running.md). Snakemake would store every result
+# of a rule with the directive "cache". This file restricts it to results that depend on nothing but the job's parameters.
 
 import os
 from pathlib import Path
@@ -25,7 +25,7 @@ def restrict_cache(cached):
             if not all(map(is_intact, job.output)):
                 raise CacheMissException(f"A file of {job} in the cache is damaged.")
         except CacheMissException:
-            # A link that stays would be stored in place of the file that it leads to.
+            # If the link stayed, Snakemake would later store the link and not the file.
             for output in filter(os.path.islink, job.output):
                 Path(output).resolve().unlink(missing_ok=True)
                 Path(output).unlink()

@@ -8,7 +8,7 @@ import sys
 
 
 class ErrorForUsers(WorkflowError):
-    """It has no traceback, because Snakemake would append the lines that the traceback names."""
+    """An error without a traceback, because Snakemake would append the lines that a traceback names."""
 
     __traceback__ = None
 
@@ -42,6 +42,7 @@ from clusterlets.storage import result_place
 
 @contextlib.contextmanager
 def errors_for_users():
+    """Show an error of the package as its message alone."""
     try:
         yield
     except ClusterletsError as error:
@@ -65,7 +66,7 @@ with errors_for_users():
         check_writable(".snakemake")  # even a dry run writes there
 set_mirror(config)
 OUT = plan.results
-# For the directive "cache", which without --cache would make Snakemake warn of each rule.
+# Without --cache, the directive "cache" must be off, or Snakemake warns about every rule that has it.
 CACHE = workflow.enable_cache
 # The environments that rules need, relative to the rules; only with profiles/conda does conda create them.
 FETCH, CLUSTER, ANALYSIS = (f"../../envs/{name}.yaml" for name in ("fetch", "cluster", "analysis"))
@@ -118,5 +119,5 @@ def rule_fingerprints(wildcards):
     return json.dumps(plan.rule_fingerprints(codes), sort_keys=True)
 
 
-# What was named with --configfile, relative to the working folder.
+# The files named with --configfile, relative to the working folder.
 CONFIGFILES = [os.path.relpath(path) for path in workflow.overwrite_configfiles]

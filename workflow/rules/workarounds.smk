@@ -8,8 +8,8 @@ from pathlib import Path
 from clusterlets.grid.preflight import nearly_full, remove_locks
 from clusterlets.grid.processes import open_lifeline
 
-# When Snakemake alone gets a signal, it waits for its jobs (30 s and more with a sleeping fit), and after SIGKILL they go on
-# (for up to 80 minutes). With this they end.
+# If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit), and after SIGKILL they go on (for up
+# to 80 minutes). The lifeline ends them.
 END_STEPS = open_lifeline()
 
 
@@ -19,11 +19,11 @@ def end_run(signum, frame):
 
 
 def prepare_scheduler():
-    """To be called when the run starts, after Snakemake's scheduler has set itself up."""
+    """Call this when the run starts, after Snakemake has set up its scheduler."""
     # Snakemake's handler of SIGTERM takes a lock that the interrupted code may hold. Of 20 runs of short jobs, 3 hung without
     # this, and left their locks; none with it.
     signal.signal(signal.SIGTERM, end_run)
-    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # as in the background of a script
+    if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:  # a script's background jobs ignore it
         signal.signal(signal.SIGINT, end_run)
     # With a limit on starts (by default 100 a second, and no option turns it off) each search for ready jobs schedules another
     # one a second later, so that they add up: 25 s of CPU for 1,000 jobs of 0.1 s, and 10 to 13 s without a limit, which local
