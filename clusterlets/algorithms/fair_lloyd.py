@@ -1,18 +1,19 @@
-"""Fair-Lloyd: socially fair k-means, which lowers the largest mean cost of a group (Ghadiri, Samadi and Vempala, FAccT 2021).
+"""Fair-Lloyd: socially fair k-means, which lowers the largest mean cost of any group (Ghadiri, Samadi and Vempala, FAccT 2021).
 
-The cost of group h is f_h, the mean squared distance of its rows to their centres. The social cost is the largest f_h. It
-says nothing about the groups' shares in clusters.
+The cost f_h of group h is the mean squared distance of its rows to the centres of their clusters. The social cost is the
+largest f_h. It does not depend on the shares of the groups in the clusters.
 
-1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows takes the farthest row.
-2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2, where a_hc is the fraction of group h in
-   cluster c, mu_hc its mean there, and D_h the mean squared distance to these means. For weights g of the groups, the centres
-   sum_h g_h a_hc mu_hc / sum_h g_h a_hc are those of lowest phi(g) = sum_h g_h f_h. So phi(g) is a lower bound on the social
-   cost of all centres, and the largest f_h at these centres an upper bound. phi is concave and has the gradient f: its
-   maximum over weights that add up to 1 is the lowest social cost.
-3. Rounds of 1 and 2, until the social cost falls by at most ``tol`` times itself.
+1. *Assignment*: each row goes to its nearest centre, which raises no f_h. A centre without rows moves to the row that is
+   farthest from its own centre.
+2. *Centres*: given the clusters, f_h = D_h + sum_c a_hc |mu_hc - centre c|^2. Here a_hc is the fraction of group h that is in
+   cluster c, mu_hc the mean of the group's rows there, and D_h the mean squared distance of the group's rows to these means.
+   For weights g of the groups that add up to 1, the centres sum_h g_h a_hc mu_hc / sum_h g_h a_hc minimise sum_h g_h f_h. The
+   minimum, phi(g), is a lower bound on the lowest social cost. The largest f_h at these centres is an upper bound. phi is
+   concave, with gradient f, and its maximum over all such weights is the lowest social cost.
+3. Steps 1 and 2 are repeated until a round lowers the social cost by at most ``tol`` times its value.
 
-Two groups need one weight, found by bisection, as f_0 - f_1 falls in g_0. For more, Newton's method maximises phi(g) +
-mu sum_h log g_h for falling mu. The gap of the bounds at its maximum is at most K mu.
+For two groups, bisection finds the weight g_0, because f_0 - f_1 falls as g_0 grows. For more groups, Newton's method maximises
+phi(g) + mu sum_h log g_h for smaller and smaller mu. At each maximum, the two bounds differ by at most K mu.
 """
 
 from dataclasses import dataclass
@@ -24,14 +25,14 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
-# The bounds on the lowest social cost of given clusters may differ by this fraction of it.
-_GAP = 1e-7
-_HALVINGS = 100
+# Centres are optimal if their social cost and its lower bound differ by at most this fraction of the social cost.
+_MAX_GAP = 1e-7
+_MAX_HALVINGS = 100  # of the interval in a bisection, or of the length of a Newton step
 _MAX_STEPS = 500
-_FALL = 0.1  # factor by which the weight of the barrier falls ...
-_DONE = 0.1  # ... as soon as a Newton step would gain at most this times the weight
+_BARRIER_FACTOR = 0.1  # The weight mu of the barrier is multiplied by this number ...
+_SMALL_GAIN = 0.1  # ... as soon as a Newton step would gain at most this multiple of mu.
 _RIDGE = 1e-12  # as a fraction of the largest curvature
-_MIN_BARRIER = 1e-2 * _GAP  # as a fraction of the social cost; with it the barrier itself adds nothing to the gap
+_MIN_BARRIER = 1e-2 * _MAX_GAP  # as a fraction of the social cost: so small that the barrier hardly widens the gap
 
 
 @dataclass(frozen=True)
@@ -41,15 +42,16 @@ class FairLloydResult:
     Attributes
     ----------
     labels : int array (n,)
-        Nearest centre of each row, ties to the lowest index. A number is missing where a centre is nearest to no row.
+        Nearest centre of each row, ties to the lowest index. A centre that is nearest to no row does not occur.
     centres : float array (m, d)
-        m = min(k, distinct rows). They are not the means of the clusters.
+        m = min(k, distinct rows). The centres are not the means of the clusters.
     social_cost : float
         Largest mean squared distance of a group's rows to their nearest centres.
     gap : float
-        How far the social cost may be above the least one for the clusters of the last round, as a fraction of it.
+        By how much the social cost may exceed the lowest one for the clusters of the last round, as a fraction of the
+        social cost.
     n_iter : int
-        Rounds.
+        Number of rounds.
     """
 
     labels: np.ndarray
@@ -62,12 +64,12 @@ class FairLloydResult:
 def fair_lloyd(
     X, groups, n_clusters: int, random_state: np.random.Generator, max_iter: int = 100, tol: float = 1e-6
 ) -> FairLloydResult:
-    """Fair-Lloyd from centres of k-means++, for any number of groups (Ghadiri, Samadi and Vempala, FAccT 2021).
+    """Run Fair-Lloyd from centres of k-means++, for any number of groups (Ghadiri, Samadi and Vempala, FAccT 2021).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost, so the
-    clusters are valid after any number of them. O(n k d) time per round, and O(K^2 k d) for each of some dozens of steps;
-    O(n d) memory.
+    result is valid after any number of rounds. A round takes O(n k d) time for the assignment, and O(K^2 k d) for each of the
+    few dozen steps that find the centres. O(n d) memory.
     """
     X, groups = checked_instances(X, groups, "Fair-Lloyd", n_clusters)
     groups = codes_that_occur(groups)
@@ -87,7 +89,11 @@ def fair_lloyd(
 
 
 class FairCentres:
-    """The best ``centres`` (k, d) so far for given clusters, their ``social_cost``, and a lower ``bound`` on the least one."""
+    """The best centres (k, d) so far for given clusters, their social cost, and a lower bound on the lowest social cost.
+
+    ``fractions`` (K, k) are a_hc above, ``means`` (K, k, d) are mu_hc, and ``within`` (K,) is D_h. ``costs`` (K,) and
+    ``curvature`` (K, K), which is -phi'', are those of the weights that were evaluated last.
+    """
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray):
         k, d = former.shape
@@ -109,7 +115,7 @@ class FairCentres:
         self.centres, self.social_cost, self.bound = former.copy(), float(former_costs.max()), 0.0
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
-        """f at the best centres for weights (K,) that are above 0; the bounds and ``curvature``, -phi'', come with it."""
+        """Each group's cost f (K,) at the best centres for positive weights (K,); updates the best centres and the bound."""
         _evaluate(self.fractions, self.means, self.within, weights, self._weighted_centres, self.costs, self.curvature)
         self.bound = max(self.bound, float((weights * self.costs).sum()))
         social_cost = float(self.costs.max())
@@ -118,34 +124,34 @@ class FairCentres:
         return self.costs.copy()
 
     def is_done(self) -> bool:
-        return self.social_cost - self.bound <= _GAP * self.social_cost
+        return self.social_cost - self.bound <= _MAX_GAP * self.social_cost
 
     @property
     def gap(self) -> float:
-        """How far the social cost may be above the least one, as a fraction of it."""
+        """By how much the social cost may exceed the lowest one, as a fraction of the social cost."""
         return (self.social_cost - self.bound) / self.social_cost if self.social_cost > 0 else 0.0
 
 
 def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray) -> FairCentres:
-    """The centres of lowest social cost for given clusters: step 2 above.
+    """The centres of lowest social cost for given clusters: step 2 of the module's docstring.
 
     Parameters
     ----------
     X : float array (n, d)
         C order.
     groups, labels : int arrays (n,)
-        0..K-1, each of which occurs, and 0..k-1.
+        Groups are 0..K-1, each of which occurs. Labels are 0..k-1.
     former : float array (k, d)
-        Centres to keep where the step finds none better; those of empty clusters stay.
+        Centres of the previous round, which are returned if none better are found. Centres of empty clusters stay in any case.
 
     Returns
     -------
     FairCentres
-        The gap is at most 1e-7, unless the Newton steps stall. The social cost is not above that of ``former``.
+        Its gap is at most 1e-7, unless the Newton steps stall. The social cost is at most that of ``former``.
 
     Notes
     -----
-    O(n d) time, and O(K^2 k d) for each of some dozens of steps.
+    O(n d) time, and O(K^2 k d) for each of a few dozen steps.
     """
     optimum = FairCentres(X, groups, labels, former)
     if optimum.n_groups == 1:
@@ -153,13 +159,13 @@ def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: 
     elif optimum.n_groups == 2:
         _bisect(optimum)
     else:
-        _climb(optimum)
+        _maximise_with_barrier(optimum)
     return optimum
 
 
 def _bisect(optimum: FairCentres) -> None:
-    low, high = 0.0, 1.0
-    for _ in range(_HALVINGS):
+    low, high = 0.0, 1.0  # bounds on the first group's best weight
+    for _ in range(_MAX_HALVINGS):
         middle = (low + high) / 2
         first, second = optimum.evaluate(np.array([middle, 1 - middle]))
         if optimum.is_done():
@@ -167,8 +173,8 @@ def _bisect(optimum: FairCentres) -> None:
         low, high = (middle, high) if first > second else (low, middle)
 
 
-def _climb(optimum: FairCentres) -> None:
-    """Newton's method on phi(g) + mu sum log g, with the weights' sum kept at 1."""
+def _maximise_with_barrier(optimum: FairCentres) -> None:
+    """Find the best weights g of three or more groups: Newton's method on phi(g) + mu sum log g, for weights that sum to 1."""
     weights = np.full(optimum.n_groups, 1 / optimum.n_groups)
     costs = optimum.evaluate(weights)
     barrier = float(costs.max())
@@ -176,35 +182,35 @@ def _climb(optimum: FairCentres) -> None:
         if optimum.is_done():
             return
         slopes = costs + barrier / weights
-        slopes -= slopes.mean()  # only directions that keep the sum matter; the rest would swamp them
+        slopes -= slopes.mean()  # changes no step, as steps keep the sum of the weights; a large mean would swamp the rest
         largest = optimum.curvature.max()
-        # The ridge is for systems that rounding leaves without a solution. Adding a number everywhere changes no direction
-        # that keeps the sum, and phi is nearly linear in the others.
+        # Rounding can make the matrix singular, so the diagonal gets a ridge. phi is nearly linear along directions that change
+        # the sum of the weights, so every entry gets ``largest``, which does not affect directions that keep the sum.
         matrix = optimum.curvature + largest + np.diag(np.maximum(barrier / np.square(weights), _RIDGE * largest))
         solutions = _solve(matrix, np.column_stack([slopes, np.ones_like(slopes)]))
         direction = solutions[:, 0] - solutions[:, 1] * (solutions[:, 0].sum() / solutions[:, 1].sum())
         gain = float((slopes * direction).sum())
         if gain <= 0:
-            return  # only rounding is left
-        if gain <= _DONE * barrier and barrier > _MIN_BARRIER * optimum.social_cost:
-            barrier *= _FALL
+            return  # the rest is rounding error
+        if gain <= _SMALL_GAIN * barrier and barrier > _MIN_BARRIER * optimum.social_cost:
+            barrier *= _BARRIER_FACTOR
             continue
         length = 0.95 / max(0.95, float((-direction / weights).max()))  # no weight falls to 0
-        for _ in range(_HALVINGS):
+        for _ in range(_MAX_HALVINGS):
             trial = weights + length * direction
             costs = optimum.evaluate(trial)
-            # Near the maximum only the slope tells on which side a step ends: differences of values are rounding.
+            # Compare slopes, not values: near the maximum, differences between values are rounding errors.
             if float(((costs + barrier / trial) * direction).sum()) >= -gain / 2:
                 break
             length /= 2
         else:
-            return  # only rounding is left
+            return  # the rest is rounding error
         weights = trial / trial.sum()
 
 
-def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Solution of a positive definite system (K, K) for several right sides (K, m), by Gauss and Jordan, in a fixed order."""
-    table = np.column_stack([matrix, right])
+def _solve(matrix: np.ndarray, right_sides: np.ndarray) -> np.ndarray:
+    """Solve a positive definite system (K, K) for right-hand sides (K, m) by Gauss-Jordan elimination, without pivoting."""
+    table = np.column_stack([matrix, right_sides])
     for pivot in range(len(matrix)):
         row = table[pivot] / table[pivot, pivot]
         table = table - table[:, pivot : pivot + 1] * row
@@ -214,7 +220,10 @@ def _solve(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[::1], float64[::1], float64[:,::1], float64[::1], float64[:,::1])")
 def _evaluate(fractions, means, within, weights, centres, costs, curvature):
-    """Best centres (k, d) for weights (K,), each group's cost there (K,), and -phi'' (K, K); empty clusters' centres stay."""
+    """Write the best centres (k, d) for weights (K,), each group's cost there (K,), and the curvature -phi'' (K, K).
+
+    Centres of empty clusters stay.
+    """
     n_groups, k, d = means.shape
     costs[:] = within
     curvature[:] = 0.0
@@ -256,7 +265,7 @@ def _social_cost(distances: np.ndarray, groups: np.ndarray) -> float:
 
 
 def _fill_empty_clusters(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and centres where each cluster without rows took the farthest row that is not the only one of its cluster."""
+    """Labels and centres after each empty cluster has taken the row farthest from its centre, but no cluster's only row."""
     sizes = np.bincount(labels, minlength=len(centres))
     empty = np.flatnonzero(sizes == 0)
     if len(empty):

@@ -1,13 +1,14 @@
 """FairKM: k-means with a penalty on the deviation of the clusters' group shares (Abraham, Deepak and Sundaram, EDBT 2020).
 
-The objective is SSE + lambda U. With n_C rows in cluster C, m_Cs of them of group s, and r_s the share of group s in the
-table, U = sum_C (n_C / n)^2 (1/K) sum_s (m_Cs / n_C - r_s)^2. An empty cluster adds 0.
+The objective is SSE + lambda U. SSE is the sum of squared distances of the n rows to the means of their clusters. The
+unfairness is U = sum_C (n_C / n)^2 (1/K) sum_s (m_Cs / n_C - r_s)^2, where cluster C has n_C rows, m_Cs of them of group s, and
+r_s is the share of group s in the table. An empty cluster adds 0.
 
-With the excess a_Cs = m_Cs - r_s n_C the term of a cluster is sum_s a_Cs^2 / (n^2 K). So the change of the objective by the
-move of one row needs only the clusters' means, sizes, excesses and the sums b_C = sum_s r_s a_Cs.
+In terms of the excess a_Cs = m_Cs - r_s n_C, a cluster adds sum_s a_Cs^2 / (n^2 K) to U. So the means, sizes and excesses of
+the clusters, and the sums b_C = sum_s r_s a_Cs, are enough to compute how the move of a row changes the objective.
 
-The published code scores a move by unsquared distances to centres that stay in place. Here the score is the exact change of
-the objective, so every move lowers it.
+The published code scores a move by unsquared distances to centres that the move does not change. Here the score is the exact
+change of the objective, so every move lowers the objective.
 """
 
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import inertia_by_label, sums_by_label
 from clusterlets.algorithms.kmeans import kmeans
 
-# A move must lower the objective by more than this fraction of it: less may be rounding.
+# A move must lower the objective by more than this fraction of it: a smaller change may be a rounding error.
 _MIN_GAIN = 1e-12
 
 
@@ -30,15 +31,15 @@ class FairKMResult:
     Attributes
     ----------
     labels : int array (n,)
-        0..k-1. A cluster may be empty where the table has fewer distinct rows than k.
+        0..k-1. If the table has fewer than k distinct rows, a cluster may be empty.
     sse, unfairness, weight : float
-        The sum of squared distances to the clusters' means, U and lambda above.
+        SSE, U and lambda of the objective.
     objective : float
         ``sse + weight * unfairness``.
     n_iter : int
-        Passes over the rows.
+        Number of passes over the rows.
     converged : bool
-        Whether no move of a single row lowers the objective.
+        Whether the last pass moved no row: then no move of a single row lowers the objective.
     """
 
     labels: np.ndarray
@@ -53,21 +54,21 @@ class FairKMResult:
 def fairkm(
     X, groups, n_clusters: int, random_state: np.random.Generator, penalty: float | str = 1.0, max_iter: int = 300
 ) -> FairKMResult:
-    """FairKM from the clusters of plain k-means (Abraham, Deepak and Sundaram, EDBT 2020).
+    """Run FairKM from the clusters of plain k-means (Abraham, Deepak and Sundaram, EDBT 2020).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairKM` declares them. If plain k-means has cost 0, a numeric ``penalty`` gives
-    lambda = 0.
+    other parameters as :class:`clusterlets.FairKM` declares them. A numeric ``penalty`` is multiplied by
+    the cost of plain k-means to give lambda, so if that cost is 0, lambda is 0.
 
     Notes
     -----
-    A pass takes the rows in their order: O(n k d) time, and O(K d) for each move. O(n d) memory. Sums are recomputed
-    before every pass, so that rounding errors do not accumulate.
+    A pass visits the rows in their order. It takes O(n k d) time, and O(K d) more for each move. O(n d) memory. Sums are
+    recomputed before every pass, so that rounding errors do not accumulate.
     """
     X, groups = checked_instances(X, groups, "FairKM", n_clusters)
     groups = codes_that_occur(groups)
     labels = kmeans(X, n_clusters, random_state).labels
-    if isinstance(penalty, str):  # "authors"
+    if isinstance(penalty, str):  # "authors": the authors' own lambda
         weight = (len(X) / n_clusters) * (len(X) / n_clusters)
     else:
         weight = penalty * _Clusters(X, groups, labels, n_clusters).sse
@@ -80,7 +81,7 @@ def fairkm(
 
 
 class _Clusters:
-    """Means, sizes and excesses of the clusters, and the terms of the objective; an empty cluster has the mean 0."""
+    """Means, sizes and excesses of the clusters, and the terms of the objective. An empty cluster has the mean 0."""
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, n_clusters: int):
         self.shares = np.bincount(groups) / len(X)
@@ -100,7 +101,10 @@ class _Clusters:
 
 
 def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
-    """Move the rows in their order; True if any moved. Writes ``labels`` and, for tests, each row's change of the objective."""
+    """Try to move each row, in order; returns whether any moved.
+
+    Updates ``labels`` and, for tests, writes by how much the move of each row changed the objective.
+    """
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
     return _move_rows(
@@ -123,14 +127,14 @@ def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.nda
     "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
 )
 def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, excess, weighted_excess, changes):
-    """Move each row to the cluster that lowers the objective most, ties to the lowest index; True if any row moved.
+    """Move each row to the cluster where it lowers the objective most, ties to the lowest index; returns whether any moved.
 
-    ``weight`` is that of a squared excess; ``weighted_excess`` (k,) holds the sums b_C. The clusters' arrays are kept up
-    to date. The last row of a cluster stays.
+    ``weight`` multiplies squared excesses in the objective, and ``weighted_excess`` (k,) holds the sums b_C. All arrays of the
+    clusters are updated after each move. The only row of a cluster never moves.
     """
-    squares = 0.0
+    squared_shares = 0.0
     for share in shares:
-        squares += share * share
+        squared_shares += share * share
     has_moved = False
     for row in range(len(rows)):
         changes[row] = 0.0
@@ -143,7 +147,7 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
             difference = rows[row, feature] - means[source, feature]
             removal_gain += difference * difference
         removal_gain *= sizes[source] / (sizes[source] - 1)
-        own_term = excess[source, group] - weighted_excess[source]
+        source_term = excess[source, group] - weighted_excess[source]
         for cluster in range(len(means)):
             if cluster == source:
                 continue
@@ -153,7 +157,7 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
                 joining_cost += difference * difference
             joining_cost *= sizes[cluster] / (sizes[cluster] + 1)
             unfairness_change = 2 * (
-                excess[cluster, group] - weighted_excess[cluster] - own_term + 1 - 2 * shares[group] + squares
+                excess[cluster, group] - weighted_excess[cluster] - source_term + 1 - 2 * shares[group] + squared_shares
             )
             change = joining_cost - removal_gain + weight * unfairness_change
             if change < best:
@@ -170,9 +174,9 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
             means[source, feature] -= (rows[row, feature] - means[source, feature]) / sizes[source]
             means[target, feature] += (rows[row, feature] - means[target, feature]) / sizes[target]
         for other in range(len(shares)):
-            step = (1.0 if other == group else 0.0) - shares[other]
-            excess[source, other] -= step
-            excess[target, other] += step
-        weighted_excess[source] -= shares[group] - squares
-        weighted_excess[target] += shares[group] - squares
+            excess_change = (1.0 if other == group else 0.0) - shares[other]
+            excess[source, other] -= excess_change
+            excess[target, other] += excess_change
+        weighted_excess[source] -= shares[group] - squared_shares
+        weighted_excess[target] += shares[group] - squared_shares
     return has_moved

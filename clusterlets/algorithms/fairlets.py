@@ -1,14 +1,14 @@
-"""Fairlets of two groups: the cheapest split into small groups that each have the balance of the table.
+"""Fairlets of two groups: the cheapest partition into small sets that each have about the balance of the table.
 
-R reds are the rarer group, and B blues the other. Every fairlet has one red and floor(B/R) or ceil(B/R) blues, so that every
-union of fairlets has between floor(B/R) and ceil(B/R) blues for each red (Chierichetti, Kumar, Lattanzi and Vassilvitskii,
-NeurIPS 2017, whose (1, t')-fairlets may also have one blue and many reds where B/R is not whole; where it is, theirs are
-these). The cost of a fairlet is the sum of the squared distances of its blues to its red.
+The R rows of the rarer group are called reds, and the B other rows blues. Every fairlet has one red and floor(B/R) or ceil(B/R)
+blues, so every union of fairlets has between floor(B/R) and ceil(B/R) blues for each red. The cost of a fairlet is the sum of
+the squared distances of its blues to its red. The (1, t')-fairlets of Chierichetti, Kumar, Lattanzi and Vassilvitskii (NeurIPS
+2017) are the same where B/R is a whole number. Elsewhere they may also have one blue and several reds.
 
-The decomposition is a minimum-cost flow. It is solved on a few arcs, of near pairs, and its prices tell whether an absent arc
-could make it cheaper: such arcs are added until there are none, which proves the optimum over all pairs. Large tables start
-from the prices of an auction (Bertsekas and Castanon, 1989), which affect only the time. Costs are whole numbers of 40 bits,
-so that the optimum is exact for them, and the same on every processor.
+Finding the cheapest fairlets is a minimum-cost flow problem. It is first solved on a few arcs, between near pairs. The prices
+of the solution show which absent arcs could lower the cost. These are added until there are none left, which proves that the
+flow is optimal over all pairs. For large tables, the first prices come from an auction (Bertsekas and Castanon, 1989), which
+affects only the time. Costs are whole numbers of up to 40 bits, so for these the optimum is exact on every processor.
 """
 
 from math import frexp
@@ -19,34 +19,34 @@ from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.algorithms.kernels import tiles_of
 
-#: Bits of the largest cost as a whole number. A price is at most the length of a path: 2 n of these stay below 2^63.
+#: Bits of the largest cost. No price exceeds the length of a path, which has at most 2 n arcs, so prices stay below 2^63.
 BITS = 40
-#: Arcs from each point to its nearest of the other group at the start, and the most that a round of pricing adds for a blue.
+#: Each point starts with arcs to so many nearest points of the other group. Later rounds add at most so many arcs per blue.
 NEIGHBOURS = 16
 
-# Steps of the auction, as multiples of the mean squared distance to the nearest red, and the most bids per blue with each.
+# Steps of the auction, as multiples of the mean squared distance to the nearest red, and how many bids per blue each allows.
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
 _MAX_BIDS = 100
 
 #: Up to this many pairs, shortest paths are faster without an auction first.
 MAX_PAIRS = 1_000_000
 
-_FAR = np.int64(2**62)  # beyond every cost, price and distance
-_LANES = 128  # rows of a tile, as tiles_of makes them
-_SLACK = 1e3  # largest rounding error of cost - price in double precision, in units of whole costs
+_FAR = np.int64(2**62)  # larger than any cost, price or distance
+_LANES = 128  # rows per tile, as in tiles_of
+_SLACK = 1e3  # largest rounding error of cost - price in double precision, where whole costs have the unit 1
 
 
 def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """The cheapest fairlets (n,), 0..R-1 in the order of the reds: each has one red, and floor(B/R) or ceil(B/R) blues.
+    """Fairlet (n,) of each row, 0..R-1 in the order of the reds, such that the total cost of the fairlets is the lowest.
 
-    ``X`` (n, d) and ``groups`` (n,), which are 0 and 1; of equally frequent groups, 0 counts as the rarer one.
-    ClusterletsError if there are not exactly two groups, or features are not finite or too large to square.
+    Takes ``X`` (n, d) and ``groups`` (n,), which are 0 or 1. If the groups are equally frequent, 0 counts as the rarer one.
+    ClusterletsError if there are not exactly two groups, or if features are not finite or too large to square.
 
     Notes
     -----
-    Exact, at every n, for costs rounded to 2^-40 of the squared diagonal of the box around the instances. Successive shortest
-    paths on the sparse graph; each search for absent arcs takes O(R B d) time. O(n (d + arcs of a point)) memory, never
-    O(R B). 5 s for 19,020 rows and 30 to 40 s for 48,842, most of it the auction.
+    Exact for any n, if costs are rounded to 2^-40 of the squared diagonal of the box around the instances. Flows are found by
+    successive shortest paths on the sparse graph. Each search for absent arcs takes O(R B d) time. Memory is
+    O(n (d + arcs per point)), never O(R B). It takes 5 s for 19,020 rows and 30 to 40 s for 48,842, mostly for the auction.
     """
     X, groups = checked_instances(X, groups, "fairlets")
     counts = counts_of_two(groups)
@@ -59,9 +59,9 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
-    """The red (B,) of each blue, at the lowest total cost, so that each red has floor(B/R) or ceil(B/R) of the blues.
+    """The red (B,) of each blue at the lowest total cost, where every red has floor(B/R) or ceil(B/R) blues.
 
-    ``reds`` (R, d) and ``blues`` (B, d), with R at most B; see :func:`fairlet_decomposition`.
+    Takes ``reds`` (R, d) and ``blues`` (B, d), with R at most B. See :func:`fairlet_decomposition`.
     """
     n_reds, n_blues = len(reds), len(blues)
     width = np.maximum(reds.max(axis=0), blues.max(axis=0)) - np.minimum(reds.min(axis=0), blues.min(axis=0))
@@ -71,21 +71,21 @@ def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
     n_spare = n_reds * room - n_blues
     red_of, spare = np.full(n_blues, -1), np.zeros(n_reds, dtype=np.bool_)
     prices = _near_prices(reds, blues, scale, room, n_spare)
-    spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # the cheapest choice at these prices
+    spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # the reds with the cheapest slots
     arcs = _first_arcs(reds, blues, prices, scale)
-    limits, n_former = np.empty(n_blues, dtype=np.int64), 0
-    while len(arcs) > n_former:
-        n_former = len(arcs)
+    limits, n_former_arcs = np.empty(n_blues, dtype=np.int64), 0
+    while len(arcs) > n_former_arcs:
+        n_former_arcs = len(arcs)
         starts, columns = np.searchsorted(arcs, np.arange(n_blues + 1) * n_reds), arcs % n_reds
-        costs = np.empty(n_former, dtype=np.int64)
-        _costs(blues, reds, starts, columns, scale, costs)
+        costs = np.empty(n_former_arcs, dtype=np.int64)
+        _write_costs(blues, reds, starts, columns, scale, costs)
         _augment(starts, columns, costs, room, prices, spare, red_of, limits)
-        arcs = np.sort(np.concatenate([arcs, _near_arcs(blues, reds, prices, limits, scale)]))  # all differ
+        arcs = np.sort(np.concatenate([arcs, _near_arcs(blues, reds, prices, limits, scale)]))  # no new arc is an old one
     return red_of
 
 
 def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n_spare: int) -> np.ndarray:
-    """Prices (R,) to start from: near those of the optimum by :func:`_auction`, or 0 if there are few pairs."""
+    """First prices (R,): near those of the optimum, by :func:`_auction`, or all 0 if there are few pairs."""
     prices = np.zeros(len(reds), dtype=np.int64)
     if len(reds) > 1 and len(reds) * len(blues) > MAX_PAIRS:
         nearest = np.full((len(blues), 1), -1)
@@ -98,19 +98,19 @@ def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n
 
 
 def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: float) -> np.ndarray:
-    """Arcs as sorted numbers ``blue * R + red``: the cheapest of each point, and a feasible decomposition."""
+    """Sorted arcs ``blue * R + red``: the cheapest ones of each point, and those of a feasible decomposition."""
     n_reds, n_blues = len(reds), len(blues)
-    cheapest = _near_arcs(blues, reds, prices, np.full(n_blues, _FAR), scale)
-    from_reds = _near_arcs(reds, blues, np.zeros(n_blues, dtype=np.int64), np.full(n_reds, _FAR), scale)
+    blue_arcs = _near_arcs(blues, reds, prices, np.full(n_blues, _FAR), scale)
+    red_arcs = _near_arcs(reds, blues, np.zeros(n_blues, dtype=np.int64), np.full(n_reds, _FAR), scale)
     widest = (blues.max(axis=0) - blues.min(axis=0)).argmax()
     red_ranks = np.arange(n_blues) * n_reds // n_blues
     feasible = np.argsort(blues[:, widest], kind="stable") * n_reds + np.argsort(reds[:, widest], kind="stable")[red_ranks]
-    arcs = np.sort(np.concatenate([cheapest, from_reds % n_blues * n_reds + from_reds // n_blues, feasible]))
+    arcs = np.sort(np.concatenate([blue_arcs, red_arcs % n_blues * n_reds + red_arcs // n_blues, feasible]))
     return arcs[np.append(True, arcs[1:] != arcs[:-1])]
 
 
 def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits: np.ndarray, scale: float) -> np.ndarray:
-    """Arcs ``row * len(others) + other`` of the lowest costs less prices below each row's limit, ``NEIGHBOURS`` at most."""
+    """Up to ``NEIGHBOURS`` arcs ``row * len(others) + other`` per row: those of lowest cost - price, if below its limit."""
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = tiles_of(others)
     _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
@@ -120,27 +120,27 @@ def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits:
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[::1], int64[::1], float64, int64[:,::1])")
 def _cheapest_columns(rows, tiles, prices, limits, scale, cheapest):
-    """For each row the columns of lowest cost less price below its limit, the most expensive last; unused entries stay."""
-    rough = _approximate_prices(prices, scale, len(tiles))
+    """Write to ``cheapest`` each row's columns of lowest cost - price below its limit, cheapest first; unused entries stay."""
+    float_prices = _approximate_prices(prices, scale, len(tiles))
     squares, values = np.empty(_LANES), np.empty(cheapest.shape[1], dtype=np.int64)
     for i in range(len(rows)):
-        _scan(rows[i], i, tiles, rough, prices, limits[i], scale, squares, values, cheapest[i])
+        _scan(rows[i], i, tiles, float_prices, prices, limits[i], scale, squares, values, cheapest[i])
 
 
 @inner
 def _approximate_prices(prices, scale, n_tiles):
-    """Prices in units of squared distances, in double precision, as tiles."""
-    rough = np.zeros((n_tiles, _LANES))
+    """Prices in the unit of squared distances, in double precision, arranged in tiles."""
+    float_prices = np.zeros((n_tiles, _LANES))
     for j in range(len(prices)):
-        rough[j // _LANES, j % _LANES] = prices[j] / scale
-    return rough
+        float_prices[j // _LANES, j % _LANES] = prices[j] / scale
+    return float_prices
 
 
 @inner
-def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheapest):
-    """Write the columns of lowest cost less price below the limit, and these values; returns their number.
+def _scan(row, first, tiles, float_prices, prices, limit, scale, squares, values, cheapest):
+    """Write a row's columns of lowest cost - price below the limit, and the values; returns how many there are.
 
-    The search starts at a tile that depends on ``first``, so that equal rows find different columns among equal ones.
+    The search starts at a place that depends on ``first``, so that equal rows get different columns where several tie.
     """
     n_columns, capacity = len(prices), len(cheapest)
     n_tiles, n_features = tiles.shape[0], tiles.shape[1]
@@ -155,7 +155,7 @@ def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheap
         highest = (limit + _SLACK) / scale
         any_below = False
         for j in range(_LANES):
-            any_below |= squares[j] - rough[t, j] < highest
+            any_below |= squares[j] - float_prices[t, j] < highest
         if not any_below:
             continue
         width = min(_LANES, n_columns - t * _LANES)
@@ -177,17 +177,18 @@ def _scan(row, first, tiles, rough, prices, limit, scale, squares, values, cheap
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64, int64, int64, int64[::1], int64[::1])")
 def _auction(blues, tiles, scale, room, n_spare, steps, prices):
-    """Prices near those of the optimum: an auction of the reds' slots among the blues, with smaller and smaller steps.
+    """Write prices near those of the optimum: blues bid for slots of the reds, with smaller and smaller steps.
 
-    A blue without a slot outbids the holder of the cheapest slot of its best red: by as much as makes the second best red
-    equally good, plus a step. Prices only fall (they are subtracted from costs), so a blue keeps a list of its best reds until
-    one that is not on it may be better. Slots that have to stay empty go to the reds with the cheapest slots, one to each.
+    A blue without a slot bids for the cheapest slot of its best red. The bid makes that slot worse for the blue than its second
+    best red, by one step, and so outbids the holder. Prices are subtracted from costs and only fall, so a blue can keep a list
+    of its best reds until a red outside the list may be better. ``n_spare`` slots have to stay empty, at most one per red: a
+    dummy buyer, with the number B, bids for these at the reds with the cheapest slots.
     """
     n_blues, n_reds = len(blues), len(prices)
     length = min(NEIGHBOURS, n_reds)
     lists, list_costs = np.full((n_blues, length), -1), np.empty((n_blues, length), dtype=np.int64)
-    beyond = np.full(n_blues, -_FAR)
-    rough, squares = _approximate_prices(prices, scale, len(tiles)), np.empty(_LANES)
+    least_unlisted = np.full(n_blues, -_FAR)
+    float_prices, squares = _approximate_prices(prices, scale, len(tiles)), np.empty(_LANES)
     holders, slot_prices = np.empty((n_reds, room), dtype=np.int64), np.empty((n_reds, room), dtype=np.int64)
     has_spare = np.empty(n_reds, dtype=np.bool_)
     queue = np.empty(n_blues, dtype=np.int64)
@@ -197,47 +198,47 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
             slot_prices[j] = prices[j]
         for i in range(n_blues):
             queue[i] = n_blues - 1 - i
-        waiting, spare_waiting, bids = n_blues, n_spare, 0
-        while (waiting > 0 or spare_waiting > 0) and bids < _MAX_BIDS * n_blues:
-            if waiting > 0:
-                bids += 1
-                waiting -= 1
-                i = queue[waiting]
-                best, raised = _best_on_list(i, lists, list_costs, prices)
-                if raised >= beyond[i]:
+        n_waiting, n_spare_waiting, n_bids = n_blues, n_spare, 0
+        while (n_waiting > 0 or n_spare_waiting > 0) and n_bids < _MAX_BIDS * n_blues:
+            if n_waiting > 0:
+                n_bids += 1
+                n_waiting -= 1
+                i = queue[n_waiting]
+                best, second_best = _best_on_list(i, lists, list_costs, prices)
+                if second_best >= least_unlisted[i]:
                     values = list_costs[i]
-                    _scan(blues[i], i, tiles, rough, prices, _FAR, scale, squares, values, lists[i])
-                    beyond[i] = values[length - 1] if length < n_reds else _FAR
+                    _scan(blues[i], i, tiles, float_prices, prices, _FAR, scale, squares, values, lists[i])
+                    least_unlisted[i] = values[length - 1] if length < n_reds else _FAR
                     for index in range(length):
                         values[index] += prices[lists[i, index]]
-                    best, raised = _best_on_list(i, lists, list_costs, prices)
-                red, raised = lists[i, best], min(raised, beyond[i])
-                former_holder = _sell(red, i, list_costs[i, best] - raised - step, holders, slot_prices, prices)
-                rough[red // _LANES, red % _LANES] = prices[red] / scale
+                    best, second_best = _best_on_list(i, lists, list_costs, prices)
+                red, second_best = lists[i, best], min(second_best, least_unlisted[i])
+                former_holder = _sell(red, i, list_costs[i, best] - second_best - step, holders, slot_prices, prices)
+                float_prices[red // _LANES, red % _LANES] = prices[red] / scale
                 if former_holder == n_blues:
                     has_spare[red] = False
-                    spare_waiting += 1
+                    n_spare_waiting += 1
                 elif former_holder >= 0:
-                    queue[waiting] = former_holder
-                    waiting += 1
+                    queue[n_waiting] = former_holder
+                    n_waiting += 1
                 continue
-            bids += 1
-            red, level = _two_highest(prices, has_spare)
-            former_holder = _sell(red, n_blues, level - step, holders, slot_prices, prices)
-            rough[red // _LANES, red % _LANES] = prices[red] / scale
+            n_bids += 1
+            red, second_price = _two_highest(prices, has_spare)
+            former_holder = _sell(red, n_blues, second_price - step, holders, slot_prices, prices)
+            float_prices[red // _LANES, red % _LANES] = prices[red] / scale
             has_spare[red] = True
-            spare_waiting -= 1
+            n_spare_waiting -= 1
             if former_holder >= 0:
-                queue[waiting] = former_holder
-                waiting += 1
+                queue[n_waiting] = former_holder
+                n_waiting += 1
 
 
 @inner
-def _two_highest(prices, taken):
-    """The red of the highest price among those not taken, and the second highest price, or the highest if there is no other."""
+def _two_highest(prices, has_spare):
+    """Of the reds without a spare slot, the one of the highest price, and the second highest price, if any, or the highest."""
     best, highest, second = -1, -_FAR, -_FAR
     for red in range(len(prices)):
-        if not taken[red]:
+        if not has_spare[red]:
             if prices[red] > highest:
                 best, highest, second = red, prices[red], highest
             elif prices[red] > second:
@@ -247,7 +248,7 @@ def _two_highest(prices, taken):
 
 @inner
 def _best_on_list(i, lists, list_costs, prices):
-    """Index of the best red on a blue's list, and the value of the second best; -1 and infinity if there is no list yet."""
+    """Index of the best red on the list of blue i, and the value of the second best; -1 and ``_FAR`` if the list is empty."""
     best, least, second = -1, _FAR, _FAR
     if lists[i, 0] < 0:
         return best, second
@@ -262,7 +263,7 @@ def _best_on_list(i, lists, list_costs, prices):
 
 @inner
 def _sell(red, buyer, price, holders, slot_prices, prices):
-    """Give a buyer the cheapest slot, that of the highest price, at a new price; returns its former holder."""
+    """Give the red's cheapest slot (that of the highest price) to a buyer at a new price; returns the slot's former holder."""
     slot = 0
     for i in range(1, holders.shape[1]):
         if slot_prices[red, i] > slot_prices[red, slot]:
@@ -277,8 +278,8 @@ def _sell(red, buyer, price, holders, slot_prices, prices):
 
 
 @compiled("void(float64[:,::1], float64[:,::1], int64[::1], int64[::1], float64, int64[::1])")
-def _costs(rows, others, starts, columns, scale, costs):
-    """Squared distance of each arc as a whole number, summed in the features' order as by :func:`_cheapest_columns`."""
+def _write_costs(rows, others, starts, columns, scale, costs):
+    """Write the cost of each arc, a squared distance as a whole number, summed feature by feature as in :func:`_scan`."""
     for i in range(len(rows)):
         for arc in range(starts[i], starts[i + 1]):
             square = 0.0
@@ -289,16 +290,17 @@ def _costs(rows, others, starts, columns, scale, costs):
 
 @compiled("void(int64[::1], int64[::1], int64[::1], int64, int64[::1], boolean[::1], int64[::1], int64[::1])")
 def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
-    """Cheapest flow on given arcs, from the previous one; ``prices``, ``spare``, ``red_of`` and ``blue_prices`` are written.
+    """Extend the previous flow to the cheapest on the given arcs; updates ``prices``, ``spare``, ``red_of``, ``blue_prices``.
 
-    A red has ``room`` slots, one of which may be spare. The spare slots are the supply of one more node, numbered R, with an
-    arc of cost 0 and capacity 1 to each red. Every blue without a red finds the shortest path to a red with a free slot, where
-    arc (i, j) has the length cost - blue price i - price j, which is never negative, and 0 where i has j.
+    A red has ``room`` slots, one of which may be spare: it has to stay empty. The spare slots are the supply of an extra node,
+    numbered R, with an arc of cost 0 and capacity 1 to each red. Every blue without a red takes the shortest path to a red with
+    a free slot. The length of arc (i, j) is cost - blue price i - price j. No length is negative, and it is 0 if j is the red
+    of blue i.
     """
     n_blues, n_reds = len(red_of), len(prices)
     members, counts = np.empty((n_reds, room), dtype=np.int64), np.zeros(n_reds, dtype=np.int64)
-    _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts)
-    spare_price = _FAR  # the least that a red with a spare slot allows
+    _keep_cheapest(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts)
+    spare_price = _FAR  # the lowest price of a red with a spare slot
     for j in range(n_reds):
         if spare[j]:
             spare_price = min(spare_price, prices[j])
@@ -376,15 +378,18 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                     blue_prices[members[j, member]] += path_length - distance[j]
             elif settled[j]:
                 spare_price -= path_length - distance[j]
-        _shift(target, previous, members, counts, spare, red_of)
+        _shift_along_path(target, previous, members, counts, spare, red_of)
         for index in range(n_touched):
             j = touched[index]
             distance[j], previous[j], settled[j] = _FAR, -1, False
 
 
 @inner
-def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts):
-    """Price each blue, release it if its red is no longer the cheapest, and give it a cheapest red that has room."""
+def _keep_cheapest(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts):
+    """Keep the blues of the previous flow whose red is still the cheapest at the current prices, and release the others.
+
+    Also writes the price of each blue. Every blue without a red then takes one of its cheapest reds that has room, if any.
+    """
     for i in range(len(red_of)):
         cheapest, own_value = _FAR, _FAR
         for arc in range(starts[i], starts[i + 1]):
@@ -408,8 +413,8 @@ def _keep_tight(starts, columns, costs, room, prices, spare, red_of, blue_prices
 
 
 @inner
-def _shift(target, previous, members, counts, spare, red_of):
-    """Move every blue and spare slot on the path to ``target`` one step along it."""
+def _shift_along_path(target, previous, members, counts, spare, red_of):
+    """Give each blue on the path to ``target`` the next red on it, and move spare slots along the path likewise."""
     n_reds, n_blues = len(counts), len(red_of)
     red = target
     while red >= 0:
@@ -433,7 +438,7 @@ def _shift(target, previous, members, counts, spare, red_of):
 
 
 @inner
-def _push(keys, nodes, size, key, node):
+def _push(keys, nodes, size, key, node):  # onto a binary heap; returns the new size
     index = size
     while index > 0:
         parent = (index - 1) >> 1
@@ -447,7 +452,7 @@ def _push(keys, nodes, size, key, node):
 
 @inner
 def _pop(keys, nodes, size):
-    """Remove the smallest key; returns the remaining size."""
+    """Remove the smallest key from a binary heap; returns the new size."""
     size -= 1
     key, node = keys[size], nodes[size]
     index = 0

@@ -1,10 +1,10 @@
 """FRAC, the fair round-robin algorithm for clustering (Gupta, Ghalme, Krishnan and Jain, DMKD 2023).
 
-k-means whose assignment is fair by construction: the centres take turns in picking their nearest free point, one
-group after the other, so every cluster gets its share of every group.
+FRAC is k-means with an assignment that is fair by construction. The groups are dealt out one after the other: within each, the
+centres take turns in picking their nearest free point. So every cluster gets its share of every group.
 
-The assignment is exact and the same on every machine: squared distances are sums of squared differences in the order of the
-features (no matrix product, no fast-math, one thread), so equal rows are equally far and ties go by input order.
+The assignment is exact and the same on every machine. Squared distances are summed in the order of the features (with no matrix
+product, no fast-math, and one thread). So equal rows are equally far from a centre, and ties are broken by input order.
 """
 
 from collections.abc import Sequence
@@ -22,17 +22,17 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, nearest_centres
 from clusterlets.errors import ClusterletsError
 
-# A float is read as the simplest fraction at most this far from it, relatively: a few roundings. Two fractions with
-# denominators below 2**24 lie further apart, so each of them is read exactly.
+# A float is read as the simplest fraction whose relative distance from it is at most this, the size of a few roundings. Two
+# fractions with denominators below 2**24 lie further apart, so each of them is read exactly.
 ROUNDING = Fraction(1, 2**50)
 
-# A centre looks ahead to about this many times its even share of the free points: a larger value means longer sorts, a
-# smaller one more scans. Measured on adult, k = 30: 2 to 4 are best, and equally good.
+# A centre queues about this many times its even share of the free points. A larger value means longer sorts, a smaller one
+# more scans. On adult with k = 30, the values 2 to 4 were the fastest, and equally fast.
 LOOKAHEAD = 3
-# To estimate how far to look, at least this many free points are sampled, or all if there are fewer.
+# The distance up to which a centre queues points is estimated from at least this many free points, or all if there are fewer.
 SAMPLE = 256
 
-# Bits of a digit by which distances are sorted: six passes, and the counts of 2,048 values fit the first-level cache.
+# Bits per digit of the radix sort: 64 bits take six passes, and the counts of 2,048 digits fit the first-level cache.
 DIGIT = 11
 
 Tau = float | Fraction | Sequence[float | Fraction] | None
@@ -45,17 +45,18 @@ class FRACResult:
     Attributes
     ----------
     labels_fair : int array (n,)
-        Cluster of each instance by the fair assignment, 0..m-1 without gaps.
+        Cluster of each instance by the fair assignment. Labels are renumbered without gaps.
     labels_nearest : int array (n,)
-        Index of the nearest of ``centres``, again without gaps: what the Clusterlets paper scored as FRAC.
+        Cluster of each instance by the nearest of ``centres``, also renumbered without gaps. The Clusterlets paper scored these
+        clusters as FRAC.
     centres : float array (k, d)
-        Means of the fair clusters. A cluster without points (possible below tau = 1/k) keeps its former centre.
+        Means of the fair clusters. A cluster without points (possible if tau is below 1/k) keeps its former centre.
     centres_nearest : float array (m, d)
-        Those of ``centres`` that are nearest to some instance, in the order of ``labels_nearest``.
+        The centres that are nearest to some instance, so that label i in ``labels_nearest`` stands for row i.
     cost : float
         Sum of squared distances of the instances to the mean of their fair cluster.
     n_iter : int
-        Rounds.
+        Number of rounds.
     """
 
     labels_fair: np.ndarray
@@ -67,34 +68,34 @@ class FRACResult:
 
 
 def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
-    """Deal the points out to the centres, round-robin within each group: the index (n,) of each instance's centre.
+    """Deal the points out to the centres, round-robin within each group; returns the index (n,) of each point's centre.
 
-    Groups go one after the other in the order of their codes. Within a group the centres take turns in index order,
-    each taking its nearest free point: squared Euclidean distance, ties by input order. The turn is not reset between
-    groups: the next one begins with the centre after the last that took a point.
+    Groups are dealt out one after the other in the order of their codes. Within a group, the centres take turns in index order,
+    and each takes its nearest free point (by squared Euclidean distance, with ties broken by input order). The turn is not
+    reset between groups: the next group starts with the centre after the one that took the last point.
 
     Parameters
     ----------
     X : float array (n, d)
     groups : int array (n,)
     centres : float array (k, d)
-        They may coincide, and k may exceed n or a group's size.
-    tau : float, Fraction, a sequence of K of them, or None
+        Centres may coincide, and k may exceed n or the size of a group.
+    tau : float, Fraction, a sequence of K floats or Fractions, or None
         The fraction of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
-        is dealt out. A group with a smaller tau gives each centre exactly ``floor(tau * n_a)`` turns, which leaves
-        the turn where it was; each point left over goes to its nearest centre (ties: lowest index). A float is read as
-        the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one point.
+        is dealt out. In a group of n_a points with a smaller tau, each centre takes exactly ``floor(tau * n_a)`` turns, so the
+        next group starts with the same centre. Each point left over goes to its nearest centre, ties to the lowest index. A
+        float is read as the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one point.
 
     Raises
     ------
     ClusterletsError
-        For a tau that is negative, above 1/k or not a number, and for the wrong number of them.
+        If a tau is negative, above 1/k or not a number, or if the number of taus is wrong.
 
     Notes
     -----
     Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
-    group and overall. O(n k d) time each time that the centres look ahead again (measured: a few dozen, growing
-    with k where centres coincide), O(n k) memory at worst, typically O(n).
+    group and overall. O(n k d) time whenever the centres have to fill their queues of near points (a few dozen times in
+    measurements, more often for large k where centres coincide). O(n k) memory at worst, typically O(n).
     """
     X, groups = checked_instances(X, groups, "FRAC")
     centres = np.array(centres, dtype=np.float64, order="C")
@@ -113,14 +114,14 @@ def frac(
 ) -> FRACResult:
     """FRAC: k-means with a fair assignment in every round (Gupta et al., DMKD 2023).
 
-    Alternates a fair assignment with the clusters' means as new centres, until the costs of two successive rounds differ by at
-    most ``tol`` times the later one, or ``max_iter`` rounds have run. The cost may rise, so the result is the round of lowest
-    cost, the earliest if several tie.
+    Each round makes a fair assignment and takes the clusters' means as new centres. The rounds end when the costs of two
+    successive ones differ by at most ``tol`` times the later cost, or after ``max_iter`` rounds. The cost may rise, so the
+    result is that of the round with the lowest cost, or of the earliest such round.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`, whose time each round
-    takes, and O(n d) more. First centres are distinct points. Where there are too few, random ones are filled up with duplicate
-    rows, and those of k-means++ are repeated in order.
+    other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`. A round takes the
+    time of that function and O(n d) more. The first centres are distinct points. If there are fewer than k, duplicate rows
+    complete random centres, while centres of k-means++ are repeated in order.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))
@@ -136,10 +137,10 @@ def frac(
 
 
 def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: Tau = None) -> FRACResult:
-    """FRAC-OE: plain k-means, and one fair assignment at the end; arguments as in :func:`frac`.
+    """FRAC-OE: plain k-means, then a single fair assignment. The arguments are as in :func:`frac`.
 
-    The result is that of a single round of FRAC from the centres of k-means: ``centres`` are the means of the fair clusters.
-    Where the rows have fewer distinct values than k, the centres are repeated in order until there are k.
+    The result is that of one round of FRAC from the centres of k-means, so ``centres`` are the means of the fair clusters.
+    If there are fewer than k distinct rows, the centres of k-means are repeated in order until there are k.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))
@@ -152,8 +153,8 @@ def frac_oe(X, groups, n_clusters: int, random_state: np.random.Generator, tau: 
 def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = None) -> tuple[np.ndarray, np.ndarray]:
     """Constraints on the counts of new rows that keep FRAC's guarantee for old and new rows together.
 
-    Every cluster has at least ``floor(tau * n_a)`` rows of each group a that is not new. In the form of
-    :func:`clusterlets.algorithms.limits.assignment_rows`.
+    Every cluster must hold at least ``floor(tau * n_a)`` rows of each group a that has old rows, where n_a counts old and new
+    rows. The result has the form of :func:`clusterlets.algorithms.limits.assignment_rows`.
     """
     k, former = composition.shape[1], composition.sum(axis=1)
     taus = iter(_taus(tau, k, len(former)))
@@ -163,7 +164,7 @@ def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = Non
 
 
 def _taus(tau, n_clusters: int, n_groups: int) -> list:
-    """The given tau of each group, or the given one for every group, or 1/k."""
+    """A tau for each group: those given, or the single one given, or 1/k."""
     if tau is None:
         return [Fraction(1, n_clusters)] * n_groups
     try:
@@ -173,7 +174,7 @@ def _taus(tau, n_clusters: int, n_groups: int) -> list:
 
 
 def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
-    """How many points of each group are dealt out: all with tau = 1/k, else ``floor(tau * n_a)`` to every cluster."""
+    """How many points of each group are dealt out: all if tau = 1/k, otherwise ``floor(tau * n_a)`` to every cluster."""
     taus = _taus(tau, n_clusters, len(sizes))
     if len(taus) != len(sizes):
         raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one per group, or one for all.")
@@ -191,7 +192,7 @@ def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
 
 
 def _as_fraction(number) -> Fraction:
-    """The number itself if it is exact, else the simplest fraction within the rounding of a float."""
+    """The number itself if it is rational, else the simplest fraction that equals the float within ``ROUNDING``."""
     if isinstance(number, Rational):
         return Fraction(int(number.numerator), int(number.denominator))
     try:
@@ -207,7 +208,7 @@ def _as_fraction(number) -> Fraction:
 
 
 def _simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """The fraction of smallest denominator in [low, high], 0 < low <= high, by continued fractions."""
+    """The fraction of smallest denominator in [low, high], where 0 < low <= high, by continued fractions."""
     whole = floor(low)
     if whole == low:
         return Fraction(whole)
@@ -237,7 +238,7 @@ def _distinct_rows(X: np.ndarray, n_rows: int, order: np.ndarray) -> list[int]:
 
 
 def _run_round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
-    """Fair labels, the clusters' means, and the cost at these means."""
+    """One round of FRAC: fair labels, the means of their clusters, and the cost at these means."""
     labels = _deal_groups(X, groups, centres, turns)
     present, dense = np.unique(labels, return_inverse=True)
     means, inertia = moments_by_label(X, dense, len(present))
@@ -254,7 +255,7 @@ def _make_result(X, labels, centres, cost, n_iter) -> FRACResult:
 
 
 def _deal_groups(X, groups, centres, turns) -> np.ndarray:
-    """Centre of each instance (n,): ``turns[a]`` points of group a are dealt out, the rest go to the nearest."""
+    """Index (n,) of each instance's centre: ``turns[a]`` points of group a are dealt out, the rest go to the nearest centre."""
     labels = np.empty(len(X), dtype=np.int64)
     turn = 0
     for group, n_turns in enumerate(turns):
@@ -279,15 +280,16 @@ def _squared_distance(points, row, centre):
 
 
 @inner
-def _digit(key, shift):
+def _digit(key, shift):  # a digit of the bits of a float, as a whole number
     return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT - 1))
 
 
 @njit  # a test calls it from Python
 def _stable_argsort(keys):
-    """Stable argsort of nonnegative floats: merge sort for few keys, radix sort for many, since these sort like their bits.
+    """Stable argsort of nonnegative floats: merge sort for few keys, radix sort for many.
 
-    NumPy's ``argsort``, and ``view`` of an array, take Numba five seconds to compile.
+    Radix sort works because nonnegative floats have the order of their bit patterns. NumPy's ``argsort``, or a ``view`` of an
+    array, would take Numba five seconds to compile.
     """
     n = len(keys)
     order, order_after = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -328,10 +330,10 @@ def _stable_argsort(keys):
 
 @inner
 def _look_ahead(points, centre, free, n_points):
-    """Roughly the ``n_points`` free points nearest to the centre, at least one, sorted by distance, then input order.
+    """Roughly the ``n_points`` free points nearest to the centre, but at least one, sorted by distance, then by input order.
 
-    The cut is the distance of one point of a regular sample. It does not change the assignment, provided that ties with the
-    last point are all included.
+    The points are those up to a cutoff distance, which is estimated from every so many-th point. The cutoff does not affect the
+    assignment, because all points at exactly that distance are included.
     """
     distances = np.empty(len(free))
     for position in range(len(free)):
@@ -348,7 +350,7 @@ def _look_ahead(points, centre, free, n_points):
                 near[n_near], distances[n_near] = free[position], distances[position]
                 n_near += 1
         distances, free = distances[:n_near], near
-    order = _stable_argsort(distances)  # stable, and free points are in input order
+    order = _stable_argsort(distances)  # Free points are in input order, so a stable sort breaks ties by input order.
     for position in range(len(order)):
         order[position] = free[order[position]]
     return order
@@ -356,10 +358,10 @@ def _look_ahead(points, centre, free, n_points):
 
 @compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
 def _deal(points, centres, turn, n_turns):
-    """Let the centres take ``n_turns`` turns from ``turn`` on; the owner of each point (n,), -1 if no centre took it.
+    """Let the centres take ``n_turns`` turns, starting with centre ``turn``; returns each point's owner (n,), -1 if none.
 
-    Each centre keeps a queue of its nearest points as of when it last looked, skips those that others have taken since,
-    and looks again among the free ones when the queue has run out.
+    Each centre keeps a queue of the nearest points that were free when it filled the queue. It skips those that other centres
+    have taken since, and fills the queue again from the free points when none are left.
     """
     owners = np.full(len(points), -1)
     free = np.arange(len(points))

@@ -1,6 +1,7 @@
-"""Lloyd's rounds whose fair assignment splits instances: centres for methods that round the assignment afterwards.
+"""Lloyd's algorithm with a fair assignment that may split instances. It finds centres for methods that round afterwards.
 
-On a weighted sample the rounds cost a fraction of those on the table, and counts need not be whole on the way.
+The rounds can run on a weighted sample, in a fraction of the time that the whole table takes. Counts become whole numbers only
+when the assignment is rounded.
 """
 
 from operator import itemgetter
@@ -11,10 +12,10 @@ from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
-_TRIAL_ROUNDS = 5  # rounds after which starts are compared
-_N_PARTS, _MIN_PART = 4, 1_000  # starts are tried on one of so many parts of a table, if that has at least so many rows
-_FINALISTS = 2  # starts that go on to the end
-_LAST_TEMPERATURE = TEMPERATURES[5]  # the last one would hardly move a centre
+_N_TRIAL_ROUNDS = 5  # rounds after which starts are compared
+_N_PARTS, _MIN_ROWS_OF_PART = 4, 1_000  # several starts are tried on a part of the rows, unless a part would be too small
+_N_FINALISTS = 2  # starts that run until the end
+_LAST_TEMPERATURE = TEMPERATURES[5]  # lower temperatures would hardly move a centre
 
 
 def fractional_lloyd(
@@ -29,34 +30,34 @@ def fractional_lloyd(
     max_iter: int = 30,
     tol: float = 1e-3,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centres (k, d) that suit the cheapest fractional assignment within bounds on shares, and the dual's multipliers (R, k).
+    """Centres (k, d) for the cheapest fractional assignment within bounds on shares, and the dual's multipliers (R, k).
 
     Parameters
     ----------
     X : float array (n, d)
     weights : float array (n,)
-        Instances that each row stands for. The groups' shares of them must lie within the bounds, or the rounds do not
-        converge.
+        Number of instances that each row stands for. The groups' shares of all instances must lie within the bounds, or the
+        rounds do not converge.
     groups : int array (n,)
         0..K-1, each of which occurs.
     bounds : pair of float arrays (K,)
-        Least and largest share of each group in a cluster.
+        Smallest and largest share of each group in a cluster.
     slack : float
-        Instances by which counts may miss a bound.
+        Number of instances by which counts may miss a bound.
     n_init : int
-        Starts. Each gets a few rounds, on a quarter of the rows where there are many, and the best two go on.
+        Number of starts. Each runs for a few rounds, on a quarter of the rows if there are many, and the best two continue.
     tol : float
-        A round that lowers the bound on the cost by less than this fraction of it is the last.
+        Stop after a round that lowers the dual's bound on the cost by no more than this fraction.
 
     Notes
     -----
-    Some centres are equal where there are fewer distinct rows than clusters. Fair Lloyd with fractional assignments on
-    coresets: Schmidt, Schwiegelshohn and Sohler 2018. O(n k d) time per round, and the steps of the dual.
+    Some centres are equal if there are fewer distinct rows than clusters. Lloyd's algorithm with fair fractional assignments on
+    coresets is due to Schmidt, Schwiegelshohn and Sohler, 2018. O(n k d) time per round, and the steps of the dual.
     """
     constraints, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
 
     def run_rounds(table, centres, multipliers, max_rounds):
-        """Run rounds; returns the centres, the multipliers and the bound at the end."""
+        """Run rounds; returns the last centres, multipliers and bound."""
         (X, weights, groups), last_bound = table, np.inf
         for _ in range(max_rounds):
             costs = distances_to_centres(X, centres, n_clusters)
@@ -68,14 +69,14 @@ def fractional_lloyd(
             last_bound = dual.bound
         return centres, multipliers, dual.bound
 
-    part = table if n_init == 1 or len(X) < _N_PARTS * _MIN_PART else _draw_part(*table, random_state)
+    trial_table = table if n_init == 1 or len(X) < _N_PARTS * _MIN_ROWS_OF_PART else _draw_part(*table, random_state)
     runs = []
     for _ in range(n_init):
-        start, _ = weighted_kmeans(part[0], part[1], n_clusters, random_state)
-        runs.append(run_rounds(part, start, None, min(_TRIAL_ROUNDS, max_iter)))
-    if max_iter > _TRIAL_ROUNDS:
-        best = sorted(runs, key=itemgetter(2))[:_FINALISTS]
-        runs = [run_rounds(table, centres, multipliers, max_iter - _TRIAL_ROUNDS) for centres, multipliers, _ in best]
+        start, _ = weighted_kmeans(trial_table[0], trial_table[1], n_clusters, random_state)
+        runs.append(run_rounds(trial_table, start, None, min(_N_TRIAL_ROUNDS, max_iter)))
+    if max_iter > _N_TRIAL_ROUNDS:
+        finalists = sorted(runs, key=itemgetter(2))[:_N_FINALISTS]
+        runs = [run_rounds(table, centres, multipliers, max_iter - _N_TRIAL_ROUNDS) for centres, multipliers, _ in finalists]
     centres, multipliers, _ = min(runs, key=itemgetter(2))
     return centres, multipliers
 
@@ -83,17 +84,17 @@ def fractional_lloyd(
 def _draw_part(
     X: np.ndarray, weights: np.ndarray, groups: np.ndarray, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """One of ``_N_PARTS`` parts of the rows of each group, at least one row, with weights that add up to the group's."""
+    """Draw 1 in ``_N_PARTS`` rows of each group, at least one, with weights scaled to add up to those of the whole group."""
     row_samples, scales = [], []
     for group in range(int(groups.max()) + 1):
         members = np.flatnonzero(groups == group)
-        drawn = np.sort(random_state.choice(members, -(-len(members) // _N_PARTS), replace=False))
-        row_samples.append(drawn)
-        scales.append(np.full(len(drawn), weights[members].sum() / weights[drawn].sum()))
+        sample = np.sort(random_state.choice(members, -(-len(members) // _N_PARTS), replace=False))
+        row_samples.append(sample)
+        scales.append(np.full(len(sample), weights[members].sum() / weights[sample].sum()))
     rows = np.concatenate(row_samples)
     return X[rows], weights[rows] * np.concatenate(scales), groups[rows]
 
 
 def _means(X: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-    """Means (k, d) of the rows, weighted by their amounts (n, k) in the clusters, which are never quite 0."""
+    """Mean row (k, d) of each cluster, weighted by the amount (n, k) of each row in it; no amount is quite 0."""
     return np.stack([(weights[:, None] * X).sum(axis=0) / weights.sum() for weights in amounts.T])
