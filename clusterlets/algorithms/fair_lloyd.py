@@ -25,7 +25,7 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
-# Centres are optimal if their social cost and its lower bound differ by at most this fraction of the social cost.
+# The centres of given clusters count as optimal if their social cost exceeds its lower bound by at most this fraction of it.
 _MAX_GAP = 1e-7
 _MAX_HALVINGS = 100  # of the interval in a bisection, or of the length of a Newton step
 _MAX_STEPS = 500

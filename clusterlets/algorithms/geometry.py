@@ -1,8 +1,8 @@
-"""What scoring needs from the instances: summed distances, exact or estimated; the largest distance; label moments.
+"""Distances and means that scores are computed from: sums of distances, the largest distance, and the moments of labels.
 
-Every cluster that a matcher makes is a union of disjoint clusterlets, so the matrix of summed distances between clusterlets
-gives the exact cohesion of any matching in O(|cluster|^2). Distances are square roots of summed squared differences, in double
-precision: an outlier does not reduce the precision of the other pairs.
+Every cluster that a matcher makes is a union of disjoint clusterlets. So the matrix of summed distances between clusterlets
+gives the exact cohesion of a cluster of m clusterlets in O(m^2). Distances are square roots of summed squared differences, in
+double precision, so an outlier does not reduce the precision of the other pairs.
 All sums run in a fixed order (:mod:`clusterlets.algorithms.kernels`), so every processor gives the same bytes.
 """
 
@@ -20,16 +20,16 @@ from clusterlets.algorithms.kernels import (
 )
 from clusterlets.algorithms.row_samples import EXACT_LIMIT as EXACT_LIMIT
 
-# Independent estimates that sampled_sums gives: enough for a standard error that is accurate to about a fifth.
+# Number of estimates that sampled_sums returns: enough for a standard error that is accurate to about a fifth.
 _REPLICATES = 16
-# Fewest rows of every label in an estimate, however small the label's share of the rows.
+# Every estimate uses at least this many rows of each label, however small the label's share of the rows.
 _MIN_SAMPLED_PER_LABEL = 20
-# Cost of a further labelling, as a fraction of that of the distances; measured from .15 to .25.
+# Cost of adding distances up for one labelling, as a fraction of the cost of computing them; measurements gave .15 to .25.
 _LABELLING_COST = 0.2
 
 
 def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
-    """Summed Euclidean distances between labels of instances.
+    """Sums of the Euclidean distances between the instances of each two labels.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
     Returns
     -------
     float array (n_labels, n_labels) or (S, n_labels, n_labels)
-        ``[a, b]`` is the sum of d(x, y) over x in a and y in b: symmetric; on the diagonal every pair counts twice
-        and an instance with itself as 0. ValueError if a label is out of range.
+        ``[a, b]`` is the sum of d(x, y) over the instances x of label a and y of label b. The matrix is symmetric. On the
+        diagonal, every pair counts twice, and each instance's distance to itself is 0. ValueError if a label is out of range.
 
     Notes
     -----
-    O(n^2 (d + S)) time over half of the pairs, and a labelling costs as much as about two features;
+    O(n^2 (d + S)) time. Each distance is computed once per pair, and a labelling costs about as much as two features.
     O(n d + S (n + n_labels^2)) memory, one thread.
     """
     labels = np.asarray(labels)
@@ -59,10 +59,10 @@ def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarra
 
 
 def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
-    """The diagonals of :func:`distance_sums`, (n_labels,) or (S, n_labels): all that disjoint clusters need.
+    """The diagonals (n_labels,) or (S, n_labels) of :func:`distance_sums`, which suffice for scores of disjoint clusters.
 
-    Each cluster is summed separately, which leaves out the pairs of different clusters; or all pairs are summed once for all
-    labellings, where that is less work: with many labellings of few clusters.
+    Either each cluster is summed on its own, which skips the pairs between clusters, or all pairs are computed once for all
+    labellings. The function takes whichever is less work: the second for many labellings with few clusters.
     """
     labels = np.asarray(labels)
     labellings = np.atleast_2d(labels)
@@ -75,10 +75,10 @@ def within_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
 
 
 def row_sums(X: np.ndarray, rows: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
-    """Summed Euclidean distances (n_labels, m) or (S, n_labels, m) of some rows to all rows of each label, for silhouettes.
+    """Sums (n_labels, m) or (S, n_labels, m) of the distances from some rows to all rows of each label, for silhouettes.
 
-    ``rows`` (m,) are indices; the other arguments and errors are those of :func:`distance_sums`. A row's distance to itself
-    counts as 0. O(m n (d + S)) time, O(n d + S n_labels m) memory, one thread.
+    ``rows`` (m,) are indices. The other arguments and errors are those of :func:`distance_sums`. The distance of a row to
+    itself is 0. O(m n (d + S)) time, O(n d + S n_labels m) memory, one thread.
     """
     labels = np.asarray(labels)
     labellings = _checked_labellings(labels, n_labels)
@@ -100,24 +100,25 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
         0..n_labels-1.
     n_labels : int
     order : int array (n,)
-        All rows, in random order. With the same order nearly the same rows are drawn for every labelling of a table.
+        All rows, in random order. The same order draws nearly the same rows for every labelling of a table.
     sample_size : int
-        Rows of each of the 16 samples. Every label gives its share, but at least 20 rows, or all if it has fewer.
+        Number of rows in each of the 16 samples. Every label contributes its share, but at least 20 rows, or all if it has
+        fewer.
 
     Notes
     -----
-    Stratified sampling: the first rows of each label in the given order are in the first sample, the next ones in the second,
-    and so on; a label with too few rows starts over. Where the samples are disjoint, the true error is smaller than their
-    spread suggests: by the factor sqrt(1 - f) if a fraction f of the rows is sampled, .82 at 100,001 rows and .98 at a million.
-    O(n log n) time for the samples, O(16 m^2 d) for m rows each; O(n + n_labels^2) memory. Meant for more than
-    ``EXACT_LIMIT`` rows.
+    Stratified sampling: the first rows of each label in the given order form the first sample, the next rows the second, and so
+    on. If a label has too few rows, its rows are used again from the first one on. Where the samples are disjoint, the true
+    error is smaller than their spread suggests: by the factor sqrt(1 - f), where f is the fraction of the rows that is sampled.
+    The factor is .82 at 100,001 rows and .98 at a million. O(n log n) time to draw the samples, and O(16 m^2 d) for samples of
+    m rows. O(n + n_labels^2) memory. Meant for more than ``EXACT_LIMIT`` rows.
     """
     X, labels, order = np.asarray(X), np.asarray(labels), np.asarray(order)
     sizes = np.bincount(labels, minlength=n_labels)
     shares = np.rint(sizes * (sample_size / len(labels))).astype(np.int64)
     sample_sizes = np.minimum(sizes, np.maximum(shares, _MIN_SAMPLED_PER_LABEL))
     weights = np.outer(sizes, sizes) / np.maximum(np.outer(sample_sizes, sample_sizes), 1)
-    # Within a label no instance pairs with itself: m rows have m (m - 1) pairs.
+    # Within a label, no instance forms a pair with itself, so m rows have m (m - 1) ordered pairs.
     np.fill_diagonal(weights, sizes * (sizes - 1) / np.maximum(sample_sizes * (sample_sizes - 1), 1))
     members = np.split(order[np.argsort(labels[order], kind="stable")], np.cumsum(sizes)[:-1])
     sample_labels = np.repeat(np.arange(n_labels), sample_sizes)
@@ -130,23 +131,24 @@ def sampled_sums(X: np.ndarray, labels: np.ndarray, n_labels: int, order: np.nda
 
 
 def diameter(X: np.ndarray) -> float:
-    """Largest Euclidean distance between two rows of ``X`` (n, d), as :func:`diameter_bounds` finds it."""
+    """Largest Euclidean distance between two rows of ``X`` (n, d), or the lower bound that :func:`diameter_bounds` gives."""
     return diameter_bounds(X)[0]
 
 
 def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
-    """Largest Euclidean distance between two rows of ``X`` (n, d), and a bound that it cannot exceed: mostly the same number.
+    """A lower and an upper bound on the largest Euclidean distance between two rows of ``X`` (n, d), mostly equal, so exact.
 
-    Rows are visited from the farthest from the centroid inwards; by the triangle inequality d(x, y) is at most the sum
-    of the two distances to the centroid, so most pairs are skipped. O(n^2 d) at worst, near O(n d) on real tables.
+    Rows are visited from the one farthest from the centroid inwards. By the triangle inequality, d(x, y) is at most the sum of
+    the distances of x and y to the centroid, so most pairs are skipped. O(n^2 d) at worst, near O(n d) on real tables.
 
-    With more than ``EXACT_LIMIT`` rows, the outermost ``EXACT_LIMIT / 5`` come first. If more than a tenth of ``EXACT_LIMIT``
-    squared pairs could still be longer, as where a hundred features put all rows equally far from the centroid, the first
-    number is the largest distance between the outermost rows, and the second a bound on that of a pair with another row.
+    With more than ``EXACT_LIMIT`` rows, the outermost ``EXACT_LIMIT / 5`` are compared first. If more than EXACT_LIMIT^2 / 10
+    pairs could still be further apart, the search stops: this happens where a hundred features put all rows about equally far
+    from the centroid. Then the lower bound is the largest distance between the outermost rows, and the upper bound also covers
+    pairs with any other row.
     """
     X = np.require(X, np.float64, "C")
     check_magnitudes(X)
-    # Rounding moves a radius by far less than this, and so never hides a pair.
+    # The factor is far larger than any rounding error of a radius, so no pair is skipped by mistake.
     radii = np.sqrt(np.square(X - X.mean(axis=0)).sum(axis=1)) * (1 + 1e-9)
     order = np.argsort(-radii, kind="stable")
     radii = radii[order]
@@ -160,14 +162,14 @@ def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
 
 
 def _largest_distance(rows: np.ndarray, radii: np.ndarray) -> float:
-    """Largest distance between two of the rows (m, d), which are sorted by descending distance ``radii`` from some point."""
+    """Largest distance between two rows (m, d), which are sorted by descending distance ``radii`` from a fixed point."""
     return float(np.sqrt(largest_squared_distance(rows, tiles_of(rows), radii)))
 
 
 def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) -> np.ndarray:
     """Squared distances (n, n_clusters) of rows (n, d) to centres (k, d), each summed feature by feature.
 
-    Where there are fewer centres than clusters, because few rows are distinct, the first centre stands in for the rest.
+    If there are fewer centres than clusters, because few rows are distinct, the first centre stands in for the missing ones.
     """
     costs = np.empty((len(X), n_clusters))
     X, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
@@ -177,7 +179,7 @@ def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) ->
 
 
 def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (N, d) and sum of squared distances to it (N,) of each label of rows; no label may be empty. O(n d)."""
+    """Mean (N, d) of the rows of each label, and their sum of squared distances to it (N,); no label may be empty. O(n d)."""
     rows, labels = np.require(X, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
     means, inertia = np.empty((n_labels, rows.shape[1])), np.empty(n_labels)
     sizes = np.empty(n_labels, dtype=np.int64)
@@ -188,7 +190,7 @@ def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[
 
 
 def load_kernels() -> None:
-    """Load the kernels of sums and moments now, so that forked children find them loaded."""
+    """Load the kernels that sum distances and compute moments now, so that forked processes need not load them."""
     X, zeros = np.zeros((1, 1)), np.zeros(1, np.int64)
     distance_sums(X, zeros, 1)
     row_sums(X, zeros, zeros, 1)
@@ -196,7 +198,7 @@ def load_kernels() -> None:
 
 
 def _checked_labellings(labels: np.ndarray, n_labels: int) -> np.ndarray:
-    """Labels (S, n) of S labellings, as the kernels take them; ValueError if one is out of range."""
+    """Labels (S, n) of S labellings, in the array layout that the kernels need; ValueError if a label is out of range."""
     labellings = np.require(np.atleast_2d(labels), np.int64, ["C", "W"])
     if labellings.min() < 0 or labellings.max() >= n_labels:
         raise ValueError(f"labels must lie in 0..{n_labels - 1}")
@@ -204,5 +206,5 @@ def _checked_labellings(labels: np.ndarray, n_labels: int) -> np.ndarray:
 
 
 def _sum_of_distances(X: np.ndarray) -> float:
-    """Sum of all pairwise distances of the rows, each pair twice."""
+    """Sum of the distances between all rows, where each pair counts twice."""
     return float(distance_sums(X, np.zeros(len(X), dtype=np.int64), 1)[0, 0]) if len(X) else 0.0

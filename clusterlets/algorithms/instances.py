@@ -1,4 +1,4 @@
-"""Checks of a table before a method starts: rows and groups in the types that it computes with."""
+"""Checks of a table before a method starts, and conversion of rows and groups to the types that methods compute with."""
 
 import numpy as np
 
@@ -7,10 +7,11 @@ from clusterlets.errors import ClusterletsError
 
 
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Checked copies of rows (n, d) and groups (n,), in the types that compiled code takes; a group code may be absent.
+    """Checked copies of the rows (n, d) and groups (n,), in the types that compiled code takes.
 
-    ClusterletsError, which names the method, for shapes that do not fit, groups that are not codes, features that are not
-    finite or too large to be squared, and a number of clusters outside 1..n. O(n (d + log n)).
+    Group codes need not be consecutive. ClusterletsError, which names the method, if the shapes do not match, if groups are not
+    codes, if features are not finite or their squared differences overflow or vanish, or if the number of clusters is not in
+    1..n. O(n (d + log n)).
     """
     X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)
     if X.ndim != 2 or groups.shape != X.shape[:1]:
@@ -26,12 +27,12 @@ def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.n
 
 
 def codes_that_occur(groups: np.ndarray) -> np.ndarray:
-    """Groups (n,) as codes 0..K-1, each of which occurs, in the same order."""
+    """Groups (n,) renumbered as codes 0..K-1 that all occur; the order of the groups stays."""
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
 def counts_of_two(groups: np.ndarray) -> np.ndarray:
-    """Instances (2,) of the groups 0 and 1; ClusterletsError if there are others, or one of them is absent."""
+    """Sizes (2,) of the groups 0 and 1; ClusterletsError if another group occurs or one of the two does not."""
     counts = np.bincount(groups, minlength=2)
     if len(counts) != 2 or not counts.all():
         raise ClusterletsError(f"Fairlets need two groups, 0 and 1, not {np.count_nonzero(counts)}.")

@@ -1,24 +1,25 @@
-"""Compiled loops over all instances: squared distances, their sums, nearest centres.
+"""Compiled loops over all instances: squared distances, sums of distances, and nearest centres.
 
-Each lane of a vector register owns one sum, and every sum runs in an order that this source fixes. So the results
-do not depend on the width of the registers, on BLAS or on the processor. There is no fast-math and no matrix product.
+Each lane of a vector register computes a sum of its own, and this source fixes the order of every sum. So the results do not
+depend on the width of the registers, on BLAS or on the processor. There is no fast-math and no matrix product.
 
-The instances come as tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``. Feature by feature, a tile
-adds ``(x - y)^2`` for all of its instances at once. The last tile is padded with zeros; no result is read from there.
+Instances are arranged in tiles: ``tiles[t, f, j]`` is feature f of instance ``t * LANES + j``. The loops add ``(x - y)^2`` one
+feature at a time, for all instances of a tile at once. The last tile is padded with zeros, and no result is read from the
+padding.
 """
 
 import numpy as np
 
 from clusterlets.algorithms.compiled import compiled, inner
 
-#: Instances of a tile. Four rows of squared distances to a tile and the tile itself fit the first-level cache.
+#: Instances per tile. A tile and four rows of squared distances to its instances fit the first-level cache.
 LANES = 128
-#: Rows that are compared with a tile at once: they share its loads.
+#: Rows that are compared with a tile at once, so that the tile is loaded only once for all of them.
 ROWS = 4
 
 
 def tiles_of(rows: np.ndarray) -> np.ndarray:
-    """Rows (n, d), float64, as tiles (T, d, LANES)."""
+    """Rows (n, d), float64, rearranged in tiles (T, d, LANES)."""
     n, d = rows.shape
     n_tiles = -(-n // LANES)
     padded = np.zeros((n_tiles * LANES, d))
@@ -28,13 +29,14 @@ def tiles_of(rows: np.ndarray) -> np.ndarray:
 
 @inner
 def _squared_distances(rows, first, tile, out):
-    """Squared distances of ``ROWS`` rows from ``first`` on to a tile (d, LANES): ``out[q * LANES + j]``.
+    """Write squared distances of ``ROWS`` rows to the instances of a tile (d, LANES).
 
-    Each is the sum of its squared differences in the order of the features. Past the last row, the last is repeated.
+    ``out[q * LANES + j]`` is the one from row ``first + q`` to instance j. Squared differences are summed in the order of the
+    features. Indices past the end of ``rows`` stand for the last row.
     """
     last = len(rows) - 1
     row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
-    odd = len(tile) % 2  # in pairs, features load and store the sums half as often; an odd one goes first
+    odd = len(tile) % 2  # features in pairs halve the loads and stores of ``out``; if d is odd, the first is taken alone
     if odd:
         for j in range(LANES):
             x = tile[0, j]
@@ -57,11 +59,11 @@ def _squared_distances(rows, first, tile, out):
 
 @compiled("void(float64[:,::1], float64[:,:,::1], int64[:,::1], float64[:,:,::1])")
 def add_distances(rows, tiles, labels, sums):
-    """Add the distances of all pairs i < j of rows to ``sums[s, label of i, label of j]``, for every labelling s.
+    """Add the distance of each pair i < j of rows to ``sums[s, label of i, label of j]``, for every labelling s.
 
-    ``labels`` (S, n) are the labels of the rows (n, d) in each of S labellings, in range of ``sums`` (S, G, G). A distance is
-    computed once for all labellings, which is most of the work. For each j the distances to the i of one label are added in
-    ascending order of i; these sums are added in ascending order of j.
+    ``labels`` (S, n) are the labels of the rows (n, d) in S labellings, and must be valid indices of ``sums`` (S, G, G). Each
+    distance is computed only once for all labellings, because that is most of the work. For each j, the distances to rows i of
+    the same label are summed in ascending order of i. These sums are then added in ascending order of j.
     """
     n = len(rows)
     distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
@@ -72,7 +74,7 @@ def add_distances(rows, tiles, labels, sums):
         for row in range(0, end, ROWS):
             _squared_distances(rows, row, tiles[t], distances)
             for q in range(ROWS):
-                for j in range(min(row + q + 1 - column, LANES)):  # pairs already counted, and the row with itself
+                for j in range(min(row + q + 1 - column, LANES)):  # no pair counts twice, and no row pairs with itself
                     distances[q * LANES + j] = 0.0
             for j in range(ROWS * LANES):
                 distances[j] = np.sqrt(distances[j])
@@ -91,8 +93,8 @@ def add_distances(rows, tiles, labels, sums):
 def add_row_distances(rows, tiles, labels, sums):
     """Add the distance of each row to each instance j of the tiles to ``sums[s, label of the row, j]``, for every labelling s.
 
-    ``labels`` (S, n) are the labels of the rows (n, d) in each of S labellings, in range of ``sums`` (S, G, m). A distance is
-    computed once for all labellings. Distances are added in the order of the rows.
+    ``labels`` (S, n) are the labels of the rows (n, d) in S labellings, and must be valid indices of ``sums`` (S, G, m). Each
+    distance is computed only once for all labellings. Distances are added in the order of the rows.
     """
     n, m = len(rows), sums.shape[2]
     distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
@@ -115,9 +117,10 @@ def add_row_distances(rows, tiles, labels, sums):
 
 @compiled("float64(float64[:,::1], float64[:,:,::1], float64[::1])")
 def largest_squared_distance(rows, tiles, radii):
-    """Largest squared distance of two rows (n, d), which are sorted by descending distance ``radii`` from some point.
+    """Largest squared distance of two rows (n, d), which are sorted by descending distance ``radii`` from a fixed point.
 
-    Two rows are no further apart than the sum of their radii. The radii may be too large, by rounding, but not too small.
+    Two rows are no further apart than the sum of their radii, so pairs with a small sum are skipped. Hence rounding may make a
+    radius too large, but not too small.
     """
     n = len(rows)
     squares = np.empty(ROWS * LANES)
@@ -139,7 +142,7 @@ def largest_squared_distance(rows, tiles, radii):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], int64[::1], float64[::1])")
 def assign(tiles, centres, labels, distances):
-    """Nearest centre (k, d) of each instance, ties to the lowest index, and its squared distance; both are written."""
+    """Write the nearest of the centres (k, d) of each instance, ties to the lowest index, and its squared distance."""
     n = len(labels)
     squares, least, nearest = np.empty(ROWS * LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
     for t in range(len(tiles)):
@@ -161,10 +164,10 @@ def assign(tiles, centres, labels, distances):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
 def candidate_distances(tiles, candidates, distances, lowered, potentials):
-    """How each candidate (c, d) for a further centre would lower the squared ``distances`` (n,) to the nearest one.
+    """Write how the squared ``distances`` (n,) to the nearest centre would fall with each candidate (c, d) as a further centre.
 
-    ``lowered[i]`` (c, n) becomes the smallest of the distances and those to candidate i, ``potentials[i]`` its sum: lane by
-    lane over the tiles, then over the lanes.
+    ``lowered[i]`` (n,) has the smaller of each distance and the squared distance to candidate i. ``potentials[i]`` is the sum
+    of ``lowered[i]``: each lane is summed over all tiles, and then the lanes are summed.
     """
     n = len(distances)
     squares, sums = np.empty(ROWS * LANES), np.zeros((len(candidates), LANES))
@@ -185,7 +188,7 @@ def candidate_distances(tiles, candidates, distances, lowered, potentials):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")
 def sums_by_label(rows, labels, sums, sizes):
-    """Sum (N, d) and number (N,) of the rows of each label, in the order of the rows; both are written."""
+    """Write the sum (N, d) and number (N,) of the rows of each label, added in the order of the rows."""
     sums[:] = 0.0
     sizes[:] = 0
     for i in range(len(rows)):
@@ -197,7 +200,7 @@ def sums_by_label(rows, labels, sums, sizes):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[::1])")
 def inertia_by_label(rows, labels, means, inertia):
-    """Sum of squared distances of each label's rows to its mean (N, d), in the order of the rows; written to (N,)."""
+    """Write the sum (N,) of squared distances of each label's rows to their mean (N, d), added in the order of the rows."""
     inertia[:] = 0.0
     for i in range(len(rows)):
         label = labels[i]
@@ -210,7 +213,7 @@ def inertia_by_label(rows, labels, means, inertia):
 
 @compiled("void(float64[:,::1], float64[:,::1], float64[:,:])")
 def squared_distances(rows, centres, costs):
-    """Squared distances of rows (n, d) to centres (k, d), each summed in the order of the features, into ``costs`` (n, k)."""
+    """Write to ``costs`` (n, k) the squared distances of rows (n, d) to centres (k, d), summed in the order of the features."""
     for row in range(len(rows)):
         for centre in range(len(centres)):
             total = 0.0

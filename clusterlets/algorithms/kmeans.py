@@ -1,17 +1,17 @@
 """k-means: greedy k-means++ (Arthur and Vassilvitskii 2007) and Lloyd's rounds, with the same bytes on every processor.
 
-1. *First centre*: a row at random.
-2. *Further centres*: draw ``2 + floor(ln k)`` candidates, each row with a chance proportional to its squared distance to
-   the nearest centre so far; take the candidate that lowers the sum of these distances most, ties to the first. Stop early
-   when every row coincides with a centre: then there are as many centres as distinct rows.
-3. *Rounds*: each row goes to its nearest centre, ties to the lowest index; each centre becomes the mean of its rows. Each
-   centre without rows, in index order, moves to the row that is farthest from its own centre among those left (the first
-   of equals); this row no longer counts in its former mean.
-4. *End*: when no row changes its centre, or the centres' squared moves add up to at most ``tol`` times the mean variance
-   of a feature, or after ``max_iter`` rounds. In the last two cases the rows are assigned once more.
+1. *First centre*: a random row.
+2. *Further centres*: draw ``2 + floor(ln k)`` candidates, where the probability of a row is proportional to its squared
+   distance to the nearest centre so far. Take the candidate that lowers the sum of these distances most, ties to the first.
+   Stop early when every row coincides with a centre: then there are as many centres as distinct rows.
+3. *Rounds*: each row goes to its nearest centre, ties to the lowest index, and each centre moves to the mean of its rows. Each
+   centre without rows, in index order, moves to the row that is farthest from its own centre. Rows that other such centres
+   took are excluded, and ties go to the first row. The row no longer counts in the mean of its former cluster.
+4. *End*: when no row changes its centre, or when the squared moves of the centres add up to at most ``tol`` times the mean
+   variance of a feature, or after ``max_iter`` rounds. In the last two cases, the rows are assigned once more.
 
-These are the steps of scikit-learn's ``KMeans``, whose results depend on the processor: its BLAS sums in a different
-order on each kind, and a last bit can send a run to another local optimum.
+scikit-learn's ``KMeans`` has the same steps, but its results depend on the processor: BLAS sums in a different order on each
+kind of processor, and a difference in the last bit can lead to another local optimum.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from clusterlets.algorithms.kernels import assign, candidate_distances, inertia_
 
 @dataclass(frozen=True)
 class KMeansResult:
-    """A local optimum of k-means: labels (n,), centres (k, d), the sum of squared distances to them, and the rounds."""
+    """A local optimum of k-means: labels (n,), centres (k, d), sum of squared distances to them, and number of rounds."""
 
     labels: np.ndarray
     centres: np.ndarray
@@ -33,7 +33,7 @@ class KMeansResult:
 
 
 def kmeans_labels(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (n,) of k-means with one start: ``min(n_clusters, distinct rows)`` clusters, 0..m-1 without gaps."""
+    """Labels (n,) of k-means with one start, 0..m-1 without gaps, where m = ``min(n_clusters, distinct rows)``."""
     return np.unique(kmeans(X, n_clusters, random_state).labels, return_inverse=True)[1].astype(np.int64)
 
 
@@ -44,19 +44,19 @@ def kmeans(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) ->
 
 
 def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """First centres by greedy k-means++, steps 1 and 2 above: indices of ``min(n_clusters, distinct rows)`` different rows.
+    """Steps 1 and 2 above, greedy k-means++: indices of the first centres, ``min(n_clusters, distinct rows)`` distinct rows.
 
     O(n k d log k) time, O(n (d + log k)) memory.
     """
     rows = np.require(X, np.float64, ["C", "W"])
     tiles = tiles_of(rows)
-    n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
+    n_candidates = 2 + int(log(n_clusters))  # no whole number is close to a power of e, so rounding cannot change it
     centre_rows = [int(random_state.integers(len(rows)))]
     (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf))
     while len(centre_rows) < n_clusters and nearest.any():
-        cumulative = np.cumsum(nearest)  # in index order
+        cumulative = np.cumsum(nearest)  # cumsum adds in index order
         drawn = np.searchsorted(cumulative, random_state.random(n_candidates) * cumulative[-1], side="right")
-        # Rounding may put a draw past the last row that has a chance.
+        # Rounding may put a draw past the last row whose probability is above 0.
         candidates = np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
         lowered, potentials = _distances_with_candidates(tiles, rows[candidates], nearest)
         best = potentials.argmin()
@@ -66,7 +66,7 @@ def kmeans_plus_plus(X: np.ndarray, n_clusters: int, random_state: np.random.Gen
 
 
 def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 1e-4) -> KMeansResult:
-    """Rounds of k-means from given centres (k, d), steps 3 and 4 above. O(n k d) time per round, O(n d) memory."""
+    """Steps 3 and 4 above: run rounds of k-means from given centres (k, d). O(n k d) time per round, O(n d) memory."""
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
@@ -98,14 +98,14 @@ def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def _distances_with_candidates(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their sums (c,)."""
+    """Squared distances (c, n) to the nearest centre if each candidate were a centre too, and their sums (c,)."""
     lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
     candidate_distances(tiles, candidates, nearest, lowered, potentials)
     return lowered, potentials
 
 
 def _means(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:
-    """Means (k, d) of the centres' rows; a centre without rows becomes the farthest row, as step 3 says."""
+    """New centres (k, d): the means of the centres' rows, or the farthest row for a centre without rows, as in step 3."""
     sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
     sums_by_label(rows, labels, sums, sizes)
     empty = np.flatnonzero(sizes == 0)

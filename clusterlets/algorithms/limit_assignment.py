@@ -1,4 +1,4 @@
-"""Cheap clusters for new rows, such that old and new rows together keep the limits on groups."""
+"""Cheap labels for new rows, such that old and new rows together stay within the limits on groups."""
 
 import numpy as np
 
@@ -13,41 +13,41 @@ _TEMPERATURES = (1.0, 0.1, 0.01)
 def assign_new(
     costs: np.ndarray, groups: np.ndarray, composition: np.ndarray, rows: np.ndarray, slack: np.ndarray
 ) -> tuple[np.ndarray, float]:
-    """Labels (n,) for new rows of clusters that already hold others, and by how much the worst share misses its limit.
+    """Labels (n,) for new rows in clusters that already contain other rows, and by how much the worst share misses its limit.
 
     Parameters
     ----------
     costs : float array (n, k)
-        Finite and not negative.
+        Cost of each row in each cluster, finite and not negative.
     groups : int array (n,)
         0..K-1.
     composition : int array (K, k)
-        Rows of each group that the clusters hold already.
+        Number of rows of each group that each cluster already contains.
     rows, slack : int arrays (R, K), (R, k)
-        From :func:`clusterlets.algorithms.limits.assignment_rows`: the most that ``rows @ counts`` may be for the new rows.
-        Limits are relaxed, step by step, only where no labels within them were found.
+        From :func:`clusterlets.algorithms.limits.assignment_rows`. ``rows @ counts`` may be at most ``slack``, where the counts
+        are those of the new rows. The limits are relaxed step by step if no labels within them are found.
 
     Notes
     -----
-    O(n k) time per step of the dual, plus the transports. Labels are the cheapest with their counts, and the counts are
-    near the cheapest fractional ones: of 600 batches of seven rows, the labels of 95 % were the cheapest of all.
+    O(n k) time per step of the dual, plus the transports. Labels are the cheapest ones with the counts that were found, and
+    these are near the cheapest fractional counts. For 95 % of 600 batches of seven rows, the labels were the cheapest of all.
     """
     n_groups = len(composition)
     totals = np.bincount(groups, minlength=n_groups)
     units = violation_units(rows)
     solution, allowed, last_failure = None, 0, -1
     while True:
-        # ``allowed`` instances may miss a limit: 0, 1, 2, 4 and so on, then by bisection back to the fewest that suffice.
+        # A limit may be missed by ``allowed`` instances: 0, 1, 2, 4, ... until there is a solution, then bisect for the fewest.
         relaxed_slack = np.ascontiguousarray(slack + allowed * units[:, None])
-        attempt = _attempt(costs, groups, totals, rows, units, relaxed_slack)
+        attempt = _counts_and_prices(costs, groups, totals, rows, units, relaxed_slack)
         if attempt is not None:
-            solution, largest = attempt, allowed
+            solution, fewest = attempt, allowed
         else:
             last_failure = allowed
         if solution is None:
             allowed = max(1, 2 * allowed)
-        elif largest - last_failure > 1:
-            allowed = (largest + last_failure) // 2
+        elif fewest - last_failure > 1:
+            allowed = (fewest + last_failure) // 2
         else:
             break
     counts, prices = solution
@@ -55,8 +55,8 @@ def assign_new(
     return transport_groups(costs, groups, counts, prices), max(0.0, float(excess.max(initial=0.0)))
 
 
-def _attempt(costs, groups, totals, rows, units, slack):
-    """Whole counts (K, k) of the new rows, and prices; None if none were found."""
+def _counts_and_prices(costs, groups, totals, rows, units, slack):
+    """Whole counts (K, k) of the new rows in the clusters, and the prices of the dual; None if no counts were found."""
     k = costs.shape[1]
     if not len(rows):
         counts = np.zeros((len(totals), k), dtype=np.int64)

@@ -1,13 +1,13 @@
-"""Whole counts of the groups in the clusters that keep limits strictly, near fractional ones; or a proof that there are none.
+"""Find whole counts of the groups in the clusters that keep all limits, near fractional counts, or prove that there are none.
 
-The search moves single instances between clusters, or two of different groups at once. While a limit is broken,
-it lowers the sum of weighted violations, and a violation that stays gains weight, as in breakout search (Morris 1993); then it
-lowers the distance from the fractional counts. It fails only where clusters are tiny, so these are then raised to 4, 8, 16, ...
-instances at the table's shares.
+The search moves single instances between clusters, or two instances of different groups at once. While a limit is broken, it
+lowers the weighted sum of the violations, and the weight of a violation that persists grows, as in breakout search (Morris
+1993). After that, it lowers the distance from the fractional counts. The search fails only where clusters are tiny. It is then
+repeated from counts where these clusters have 4, 8, 16, ... instances, at the shares of the table.
 
-Two clusters that keep all limits keep them when merged. So k clusters are possible if and only if k is at most the largest
-number of allowed clusters into which the totals split. Dynamic programming over all counts up to the totals finds that number
-exactly, for small tables.
+If two clusters keep all limits, so does their union. Hence k clusters are possible if and only if k is at most the largest
+number of clusters within the limits into which the table can be split. For small tables, dynamic programming over all counts up
+to the totals finds that number exactly.
 """
 
 from math import gcd
@@ -18,34 +18,34 @@ from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.limits import products
 from clusterlets.errors import NoClusteringError
 
-_UNIT = 1024  # parts of an instance in which distances from fractional counts are measured
-_MAX_STEPS, _MAX_DESCENTS = 800, 3_000  # of one search, while a limit is broken and afterwards
+_UNIT = 1024  # Distances from fractional counts are whole numbers of 1/1024 instance.
+_MAX_REPAIRS, _MAX_DESCENTS = 800, 3_000  # moves in a search while a limit is broken, and after that
 _MAX_STATES, _MAX_CHECKS = 2_000_000, 300_000_000  # of the dynamic program: about a second
 
 INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
 
 
 def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack: np.ndarray, least_sizes: np.ndarray):
-    """Whole counts (K, k) near the wanted ones that keep ``rows @ counts <= slack``, or None if the search fails.
+    """Whole counts (K, k) near ``wanted`` (K, k) that keep ``rows @ counts <= slack``, or None if the search fails.
 
-    ``totals`` (K,) are the instances of each group, ``rows`` (R, K), ``slack`` (R, k), ``least_sizes`` (k,). O(k K^2 (R + k))
-    time per step.
+    ``rows`` is (R, K) and ``slack`` (R, k). ``totals`` (K,) are the sizes of the groups, and ``least_sizes`` (k,) the smallest
+    sizes that the clusters may have. O(k K^2 (R + k)) time per step.
     """
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
-    counts, floor = rounded_to(wanted, totals), 4
-    while not _searched(counts, wanted, weights, rows, slack, least_sizes):
-        if floor > totals.sum() / wanted.shape[1]:
+    counts, min_size = rounded_to(wanted, totals), 4
+    while not _improve_counts(counts, wanted, weights, rows, slack, least_sizes):
+        if min_size > totals.sum() / wanted.shape[1]:
             return None
-        counts, floor = rounded_to(_raised(wanted, totals, floor), totals), 2 * floor
+        counts, min_size = rounded_to(_raise_small_clusters(wanted, totals, min_size), totals), 2 * min_size
     return counts
 
 
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Whole numbers (K, k) near given ones with the totals (K,) of each row, by largest remainders, the first of equal ones."""
+    """Round ``wanted`` (K, k) to counts whose rows add up to ``totals`` (K,): by largest remainders, ties to the first."""
     sums = wanted.sum(axis=1)
-    is_given = sums > 1e-9
-    scaled = wanted * np.where(is_given, totals / np.where(is_given, sums, 1.0), 0.0)[:, None]
-    scaled[~is_given] = (totals[~is_given] / wanted.shape[1])[:, None]
+    is_positive = sums > 1e-9
+    scaled = wanted * np.where(is_positive, totals / np.where(is_positive, sums, 1.0), 0.0)[:, None]
+    scaled[~is_positive] = (totals[~is_positive] / wanted.shape[1])[:, None]
     counts = np.floor(scaled + 1e-9).astype(np.int64)
     for group, missing in enumerate(totals - counts.sum(axis=1)):
         order = np.argsort(-(scaled[group] - counts[group]).round(9), kind="stable")
@@ -54,7 +54,7 @@ def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int) -> np.ndarray | None:
-    """Counts whose shares are exactly the table's in every cluster, sizes near those of ``wanted`` (K, k), or None."""
+    """Counts (K, k) with exactly the shares of the table in every cluster, and sizes near those of ``wanted``, or None."""
     divisor = gcd(*totals.tolist())
     n, k = int(totals.sum()), wanted.shape[1]
     least = max(1, -(-least_size * divisor // n))
@@ -66,37 +66,38 @@ def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int)
 
 
 def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tuple[int | None, list[np.ndarray]]:
-    """The largest number of clusters that limits allow, exactly, and counts (K,) of each; None if that is too much work.
+    """The largest number of clusters that the limits allow, and the counts (K,) of each; None if that takes too much work.
 
-    A cluster with counts m keeps the limits if ``rows @ m <= 0``. With N = prod(totals + 1) states, O(N (R K + A)) time for A
-    allowed clusters that are not the union of two others.
+    A cluster with counts m keeps the limits if ``rows @ m <= 0``. There are N = prod(totals + 1) states. O(N (R K + A)) time,
+    where A is the number of allowed clusters that are not a union of two other allowed clusters.
     """
     if (products(rows, totals) > 0).any() or totals.sum() < least_size:
         return 0, []
     if np.prod(totals + 1.0) > _MAX_STATES:
         return None, []
     n_states = int(np.prod(totals + 1))
-    most, last = np.full(n_states, -1, dtype=np.int64), np.full(n_states, -1, dtype=np.int64)
-    if not _split(totals, rows, max(1, least_size), most, last, _MAX_CHECKS):
+    largest_numbers, last = np.full(n_states, -1, dtype=np.int64), np.full(n_states, -1, dtype=np.int64)
+    if not _split(totals, rows, max(1, least_size), largest_numbers, last, _MAX_CHECKS):
         return None, []
     state, cells = n_states - 1, []
     place_values = np.cumprod(np.r_[1, (totals + 1)[:0:-1]])[::-1]
     while state:
         cells.append(last[state] // place_values % (totals + 1))
         state -= last[state]
-    return int(most[n_states - 1]), cells
+    return int(largest_numbers[n_states - 1]), cells
 
 
 def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> int:
-    """A bound on the number of clusters within limits, from the least size of one; O(R^2 + R K) time for each size tried.
+    """An upper bound on the number of clusters within limits, from the smallest size that a cluster can have.
 
-    A limit with coefficients from -a to below 0 on some groups and of at least b > 0 on all others says that a cluster of s
-    instances has at least s b / (a + b) of those groups. Limits whose groups do not overlap add up to a larger least size,
-    until nothing changes. For two groups this gives the least size exactly.
+    Take a limit with coefficients in [-a, 0) on some groups and of at least b > 0 on all others. A cluster of s instances that
+    keeps it has at least s b / (a + b) instances of the first groups. Where these groups do not overlap, the least numbers of
+    several limits add up to a larger smallest size, which raises the numbers again until nothing changes. For two groups, the
+    smallest size is exact. O(R^2 + R K) time for each size that is tried.
     """
     n = int(totals.sum())
-    signed = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
-    needs = [(inside, int(-row[inside].min()), int(row[~inside].min())) for inside, row in signed]
+    mixed = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
+    needs = [(inside, int(-row[inside].min()), int(row[~inside].min())) for inside, row in mixed]
     size, larger = 0, max(1, least_size)
     if larger > n:
         return 0
@@ -110,27 +111,27 @@ def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> i
 
 
 def _sum_of_disjoint(needs, least) -> int:
-    taken, total = np.zeros_like(needs[0][0]), 0
+    covered, total = np.zeros_like(needs[0][0]), 0
     for (inside, _, _), number in zip(needs, least, strict=True):
-        if not (inside & taken).any():
-            taken, total = taken | inside, total + number
+        if not (inside & covered).any():
+            covered, total = covered | inside, total + number
     return total
 
 
 def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int) -> np.ndarray:
-    """As :func:`whole_counts`, for a whole table: by search, in the table's exact proportions, or by dynamic programming.
+    """Like :func:`whole_counts`, for a whole table: by search, with the table's exact proportions, or by dynamic programming.
 
     Raises
     ------
     NoClusteringError
-        With status ``infeasible`` if it is proved that there are no such counts, and ``not_converged`` if none were found.
+        With status ``infeasible`` if such counts provably do not exist, and ``not_converged`` if none were found.
     """
     k = wanted.shape[1]
-    if (products(rows, totals) > 0).any():  # clusters that keep all limits keep them when merged into the whole table
-        raise NoClusteringError(INFEASIBLE, _too_many(k, 0))
+    if (products(rows, totals) > 0).any():  # If all clusters kept the limits, so would their union, the table.
+        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
-    # If the totals meet a limit with equality, so does every cluster: their values are at most 0 and add up to 0. If such rows
-    # span all but one dimension, only the table's own proportions are left.
+    # Where the totals meet a limit with equality, so must every cluster, because their values are at most 0 and add up to 0. If
+    # such rows span all dimensions but one, every cluster must have the proportions of the table.
     tight = rows[products(rows, totals) == 0]
     only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
@@ -141,24 +142,24 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     if only_proportional:
         divisor, n = gcd(*totals.tolist()), int(totals.sum())
         largest = divisor // max(1, -(-least_size * divisor // n))
-        raise NoClusteringError(INFEASIBLE, _too_many(k, largest))
+        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, largest))
     largest_number, cells = most_clusters(totals, rows, least_size)
     if largest_number is None:
         bound = clusters_at_most(totals, rows, least_size)
         if bound < k:
-            raise NoClusteringError(INFEASIBLE, _too_many(k, bound))
+            raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, bound))
         raise NoClusteringError(
             NOT_CONVERGED,
             f"No {k} clusters within the limits were found, nor a proof that there are none: ask for fewer clusters, or allow "
             "more deviation.",
         )
     if largest_number < k:
-        raise NoClusteringError(INFEASIBLE, _too_many(k, largest_number))
-    return _fitted_cells(cells, wanted, totals, rows, slack, least_sizes)
+        raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, largest_number))
+    return _merge_cells(cells, wanted, totals, rows, slack, least_sizes)
 
 
 def _rank(rows: list[list[int]]) -> int:
-    """Rank of a small matrix of whole numbers, exactly."""
+    """The exact rank of a small matrix of whole numbers."""
     rank, rows = 0, [list(row) for row in rows]
     for column in range(len(rows[0]) if rows else 0):
         pivot = next((row for row in rows[rank:] if row[column]), None)
@@ -173,15 +174,15 @@ def _rank(rows: list[list[int]]) -> int:
     return rank
 
 
-def _too_many(k: int, largest: int) -> str:
+def _describe_infeasibility(k: int, largest: int) -> str:
     if largest == 0:
         return "No clustering keeps the limits: even one cluster of all rows breaks them."
     possible = f"at most {largest} {'is' if largest == 1 else 'are'} possible"
     return f"No {k} clusters keep the limits (proved); {possible}. Ask for fewer clusters, or allow more deviation."
 
 
-def _fitted_cells(cells, wanted, totals, rows, slack, least_sizes):
-    """Counts (K, k) from cells that add up to the totals, merged to k and moved towards the wanted ones."""
+def _merge_cells(cells, wanted, totals, rows, slack, least_sizes):
+    """Merge cells, whose counts (K,) add up to the totals, into k clusters, and move their counts (K, k) towards ``wanted``."""
     k = wanted.shape[1]
     by_size = sorted(cells, key=lambda cell: (-int(cell.sum()), cell.tolist()))
     counts = np.stack(by_size[:k], axis=1)
@@ -191,31 +192,35 @@ def _fitted_cells(cells, wanted, totals, rows, slack, least_sizes):
         counts[:, cluster] += cell
         room[cluster] -= cell.sum()
     counts = np.ascontiguousarray(counts[:, np.argsort(np.argsort(-wanted.sum(axis=0), kind="stable"), kind="stable")])
-    _searched(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes)
+    _improve_counts(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes)
     return counts
 
 
-def _raised(wanted: np.ndarray, totals: np.ndarray, floor: int) -> np.ndarray:
-    """Counts in which clusters below ``floor`` get that size at the table's shares, and the larger ones what is left."""
+def _raise_small_clusters(wanted: np.ndarray, totals: np.ndarray, min_size: int) -> np.ndarray:
+    """Counts where clusters below ``min_size`` get that size at the shares of the table, and the larger ones share the rest."""
     sizes = wanted.sum(axis=0)
-    small = sizes < floor
-    if small.all():
+    is_small = sizes < min_size
+    if is_small.all():
         return np.repeat(totals[:, None] / wanted.shape[1], wanted.shape[1], axis=1)
-    raised = np.where(small, (totals / totals.sum())[:, None] * floor, wanted)
+    raised = np.where(is_small, (totals / totals.sum())[:, None] * min_size, wanted)
     remaining = totals - raised.sum(axis=1)
-    large_sizes = np.where(small, 0.0, sizes)
+    large_sizes = np.where(is_small, 0.0, sizes)
     return np.maximum(0.0, raised + remaining[:, None] * (large_sizes / large_sizes.sum())[None, :])
 
 
 @inner
 def _penalty(value, largest):
-    """A violation in 64ths of the largest entry of its row, rounded up."""
+    """The size of a violation, in 64ths of the largest coefficient of its row, rounded up."""
     return (64 * value + largest - 1) // largest if value > 0 else 0
 
 
 @inner
-def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two):
-    """Fill in how a cluster's violation changes if it exchanges one of group i for one of j (K: none), gains or loses both."""
+def _write_violation_changes(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two):
+    """Write how a cluster's violation changes with each move of one or two instances.
+
+    ``exchange[cluster, i, j]``: it loses an instance of group i and gains one of group j, where K stands for no instance.
+    ``gain_two[cluster, i, j]`` and ``lose_two[cluster, i, j]``: it gains or loses both.
+    """
     n_rows, n_groups = rows.shape
     for i in range(n_groups + 1):
         for j in range(n_groups + 1):
@@ -233,8 +238,8 @@ def _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lo
 
 
 @inner
-def _keep_better(best, violation, distance, group, source, target, second, direction):
-    """Fill in a move if it has less violation than ``best``, or as much and less distance."""
+def _write_if_better(best, violation, distance, group, source, target, second, direction):
+    """Write a move to ``best`` if its violation is smaller, or if its violation is equal and its distance smaller."""
     if violation < best[0] or (violation == best[0] and distance < best[1]):
         best[0], best[1], best[2], best[3], best[4] = violation, distance, group, source, target
         best[5], best[6] = second, direction
@@ -242,7 +247,10 @@ def _keep_better(best, violation, distance, group, source, target, second, direc
 
 @inner
 def _best_single(counts, exchange, broken, is_broken, up, down, best):
-    """Fill in the best move of one instance: (violation, distance, group, source, target, -1, 0)."""
+    """Write the best move of one instance to ``best``: (violation, distance, group, source, target, -1, 0).
+
+    Where ``is_broken`` says that a limit is broken, a move has to change one of the ``broken`` clusters.
+    """
     n_groups, k = counts.shape
     for group in range(n_groups):
         for source in range(k):
@@ -253,56 +261,62 @@ def _best_single(counts, exchange, broken, is_broken, up, down, best):
                     continue
                 violation = exchange[source, group, n_groups] + exchange[target, n_groups, group]
                 distance = down[group, source] + up[group, target]
-                _keep_better(best, violation, distance, group, source, target, -1, 0)
+                _write_if_better(best, violation, distance, group, source, target, -1, 0)
 
 
 @inner
 def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best):
-    """As :func:`_best_single`, then the second group, and 1 if it moves the same way, -1 if the other way."""
+    """Write the best move of two instances to ``best``, like :func:`_best_single`.
+
+    The last two entries are the second group and the direction of its instance: 1 from source to target, -1 the other way.
+    """
     n_groups, k = counts.shape
-    for one in range(n_groups):
-        for two in range(n_groups):
-            if one == two:
+    for first in range(n_groups):
+        for second in range(n_groups):
+            if first == second:
                 continue
             for source in range(k):
-                if counts[one, source] == 0:
+                if counts[first, source] == 0:
                     continue
                 for target in range(k):
                     if source == target or (is_broken and not (broken[source] or broken[target])):
                         continue
-                    if source < target and counts[two, target] > 0:
-                        violation = exchange[source, one, two] + exchange[target, two, one]
-                        distance = down[one, source] + up[one, target] + down[two, target] + up[two, source]
-                        _keep_better(best, violation, distance, one, source, target, two, -1)
-                    if one < two and counts[two, source] > 0:
-                        violation = lose_two[source, one, two] + gain_two[target, one, two]
-                        distance = down[one, source] + up[one, target] + down[two, source] + up[two, target]
-                        _keep_better(best, violation, distance, one, source, target, two, 1)
+                    if source < target and counts[second, target] > 0:
+                        violation = exchange[source, first, second] + exchange[target, second, first]
+                        distance = down[first, source] + up[first, target] + down[second, target] + up[second, source]
+                        _write_if_better(best, violation, distance, first, source, target, second, -1)
+                    if first < second and counts[second, source] > 0:
+                        violation = lose_two[source, first, second] + gain_two[target, first, second]
+                        distance = down[first, source] + up[first, target] + down[second, source] + up[second, target]
+                        _write_if_better(best, violation, distance, first, source, target, second, 1)
 
 
 @inner
-def _change(counts, values, rows, target, weights, up, down, group, cluster, by):
-    """Add ``by`` instances of a group to a cluster; ``up`` and ``down`` are what one more or one less does to the distance."""
+def _add_instances(counts, values, rows, goal, weights, up, down, group, cluster, by):
+    """Add ``by`` instances of a group to a cluster. ``up`` and ``down`` say how one more or one less changes the distance."""
     counts[group, cluster] += by
     for row in range(len(rows)):
         values[row, cluster] += by * rows[row, group]
-    count, wanted = _UNIT * counts[group, cluster], target[group, cluster]
+    count, wanted = _UNIT * counts[group, cluster], goal[group, cluster]
     up[group, cluster] = weights[group] * (abs(count + _UNIT - wanted) - abs(count - wanted))
     down[group, cluster] = weights[group] * (abs(count - _UNIT - wanted) - abs(count - wanted))
 
 
-def _searched(counts, wanted, weights, rows, slack, least_sizes) -> bool:
-    """Change counts (K, k) until they keep the limits and least sizes, and then towards ``wanted``; whether they keep them."""
+def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
+    """Change counts (K, k) until they keep the limits and least sizes, then move them towards ``wanted``.
+
+    Returns whether the counts keep the limits and least sizes.
+    """
     n_groups, k = counts.shape
-    target = np.rint(_UNIT * wanted).astype(np.int64)
+    goal = np.rint(_UNIT * wanted).astype(np.int64)
     rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, n_groups), dtype=np.int64)]))
     slack = np.vstack([slack, -least_sizes[None, :]])
     values = np.ascontiguousarray(products(rows, counts) - slack)
     largest, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
     up, down = np.empty((2, n_groups, k), dtype=np.int64)
-    effects = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
+    changes = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
     broken, is_current = np.zeros((2, k), dtype=np.bool_)
-    return _search(counts, target, weights, rows, values, largest, row_weights, up, down, *effects, broken, is_current)
+    return _search(counts, goal, weights, rows, values, largest, row_weights, up, down, *changes, broken, is_current)
 
 
 @compiled(
@@ -310,16 +324,16 @@ def _searched(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1])"
 )
 def _search(
-    counts, target, weights, rows, values, largest, row_weights, up, down, exchange, gain_two, lose_two, broken, is_current
+    counts, goal, weights, rows, values, largest, row_weights, up, down, exchange, gain_two, lose_two, broken, is_current
 ):
-    """As :func:`_searched`, whose arrays it works on: Numba takes long to compile the allocation of each kind of array."""
+    """The loop of :func:`_improve_counts`, which allocates the arrays: Numba takes long to compile an allocation."""
     n_groups, k = counts.shape
     n_rows = len(rows)
     for group in range(n_groups):
         for cluster in range(k):
-            _change(counts, values, rows, target, weights, up, down, group, cluster, 0)
+            _add_instances(counts, values, rows, goal, weights, up, down, group, cluster, 0)
     best = np.empty(7, dtype=np.int64)
-    steps, descents = 0, 0
+    repairs, descents = 0, 0
     while True:
         is_broken = False
         for cluster in range(k):
@@ -327,10 +341,10 @@ def _search(
                 broken[cluster] = False
                 for row in range(n_rows):
                     broken[cluster] = broken[cluster] or values[row, cluster] > 0
-                _effects(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two)
+                _write_violation_changes(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two)
                 is_current[cluster] = True
             is_broken = is_broken or broken[cluster]
-        if (is_broken and steps == _MAX_STEPS) or (not is_broken and descents == _MAX_DESCENTS):
+        if (is_broken and repairs == _MAX_REPAIRS) or (not is_broken and descents == _MAX_DESCENTS):
             return not is_broken
         best[0], best[1] = (-1, 2**62) if is_broken else (0, 0)
         best[2] = -1
@@ -338,7 +352,7 @@ def _search(
         if best[2] < 0:
             _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best)
         if is_broken:
-            steps += 1
+            repairs += 1
         else:
             descents += 1
         if best[2] < 0:
@@ -350,18 +364,22 @@ def _search(
                         row_weights[row, cluster] += 1
                         is_current[cluster] = False
             continue
-        one, source, end, two = best[2], best[3], best[4], best[5]
-        _change(counts, values, rows, target, weights, up, down, one, source, -1)
-        _change(counts, values, rows, target, weights, up, down, one, end, 1)
-        if two >= 0:
-            _change(counts, values, rows, target, weights, up, down, two, source, -best[6])
-            _change(counts, values, rows, target, weights, up, down, two, end, best[6])
-        is_current[source], is_current[end] = False, False
+        first, source, target, second = best[2], best[3], best[4], best[5]
+        _add_instances(counts, values, rows, goal, weights, up, down, first, source, -1)
+        _add_instances(counts, values, rows, goal, weights, up, down, first, target, 1)
+        if second >= 0:
+            _add_instances(counts, values, rows, goal, weights, up, down, second, source, -best[6])
+            _add_instances(counts, values, rows, goal, weights, up, down, second, target, best[6])
+        is_current[source], is_current[target] = False, False
 
 
 @compiled("boolean(int64[::1], int64[:,::1], int64, int64[::1], int64[::1], int64)")
 def _split(totals, rows, least_size, most, last, max_checks):
-    """Fill in the largest number of allowed clusters into which each state splits, and the last one; False if too much work."""
+    """Write for each state into how many allowed clusters it splits at most, and the last of them; False if too much work.
+
+    A state is a number that encodes counts (K,), with one digit per group. ``most`` is -1 where there is no such split. A cell
+    is an allowed cluster that is not a union of two allowed clusters.
+    """
     n_groups, n_states = len(totals), len(most)
     state_counts = np.zeros(n_groups, dtype=np.int64)
     cells, cell_counts = np.empty(1024, dtype=np.int64), np.empty((1024, n_groups), dtype=np.int64)
@@ -396,7 +414,7 @@ def _split(totals, rows, least_size, most, last, max_checks):
             for group in range(n_groups):
                 total += rows[row, group] * state_counts[group]
             allowed = allowed and total <= 0
-        if allowed:  # and not the union of two allowed clusters: a new cell
+        if allowed:  # and not a union of smaller allowed clusters, so it is a new cell
             if n_cells == len(cells):
                 larger, larger_counts = np.empty(2 * n_cells, dtype=np.int64), np.empty((2 * n_cells, n_groups), dtype=np.int64)
                 larger[:n_cells], larger_counts[:n_cells] = cells, cell_counts
