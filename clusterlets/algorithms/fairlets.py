@@ -6,9 +6,10 @@ the squared distances of its blues to its red. The (1, t')-fairlets of Chieriche
 2017) are the same where B/R is a whole number. Elsewhere they may also have one blue and several reds.
 
 Finding the cheapest fairlets is a minimum-cost flow problem. It is first solved on a few arcs, between near pairs. The prices
-of the solution show which absent arcs could lower the cost. These are added until there are none left, which proves that the
-flow is optimal over all pairs. For large tables, the first prices come from an auction (Bertsekas and Castanon, 1989), which
-affects only the time. Costs are whole numbers of up to 40 bits, so for these the optimum is exact on every processor.
+of the solution show which absent arcs could lower the cost. Such arcs are added, and the problem is solved again, until there
+are none left, which proves that the flow is optimal over all pairs. For large tables, the first prices come from an auction
+(Bertsekas and Castanon, 1989), which affects only the time. Costs are rounded to whole numbers of up to 40 bits, for which the
+optimum is exact, and the same on every processor.
 """
 
 from math import frexp
@@ -21,10 +22,11 @@ from clusterlets.algorithms.kernels import tiles_of
 
 #: Bits of the largest cost. No price exceeds the length of a path, which has at most 2 n arcs, so prices stay below 2^63.
 BITS = 40
-#: Each point starts with arcs to so many nearest points of the other group. Later rounds add at most so many arcs per blue.
+#: Each point starts with arcs to this many nearest points of the other group. Each later round adds at most as many per blue.
 NEIGHBOURS = 16
 
-# Steps of the auction, as multiples of the mean squared distance to the nearest red, and how many bids per blue each allows.
+# Steps of the auction, as multiples of the mean squared distance to the nearest red, and the largest number of bids per blue
+# in each step.
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
 _MAX_BIDS = 100
 
@@ -37,14 +39,14 @@ _SLACK = 1e3  # largest rounding error of cost - price in double precision, wher
 
 
 def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Fairlet (n,) of each row, 0..R-1 in the order of the reds, such that the total cost of the fairlets is the lowest.
+    """Fairlet (n,) of each row at the lowest total cost. Fairlets are numbered 0..R-1 in the order of their reds.
 
     Takes ``X`` (n, d) and ``groups`` (n,), which are 0 or 1. If the groups are equally frequent, 0 counts as the rarer one.
     ClusterletsError if there are not exactly two groups, or if features are not finite or too large to square.
 
     Notes
     -----
-    Exact for any n, if costs are rounded to 2^-40 of the squared diagonal of the box around the instances. Flows are found by
+    Exact for any n, with costs rounded to 2^-40 of the squared diagonal of the box around the instances. Flows are found by
     successive shortest paths on the sparse graph. Each search for absent arcs takes O(R B d) time. Memory is
     O(n (d + arcs per point)), never O(R B). It takes 5 s for 19,020 rows and 30 to 40 s for 48,842, mostly for the auction.
     """

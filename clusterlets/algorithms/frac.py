@@ -1,7 +1,7 @@
 """FRAC, the fair round-robin algorithm for clustering (Gupta, Ghalme, Krishnan and Jain, DMKD 2023).
 
-FRAC is k-means with an assignment that is fair by construction. The groups are dealt out one after the other: within each, the
-centres take turns in picking their nearest free point. So every cluster gets its share of every group.
+FRAC is k-means with an assignment that is fair by construction. The groups are dealt out one after the other. Within a group,
+the centres take turns in picking their nearest free point. So every cluster gets its share of every group.
 
 The assignment is exact and the same on every machine. Squared distances are summed in the order of the features (with no matrix
 product, no fast-math, and one thread). So equal rows are equally far from a centre, and ties are broken by input order.
@@ -52,7 +52,7 @@ class FRACResult:
     centres : float array (k, d)
         Means of the fair clusters. A cluster without points (possible if tau is below 1/k) keeps its former centre.
     centres_nearest : float array (m, d)
-        The centres that are nearest to some instance, so that label i in ``labels_nearest`` stands for row i.
+        The centres that are nearest to some instance: row i is the centre of label i of ``labels_nearest``.
     cost : float
         Sum of squared distances of the instances to the mean of their fair cluster.
     n_iter : int
@@ -94,8 +94,8 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     Notes
     -----
     Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
-    group and overall. O(n k d) time whenever the centres have to fill their queues of near points (a few dozen times in
-    measurements, more often for large k where centres coincide). O(n k) memory at worst, typically O(n).
+    group and overall. O(n k d) time for every refill of the centres' queues of near points (a few dozen in measurements, and
+    more for large k where centres coincide). O(n k) memory at worst, typically O(n).
     """
     X, groups = checked_instances(X, groups, "FRAC")
     centres = np.array(centres, dtype=np.float64, order="C")
@@ -332,8 +332,8 @@ def _stable_argsort(keys):
 def _look_ahead(points, centre, free, n_points):
     """Roughly the ``n_points`` free points nearest to the centre, but at least one, sorted by distance, then by input order.
 
-    The points are those up to a cutoff distance, which is estimated from every so many-th point. The cutoff does not affect the
-    assignment, because all points at exactly that distance are included.
+    The points are those up to a cutoff distance, which is estimated from a regular sample of the free points. The cutoff does
+    not affect the assignment, because all points at exactly that distance are included.
     """
     distances = np.empty(len(free))
     for position in range(len(free)):
