@@ -45,9 +45,9 @@ def _best_within(means: pd.DataFrame, limit: float) -> pd.DataFrame:
 
 
 def counts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of datasets for each rule on limit cases, limit and method, in the columns ``datasets``, ``reached`` and ``best``.
+    """Counts of datasets for each rule on limit cases, limit and method, in the columns ``datasets``, ``reached`` and ``best``.
 
-    They count all datasets of the method, those on which it keeps the limit, and those on which it has the highest cohesion.
+    These are all datasets of the method, those on which it keeps the limit, and those on which it has the highest cohesion.
     """
     grouped = frame.assign(reached=frame["cohesion"].notna()).groupby(["limit_cases", "limit", "method"], sort=False)
     return grouped.agg(datasets=("dataset", "nunique"), reached=("reached", "sum"), best=("best", "sum")).reset_index()
