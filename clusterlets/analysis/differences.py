@@ -64,8 +64,8 @@ def compare_tables(file: str, reference: pd.DataFrame, run: pd.DataFrame, tolera
     in_lone_column = cells.index.get_level_values("column").isin(reference.columns.symmetric_difference(run.columns))
     differences = cells.assign(difference=distance, share=distance / larger)
     differing_cells = differences[~(equal | in_lone_row | in_lone_column)].reset_index()
-    lone_differences = [_lone_differences(cells[in_lone_row], "row"), _lone_differences(cells[in_lone_column & ~in_lone_row], "column")]
-    return pd.concat([*lone_differences, differing_cells], ignore_index=True).assign(file=file)[COLUMNS]
+    lone = [_lone_differences(cells[in_lone_row], "row"), _lone_differences(cells[in_lone_column & ~in_lone_row], "column")]
+    return pd.concat([*lone, differing_cells], ignore_index=True).assign(file=file)[COLUMNS]
 
 
 def _key_columns(reference: pd.DataFrame, run: pd.DataFrame) -> list[str]:
@@ -147,7 +147,7 @@ def likely_cause(reference: Mapping, run: Mapping) -> str:
 
 
 def compare_hashes(reference: Mapping, run: Mapping, files: Iterable[str]) -> dict[str, list[str]]:
-    """Compare hashes of ``files`` in two manifests: lists of files for ``same``, ``different``, ``reference only``, ``run only``."""
+    """Compare ``files`` by hash: lists of those that are ``same``, ``different``, ``reference only`` and ``run only``."""
     files = list(files)
     reference_hashes, run_hashes = (
         {file: digests[file] for file in files if file in digests} for digests in map(hashes, (reference, run))
