@@ -1,7 +1,7 @@
-"""k-means of weighted rows, and of fairlets, sets of rows that must stay together.
+"""k-means on weighted rows, and on fairlets, which are small sets of rows that must stay together.
 
-The steps of :mod:`clusterlets.algorithms.kmeans`, with a weight on every row: a row of weight 3 counts as three equal
-rows. All sums run in a fixed order, so that every processor gives the same bytes.
+The steps are those of :mod:`clusterlets.algorithms.kmeans`, but every row has a weight: a row of weight 3 counts as three
+equal rows. All sums are computed in a fixed order, so that every processor gives the same bytes.
 """
 
 import numpy as np
@@ -11,35 +11,37 @@ from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.kernels import assign, candidate_distances, sums_by_label, tiles_of
 
 _MAX_ITER = 300
-_TOL = 1e-4  # smallest total squared move of the centres, as a fraction of the mean variance of a feature
+_TOLERANCE = 1e-4  # the rounds end if the centres' total squared move is at most this fraction of the features' mean variance
 
 
 def weighted_kmeans(
     X: np.ndarray, weights: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centres (k, d) and labels (n,) of greedy k-means++ and Lloyd on weighted rows, the best of ``n_init`` starts.
+    """Greedy k-means++ and Lloyd's algorithm on weighted rows: centres (k, d) and labels (n,) of the best of ``n_init`` starts.
 
-    Weights (n,) are positive; there are never more clusters than distinct rows. O(n k d) time per round and O(n d) memory.
+    Weights (n,) are positive. k is ``n_clusters`` or, if that is smaller, the number of distinct rows. O(n k d) time per round
+    and O(n d) memory.
     """
     rows, weights = (np.require(array, np.float64, ["C", "W"]) for array in (X, weights))
     tiles = tiles_of(rows)
-    best, best_cost = None, np.inf
+    best_clustering, best_cost = None, np.inf
     for _ in range(n_init):
         centres = rows[_first_centres(rows, tiles, weights, n_clusters, random_state)]
         centres, labels, cost = _lloyd(rows, tiles, weights, centres)
-        if best is None or cost < best_cost:
-            best, best_cost = (centres, labels), cost
-    assert best is not None
-    return best
+        if best_clustering is None or cost < best_cost:
+            best_clustering, best_cost = (centres, labels), cost
+    assert best_clustering is not None
+    return best_clustering
 
 
 def cluster_fairlets(
     X: np.ndarray, fairlets: np.ndarray, n_clusters: int, random_state: np.random.Generator, n_init: int = 1
 ) -> np.ndarray:
-    """Labels (n,), 0..c-1 without gaps: k-means of the fairlets' means, weighted by size; rows go where their fairlet goes.
+    """Labels (n,), 0..c-1 without gaps, by k-means on the fairlets' means, each weighted by the size of its fairlet.
 
-    ``fairlets`` (n,) are 0..m-1 without gaps. The rows cost as much as the weighted means, plus a constant: the fairlets'
-    own sums of squares. O(n d + m k d) time per round, O(n d) memory.
+    ``fairlets`` (n,) is the fairlet of each row, 0..m-1 without gaps. Every row gets the label of its fairlet. The cost of the
+    rows is the cost of the weighted means plus a constant, the sums of squares within the fairlets. O(n d + m k d) time per
+    round, O(n d) memory.
     """
     sizes = np.bincount(fairlets)
     means, _ = moments_by_label(X, fairlets, len(sizes))
@@ -48,49 +50,53 @@ def cluster_fairlets(
 
 
 def _first_centres(rows, tiles, weights, n_clusters, random_state):
-    """Indices of distinct rows, each drawn by its weight times its squared distance to the nearest earlier one."""
-    n_candidates = 2 + int(log(n_clusters))  # no whole number is near a power of e, so rounding cannot decide
+    """Indices of distinct rows, by greedy k-means++.
+
+    A row becomes a candidate with a probability proportional to its weight times its squared distance to the nearest centre so
+    far. Of a few candidates, the one that lowers the cost most becomes the next centre.
+    """
+    n_candidates = 2 + int(log(n_clusters))  # no whole number is so close to a power of e that rounding could change this
     centre_rows = _draw_rows(weights, random_state, 1)
-    (nearest,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
-    while len(centre_rows) < n_clusters and nearest.any():
-        candidates = _draw_rows(weights * nearest, random_state, n_candidates)
-        lowered, costs = _distances_with_candidates(tiles, rows[candidates], nearest, weights)
-        best = costs.argmin()
-        centre_rows = np.append(centre_rows, candidates[best])
-        nearest = lowered[best]
+    (nearest_distances,), _ = _distances_with_candidates(tiles, rows[centre_rows], np.full(len(rows), np.inf), weights)
+    while len(centre_rows) < n_clusters and nearest_distances.any():
+        candidates = _draw_rows(weights * nearest_distances, random_state, n_candidates)
+        new_distances, costs = _distances_with_candidates(tiles, rows[candidates], nearest_distances, weights)
+        best_candidate = costs.argmin()
+        centre_rows = np.append(centre_rows, candidates[best_candidate])
+        nearest_distances = new_distances[best_candidate]
     return centre_rows
 
 
 def _draw_rows(chances, random_state, size):
-    """Row numbers drawn in proportion to ``chances``."""
+    """Draw ``size`` row numbers, with probabilities in proportion to ``chances``."""
     cumulative = np.cumsum(chances)
-    drawn = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
-    # Rounding may put a draw past the last row that has a chance.
-    return np.minimum(drawn, np.searchsorted(cumulative, cumulative[-1]))
+    draws = np.searchsorted(cumulative, random_state.random(size) * cumulative[-1], side="right")
+    # Rounding may put a draw past the last row with a positive chance.
+    return np.minimum(draws, np.searchsorted(cumulative, cumulative[-1]))
 
 
-def _distances_with_candidates(tiles, candidates, nearest, weights):
-    """Squared distances (c, n) to the nearest centre with each candidate among the centres, and their weighted sums (c,)."""
-    lowered = np.empty((len(candidates), len(nearest)))
-    candidate_distances(tiles, candidates, nearest, lowered, np.empty(len(candidates)))
-    return lowered, (lowered * weights).sum(axis=1)
+def _distances_with_candidates(tiles, candidates, nearest_distances, weights):
+    """For each of c candidates, if it became a centre: squared distances (c, n) to the nearest centre, and the cost (c,)."""
+    new_distances = np.empty((len(candidates), len(nearest_distances)))
+    candidate_distances(tiles, candidates, nearest_distances, new_distances, np.empty(len(candidates)))
+    return new_distances, (new_distances * weights).sum(axis=1)
 
 
 def _lloyd(rows, tiles, weights, centres):
-    """Centres, labels and cost after Lloyd's rounds."""
+    """Lloyd's algorithm from the given centres: the final centres, the labels and the cost."""
     total = weights.sum()
     mean = (rows * weights[:, None]).sum(axis=0) / total
-    smallest_move = _TOL * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
-    labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
+    smallest_move = _TOLERANCE * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
+    labels, previous_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
     weighted_rows = rows * weights[:, None]
     for _ in range(_MAX_ITER):
         assign(tiles, centres, labels, distances)
-        if np.array_equal(labels, former_labels):
+        if np.array_equal(labels, previous_labels):
             break
-        new_centres = _means(weights, weighted_rows, labels, distances, centres)
+        new_centres = _weighted_means(weights, weighted_rows, labels, distances, centres)
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
-        former_labels[:] = labels
+        previous_labels[:] = labels
         if squared_move <= smallest_move:
             assign(tiles, centres, labels, distances)
             break
@@ -99,8 +105,8 @@ def _lloyd(rows, tiles, weights, centres):
     return centres, labels, float((weights * distances).sum())
 
 
-def _means(weights, weighted_rows, labels, distances, centres):
-    """Weighted means (k, d); a centre without rows becomes the row of the largest weighted distance that is left."""
+def _weighted_means(weights, weighted_rows, labels, distances, centres):
+    """Weighted means (k, d) of the clusters. An empty cluster gets the row with the largest weighted distance left."""
     sums, totals = np.empty_like(centres), np.bincount(labels, weights, minlength=len(centres))
     sizes = np.empty(len(centres), dtype=np.int64)
     sums_by_label(weighted_rows, labels, sums, sizes)

@@ -1,3 +1,3 @@
-"""Analyses of the runs, independent of the paper: which runs enter, rankings, tests, and the clusterings to show."""
+"""Analyses of the runs that do not need the paper: which runs to compare, rankings, tests, and which clusterings to show."""
 
 import clusterlets.installation  # noqa: F401

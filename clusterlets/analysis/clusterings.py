@@ -1,4 +1,4 @@
-"""Which runs are shown cluster by cluster, and the data to show: their composition, and the positions of their rows."""
+"""Which runs the figures show cluster by cluster, and what they show: the clusters' composition, and the rows' positions."""
 
 from collections.abc import Callable, Iterable, Mapping
 
@@ -11,20 +11,21 @@ from clusterlets.grid.artifacts import Prepared
 from clusterlets.grid.recovery import Clusters
 from clusterlets.grid.scoring import CLUSTERLETS
 
-_RUN = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
-COMPOSITION = [*_RUN, "cluster", "size", "group", "count", "share", "dataset_share"]
-PROJECTION = [*_RUN, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
+_RUN_COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed"]
+COMPOSITION = [*_RUN_COLUMNS, "cluster", "size", "group", "count", "share", "dataset_share"]
+PROJECTION = [*_RUN_COLUMNS, "rows", "row", "x", "y", "x_share", "y_share", "group", "cluster"]
 
-# The matchers are shown side by side at this setting, or at the nearest one in the grid.
+# The matchers are shown side by side at this setting, or at the nearest setting in the grid.
 _SETTING = {"k": 5, "hops": 2, "omega": 0.5}
-_MAX_GROUPS = 4  # groups that a reader can distinguish by the shape of a point
-_MAX_POINTS = 700  # more would only cover each other
+_MAX_GROUPS = 4  # more groups cannot be distinguished by the shapes of points
+_MAX_POINTS = 700  # more points would only cover each other
 
 
 def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """One run of each dataset and matcher, all at the same setting: k near 5, 2 hops, omega near .5, the first seed.
+    """One successful run for each dataset and matcher, all with the same k, hops, omega and seed.
 
-    Other parameters have the first values that were run.
+    They have the values nearest to k = 5, 2 hops and omega = 0.5 that were run, and the first seed. Of runs that differ in
+    other parameters, the first is taken.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, preferred in _SETTING.items():
@@ -38,21 +39,24 @@ def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
 def clearest_dataset(runs: pd.DataFrame, read_table: Callable[[str], Prepared]) -> str:
     """The dataset of ``runs`` whose first two principal components show the most.
 
-    Datasets on which the most matchers have a result come first, then those whose groups a reader can distinguish by the
-    shape of a point. Of these it is the one whose second component holds the largest share of the variance, because without
-    that all points lie along a line.
+    Three criteria decide, in this order: how many matchers have a run in ``runs``, whether the groups are few enough to be
+    distinguished by the shapes of points, and how large a share of the variance the second component holds. Without a second
+    component, all points would lie on a line.
     """
 
-    def worth(dataset: str) -> tuple[int, bool, float]:
+    def criteria(dataset: str) -> tuple[int, bool, float]:
         table = read_table(dataset)
-        matchers = int((runs["dataset"] == dataset).sum())
-        return matchers, len(table.group_names) <= _MAX_GROUPS, float(principal_components(table.X)[1][1])
+        n_matchers = int((runs["dataset"] == dataset).sum())
+        return n_matchers, len(table.group_names) <= _MAX_GROUPS, float(principal_components(table.X)[1][1])
 
-    return max(runs["dataset"].unique(), key=worth)
+    return max(runs["dataset"].unique(), key=criteria)
 
 
 def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows on the first two principal components (n, 2), and their shares of the variance (2,); zeros for a missing one."""
+    """Coordinates on the first two principal components (n, 2), and these components' shares of the variance (2,).
+
+    A component that does not exist has only zeros.
+    """
     if not np.ptp(X, axis=0).any():
         return np.zeros((len(X), 2)), np.zeros(2)
     pca = PCA(min(2, X.shape[1]), svd_solver="covariance_eigh")
@@ -62,7 +66,7 @@ def principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) -> pd.DataFrame:
-    """One line per cluster and group of one run; the clusters by descending size."""
+    """One line for each cluster and group of the run in ``row``, with the largest clusters first."""
     counts, names = clusters.composition, list(group_names)
     counts = counts[np.argsort(-counts.sum(axis=1), kind="stable")]
     sizes = counts.sum(axis=1)
@@ -81,11 +85,14 @@ def composition(row: Mapping, clusters: Clusters, group_names: Iterable[str]) ->
 
 
 def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFrame:
-    """One line per row and cluster of one run, on the table's two principal components; at most 700 evenly spaced rows."""
+    """Positions on the first two principal components: one line for each row of the table and each cluster that contains it.
+
+    The clusters are those of the run in ``row``. Of a large table, 700 evenly spaced rows are shown.
+    """
     coordinates, shares = principal_components(table.X)
-    rows, cluster = clusters.members()
+    rows, cluster_numbers = clusters.members()
     is_shown = np.isin(rows, np.unique(np.linspace(0, len(table.X) - 1, _MAX_POINTS).round().astype(int)))
-    rows, cluster = rows[is_shown], cluster[is_shown]
+    rows, cluster_numbers = rows[is_shown], cluster_numbers[is_shown]
     ranks = np.argsort(np.argsort(-clusters.composition.sum(axis=1), kind="stable"))
     lines = pd.DataFrame(
         {
@@ -96,17 +103,17 @@ def projection(row: Mapping, clusters: Clusters, table: Prepared) -> pd.DataFram
             "x_share": _round_digits(shares[:1])[0],
             "y_share": _round_digits(shares[1:])[0],
             "group": np.array(table.group_names)[table.groups[rows]],
-            "cluster": ranks[cluster],
+            "cluster": ranks[cluster_numbers],
         }
     )
     return _add_run_columns(row, lines)[PROJECTION]
 
 
 def _add_run_columns(row: Mapping, lines: pd.DataFrame) -> pd.DataFrame:
-    lines = lines.assign(**{name: row[name] for name in _RUN})
+    lines = lines.assign(**{name: row[name] for name in _RUN_COLUMNS})
     return lines.astype(dict.fromkeys(("k", "hops", "seed"), "Int64"))
 
 
 def _round_digits(values: np.ndarray) -> list[float]:
-    """Five digits: enough to draw, and not affected by the last bits, which depend on the library."""
+    """Round to five significant digits: enough for a drawing, and without the last bits, which depend on the LAPACK library."""
     return [float(f"{value:.5g}") for value in values]

@@ -1,4 +1,4 @@
-"""Time and memory of the fits of each configuration. The table differs between machines, so it is kept apart from results."""
+"""Time and memory of the fits of each configuration. It differs between machines and is therefore no result."""
 
 from collections.abc import Mapping
 
@@ -11,13 +11,14 @@ _CONFIGURATION = COLUMNS[:4]
 
 
 def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Median seconds and largest memory of each configuration: ``accounts/leaderboard_costs.csv``, :data:`COLUMNS`.
+    """Median time and largest memory of the fits of each configuration: ``accounts/leaderboard_costs.csv``, :data:`COLUMNS`.
 
-    ``fits`` has one row per fit, as ``accounts/fits.csv``; a fit that was stopped counts with its time until then. ``grids``
-    are those of the resolved configuration. Methods are named as in the leaderboard, and each output of a fit has its own row.
+    ``fits`` has one row per fit, like ``accounts/fits.csv``; a fit that was stopped counts with the time until it was stopped.
+    ``grids`` are the grids of the resolved configuration. The names of methods are those of the leaderboard, so a fit with
+    several outputs counts under the name of each output.
     """
-    names = {name: list(selection.paper_names(pd.Series(grid["names"], dtype=object))) for name, grid in grids.items()}
-    costs = fits.assign(method=fits["method"].map(names), parameters=fits["parameters"].fillna("")).explode("method")
+    outputs = {method: list(selection.paper_names(pd.Series(grid["names"], dtype=object))) for method, grid in grids.items()}
+    costs = fits.assign(method=fits["method"].map(outputs), parameters=fits["parameters"].fillna("")).explode("method")
     costs = costs.groupby(_CONFIGURATION, sort=False).agg(
         fits=("seconds", "size"), seconds=("seconds", "median"), memory_mb=("memory_mb", "max")
     )

@@ -1,13 +1,13 @@
-"""How reliably each method keeps a limit on unfairness, and what it costs where it does.
+"""How reliably each method keeps a limit on unfairness, and at what price.
 
 A block is a table with sensitive groups and a k. A run *keeps the limit* if it has exactly k clusters and the largest deviation
-of each is within the limit. The first half of the seeds chooses: under each limit, every method gets the configuration whose
-runs keep the limit most often, and of these the one with the least median price. The other half scores it: the configuration
-keeps the limit if all its runs do.
+of every cluster is within the limit. The first half of the seeds chooses a configuration of each method for each limit: the
+one whose runs keep the limit most often, and if several do so equally often, the one with the lowest median price. The other
+half of the seeds scores this configuration: it keeps the limit if all its runs do.
 
-Two numbers for each method, never mixed into one: **reliability**, the share of the blocks in which it keeps the limit, and
-**price**, where it does. Neither depends on which other methods take part, so adding or leaving out one never changes the order
-of two others. Blocks of one table are alike, so intervals come from resampling whole tables (bootstrap).
+Each method gets two numbers, which are never combined: its **reliability**, which is the share of blocks in which it keeps the
+limit, and its **price** in these blocks. Neither depends on which other methods take part, so adding or removing a method never
+changes the order of two others. Blocks of one table are alike, so intervals come from resampling whole tables (bootstrap).
 """
 
 from collections.abc import Mapping
@@ -21,18 +21,18 @@ from clusterlets.analysis import selection
 
 #: Limits on the largest deviation of a cluster.
 LIMITS = (0.01, 0.02, 0.05, 0.1)
-#: A deviation is a difference of two shares, n/m - N/M, and a limit is a decimal p/100 or p/1000: if they differ, then by at
-#: least 1 / (1000 m M), which is above this up to 100,000 rows, while floats are off by less than 1e-15. So a comparison with
-#: this tolerance is as exact as one of whole numbers.
+#: A deviation may be above a limit by this much, because of rounding. A deviation is a difference of two shares, n/m - N/M, and
+#: a limit is a decimal p/100 or p/1000. If the two differ, they differ by at least 1 / (1000 m M), which is no less than this
+#: tolerance up to 100,000 rows; rounding errors are below 1e-15. So comparisons are as exact as with whole numbers.
 TOLERANCE = 1e-13
-#: Draws of tables, and the share of them inside an interval.
+#: The number of bootstrap draws of tables, and the share of the draws that an interval holds.
 DRAWS, COVERAGE = 2000, 0.95
-#: How many configurations `tune` tries at most; of a larger grid it takes evenly spaced ones.
+#: `tune` tries at most this many configurations of a method; from a larger grid it takes evenly spaced ones.
 TRIED = 3
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
-#: The kinds of outputs. Only methods are ordered: an output without a claim and a control are shown next to them, and the
-#: matchers of Clusterlets choose their own number of clusters, so they have blocks of their own.
+#: The kinds of outputs. Only methods are ranked. Second outputs, which claim no fairness, and controls are shown next to them.
+#: The matchers of Clusterlets choose their own number of clusters, so they have their own blocks.
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
@@ -58,40 +58,40 @@ PAIRS = [
     *("reliability_difference", "difference_low", "difference_high", "told_apart"),
 ]
 
-_PRECISION = 9  # decimals of a price in the points: all else follows from these
-_SHOWN = 6  # decimals in the other tables
-_PROVER = "fair-limit"  # its status infeasible is a proof
+_PRICE_DECIMALS = 9  # of the prices in the points, from which all other tables follow
+_TABLE_DECIMALS = 6  # of all numbers in the other tables
+_PROVER = "fair-limit"  # if its status is infeasible, this is a proof
 
 
 # ---- the runs --------------------------------------------------------------------------------------------------------
 
 
 def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, int]) -> pd.DataFrame:
-    """Every run, with what the leaderboard needs: ``results/leaderboard_points.csv``, columns :data:`POINTS`.
+    """All runs, with the columns that the leaderboard needs: ``results/leaderboard_points.csv``, columns :data:`POINTS`.
 
-    ``runs`` are as in ``runs.csv``, whatever the status. ``kinds`` and ``starts`` give, by a method's name there, its kind (by
-    default a method) and how many starts a run is the best of (by default one). ``deviation_max`` is the largest in any
-    single sensitive column; ``k`` is the requested number of clusters, or for a matcher that of the clusterlets in each group.
-    Empty with fewer than two seeds, because one half chooses and the other scores.
+    ``runs`` are those of ``runs.csv``, with any status. ``kinds`` maps the name of a method in ``runs`` to its kind (by default
+    a method), and ``starts`` maps it to the number of starts of which a run is the best (by default 1). ``deviation_max`` is
+    the largest deviation in any single sensitive column. ``k`` is the requested number of clusters or, for a matcher, of
+    clusterlets in each group. With fewer than two seeds the result is empty, because one half chooses and the other scores.
     """
     if runs["seed"].nunique() < 2:
         return pd.DataFrame(columns=POINTS)
-    name = runs["matcher"].where(runs["matcher"].notna(), runs["method"])
+    names = runs["matcher"].where(runs["matcher"].notna(), runs["method"])
     frame = runs.assign(
         method=selection.names(runs),
-        kind=name.map(kinds).fillna(METHOD),
-        starts=name.map(starts).fillna(1).astype(int),
+        kind=names.map(kinds).fillna(METHOD),
+        starts=names.map(starts).fillna(1).astype(int),
         parameters=runs["parameters"].fillna(""),
         chooses=is_choosing_seed(runs["seed"]),
         deviation_max=runs["column_deviation"],
-        price=runs["price_of_fairness"].round(_PRECISION),
+        price=runs["price_of_fairness"].round(_PRICE_DECIMALS),
         **{column: runs[column].astype("Int64") for column in ("k", "seed", "n_clusters", "smallest")},
     )
     return frame[POINTS].reset_index(drop=True)
 
 
 def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
-    """The kind of each output, from the ``grids`` of the resolved configuration; only a method's first one claims fairness."""
+    """The kind of each output, from the configuration's ``grids``. Only the first output of a method claims fairness."""
     kinds: dict[str, str] = {}
     for grid in grids.values():
         kind = CLUSTERLETS if grid["needs"] else CONTROL if grid["role"] == "baseline" else METHOD
@@ -101,7 +101,7 @@ def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
 
 
 def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
-    """How many starts a run of each output is the best of, from the same ``grids``."""
+    """For each output, the number of starts of which a run is the best, from the configuration's ``grids``."""
     starts: dict[str, int] = {}
     for grid in grids.values():
         n_init = grid["parameters"].get("n_init", [1])[0]
@@ -110,35 +110,36 @@ def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
 
 
 def is_choosing_seed(seeds: pd.Series) -> pd.Series:
-    """Which runs belong to the first half of the seeds; if their number is odd, the larger half scores."""
+    """Which seeds are in the first half, the one that chooses. If the number of seeds is odd, the scoring half is larger."""
     values = np.sort(seeds.unique())
     return seeds.isin(values[: len(values) // 2])
 
 
 def spread_positions(size: int) -> list[int]:
-    """At most :data:`TRIED` positions out of ``size``: the first, the last, and those evenly spaced between them."""
+    """At most :data:`TRIED` positions out of ``size``: the first, the last, and evenly spaced ones in between."""
     return list(range(size)) if size <= TRIED else [number * (size - 1) // (TRIED - 1) for number in range(TRIED)]
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:
-    """Which of m points no other point beats by being at most as large in every column, and smaller in one. O(m^2)."""
+    """Which of m points are on the front: no other point is smaller in one column and not larger in any other. O(m^2)."""
     values = scores.to_numpy()
-    beats = (values[:, None] <= values).all(axis=2) & (values[:, None] < values).any(axis=2)
-    return pd.Series(~beats.any(axis=0), index=scores.index)
+    dominates = (values[:, None] <= values).all(axis=2) & (values[:, None] < values).any(axis=2)
+    return pd.Series(~dominates.any(axis=0), index=scores.index)
 
 
 # ---- blocks ----------------------------------------------------------------------------------------------------------
 
 
 def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
-    """Each method's configuration in each block under each limit, and whether it keeps it: ``results/leaderboard.csv``.
+    """The chosen configuration of each method in each block for each limit, and how it scores: ``results/leaderboard.csv``.
 
-    ``run_points`` is a frame of :func:`points`. The result has :data:`COLUMNS`. A block that ``fair-limit`` proves infeasible
-    under a limit is left out there. A matcher of Clusterlets has the blocks whose k some of its runs yield, on both halves of
-    the seeds. ``price`` is the median over the scoring runs, ``kept`` the number of these ``runs`` that keep the limit.
+    ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. Where ``fair-limit`` proves that a limit is
+    infeasible in a block, the block is left out under this limit. A matcher of Clusterlets has the blocks whose k is the
+    number of clusters of some of its runs, in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs``
+    counts these runs, and ``kept`` those of them that keep the limit.
     """
     runs = _in_blocks(run_points)
-    boards = [_board_under(limit, runs, infeasible_blocks(run_points, limit)) for limit in LIMITS]
+    boards = [_board_for_limit(limit, runs, infeasible_blocks(run_points, limit)) for limit in LIMITS]
     boards = [board for board in boards if len(board)]
     if not boards:
         return pd.DataFrame(columns=COLUMNS)
@@ -146,15 +147,16 @@ def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
     order = {name: position for position, name in enumerate(run_points["dataset"].unique())}
     board = board.assign(dataset_order=board["dataset"].map(order), kind_order=board["kind"].map(KINDS.index))
     board = board.sort_values(["limit", "dataset_order", "k", "kind_order", "method"], kind="stable")
-    return board[COLUMNS].round(_SHOWN).reset_index(drop=True)
+    return board[COLUMNS].round(_TABLE_DECIMALS).reset_index(drop=True)
 
 
 def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
-    """Every configuration in every block over its scoring runs, in the order of the runs: what the fronts show.
+    """Every configuration in every block, summarised over its scoring runs, in the order of the runs. The fronts show these.
 
-    ``run_points`` is a frame of :func:`points`. The result has :data:`CONFIGURATIONS`: median ``price`` (missing if no run has
-    one), largest deviation and fewest rows of a cluster, and ``exact``: whether all scoring runs have a price and exactly k
-    clusters. So a configuration keeps a limit if it is exact and ``deviation_max`` is within the limit.
+    ``run_points`` is a frame from :func:`points`. The result has :data:`CONFIGURATIONS`. ``price`` is the median (missing if no
+    run has a price), ``deviation_max`` the largest deviation, and ``smallest`` the size of the smallest cluster. ``exact`` says
+    whether all scoring runs have a price and exactly k clusters. So a configuration keeps a limit if it is exact and its
+    ``deviation_max`` is within the limit.
     """
     runs = _in_blocks(run_points)
     runs = runs[~runs["chooses"].astype(bool)]
@@ -174,28 +176,28 @@ def configurations(run_points: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_blocks(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with the k of their block: the requested one, or for a matcher the number of clusters that the run yields.
+    """The runs, with the k of their block as ``k``: the requested k or, for a matcher, the number of clusters of the run.
 
-    A further column says which runs are ``exact``: they have exactly k clusters, and a price, which overlapping ones lack.
+    The new column ``exact`` says which runs have exactly k clusters and a price. Overlapping clusterings have no price.
     """
-    runs = runs.fillna({"parameters": ""})  # an empty cell is read back as missing
+    runs = runs.fillna({"parameters": ""})  # pandas reads an empty cell as a missing value
     is_matcher = runs["kind"] == CLUSTERLETS
-    matched = runs[is_matcher & runs["n_clusters"].isin(runs["k"].unique())]
-    parameters = ("clusterlets=" + matched["k"].astype(str) + "," + matched["parameters"]).str.removesuffix(",")
-    matched = matched.assign(parameters=parameters, k=matched["n_clusters"])
-    runs = pd.concat([runs[~is_matcher], matched], ignore_index=True)
+    matcher_runs = runs[is_matcher & runs["n_clusters"].isin(runs["k"].unique())]
+    parameters = ("clusterlets=" + matcher_runs["k"].astype(str) + "," + matcher_runs["parameters"]).str.removesuffix(",")
+    matcher_runs = matcher_runs.assign(parameters=parameters, k=matcher_runs["n_clusters"])
+    runs = pd.concat([runs[~is_matcher], matcher_runs], ignore_index=True)
     has_k_clusters = (runs["n_clusters"] == runs["k"]).fillna(False).astype(bool)
     return runs.assign(exact=(runs["status"] == "ok") & runs["price"].notna() & has_k_clusters)
 
 
 def infeasible_blocks(runs: pd.DataFrame, limit: float) -> pd.Index:
-    """Blocks in which no clustering keeps the limit, because it is proved that none keeps this or a larger one."""
+    """Blocks in which no clustering can keep the limit, because this limit, or a larger one, is proved infeasible there."""
     proofs = runs[(runs["method"] == _PROVER) & (runs["status"] == "infeasible")]
-    proved = proofs["parameters"].astype(str).str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
-    return pd.MultiIndex.from_frame(proofs.loc[proved >= limit, BLOCK])
+    proved_limits = proofs["parameters"].astype(str).str.extract(r"max_deviation=([0-9.e-]+)")[0].astype(float)
+    return pd.MultiIndex.from_frame(proofs.loc[proved_limits >= limit, BLOCK])
 
 
-def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
+def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.DataFrame:
     runs = runs[~pd.MultiIndex.from_frame(runs[BLOCK]).isin(infeasible)]
     runs = runs.assign(keeps=runs["exact"] & (runs["deviation_max"] <= limit + TOLERANCE))
     runs["kept_price"] = runs["price"].where(runs["keeps"])
@@ -203,8 +205,8 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
     halves = {chooses: half.groupby([*per_method, "parameters"], sort=False) for chooses, half in runs.groupby("chooses")}
     if len(halves) < 2:
         return pd.DataFrame(columns=COLUMNS)
-    choosing = halves[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
-    scoring = halves[False].agg(
+    choosing_half = halves[True].agg(share=("keeps", "mean"), median_kept_price=("kept_price", "median"))
+    scoring_half = halves[False].agg(
         price=("price", "median"),
         price_low=("price", "min"),
         price_high=("price", "max"),
@@ -213,9 +215,9 @@ def _board_under(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> pd.D
         deviation_max=("deviation_max", "max"),
         smallest=("smallest", "min"),
     )
-    candidates = choosing.join(scoring, how="inner").reset_index()
-    keeping = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
-    best = keeping.drop_duplicates(per_method)  # ties: the grid's order
+    candidates = choosing_half.join(scoring_half, how="inner").reset_index()
+    ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
+    best = ranked.drop_duplicates(per_method)  # of equals, the first in the grid's order
     methods = runs.groupby(per_method, sort=False).agg(
         kind=("kind", "first"),
         starts=("starts", "first"),
@@ -240,12 +242,13 @@ def count_statuses(statuses: pd.Series) -> str:
 
 
 def overall(board: pd.DataFrame) -> pd.DataFrame:
-    """Every method over its blocks, under each limit: ``results/leaderboard_overall.csv``.
+    """Every method under each limit, summarised over its blocks: ``results/leaderboard_overall.csv``.
 
-    ``board`` is a frame of :func:`leaderboard`. The result has :data:`OVERALL`, ordered by kind, then reliability, then median
-    price. ``place`` ranks the methods, from 1; ``price`` is the median over the ``kept`` of its ``blocks`` in which a method
-    keeps the limit, ``price_90`` the least price that nine tenths of these do not exceed, ``within`` the share of the scoring
-    runs of chosen configurations that keep the limit. ``_low`` and ``_high`` are the ends of a bootstrap interval over tables.
+    ``board`` is a frame from :func:`leaderboard`. The result has :data:`OVERALL`, ordered by limit, kind, reliability and
+    median price. ``place`` ranks the methods, from 1. ``blocks`` counts the blocks of a method, and ``kept`` those in which it
+    keeps the limit. Over the latter, ``price`` is the median, and ``price_90`` the smallest price that nine tenths do not
+    exceed. ``within`` is the share of the scoring runs of the chosen configurations that keep the limit. The columns ending in
+    ``_low`` and ``_high`` hold the ends of a bootstrap interval over tables.
     """
     if board.empty:
         return pd.DataFrame(columns=OVERALL)
@@ -267,7 +270,7 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
                 "within": float(_share(blocks["kept"].sum(), blocks["runs"].sum())),
             }
         )
-    frame = pd.DataFrame(rows).round(_SHOWN)
+    frame = pd.DataFrame(rows).round(_TABLE_DECIMALS)
     frame["kind_order"] = frame["kind"].map(KINDS.index)
     order = ["limit", "kind_order", "reliability", "price", "method"]
     frame = frame.sort_values(order, ascending=[True, True, False, True, True], kind="stable")
@@ -279,10 +282,11 @@ def overall(board: pd.DataFrame) -> pd.DataFrame:
 def pairs(board: pd.DataFrame) -> pd.DataFrame:
     """Every pair of methods under each limit: ``results/leaderboard_pairs.csv``, columns :data:`PAIRS`.
 
-    ``board`` is a frame of :func:`leaderboard`. ``wins``, ``losses`` and ``ties`` count the ``blocks`` in which both keep the
-    limit and the method costs less, more or as much; ``ratio`` is its price divided by the other's, as the geometric mean over
-    these blocks, and ``reliability_difference`` is over the blocks of both. ``told_apart`` names what differs: ``price`` if
-    the interval of the ratio excludes 1, ``reliability`` if that of the difference excludes 0, both, or nothing.
+    ``board`` is a frame from :func:`leaderboard`. ``blocks`` counts the blocks in which both methods keep the limit. In
+    ``wins`` of them ``method`` has the lower price, in ``losses`` the higher, in ``ties`` the same as ``other``. ``ratio`` is
+    the price of ``method`` divided by that of ``other``, as the geometric mean over these blocks. ``reliability_difference`` is
+    the reliability of ``method`` minus that of ``other``, over all blocks that both have. ``told_apart`` names what differs:
+    ``price`` if the interval of the ratio excludes 1, ``reliability`` if the interval of the difference excludes 0, or both.
     """
     rows, draws = [], _draws_of_tables(board)
     for limit, blocks in board.groupby("limit"):
@@ -290,36 +294,36 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
         kinds = {method: part["kind"].iloc[0] for method, part in outcomes.items()}
         names = sorted(outcomes, key=lambda name: (KINDS.index(kinds[name]), name))
         rows += [
-            {"limit": limit, "method": one, "other": other, **_compare(outcomes[one], outcomes[other], draws)}
-            for one, other in combinations(names, 2)
+            {"limit": limit, "method": method, "other": other, **_compare(outcomes[method], outcomes[other], draws)}
+            for method, other in combinations(names, 2)
         ]
-    return pd.DataFrame(rows, columns=PAIRS).round(_SHOWN)
+    return pd.DataFrame(rows, columns=PAIRS).round(_TABLE_DECIMALS)
 
 
-def _compare(one: pd.DataFrame, other: pd.DataFrame, draws: pd.DataFrame) -> dict:
-    shared = one.index.intersection(other.index, sort=False)
-    one, other = one.loc[shared], other.loc[shared]
-    kept_one, kept_other = (part["outcome"].to_numpy() == KEEPS for part in (one, other))
-    both = kept_one & kept_other
-    prices, other_prices = (part["price"].to_numpy(float)[both] for part in (one, other))
-    logs = log(prices) - log(other_prices)
-    weights = draws[tables_of(one.reset_index())].to_numpy()
-    ratios = exp(_share(_total(weights[:, both] * logs), weights[:, both].sum(axis=1)))
-    gain = kept_one.astype(int) - kept_other
-    differences = _share(_total(weights * gain), weights.sum(axis=1))
+def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) -> dict:
+    shared = rows.index.intersection(other_rows.index, sort=False)
+    rows, other_rows = rows.loc[shared], other_rows.loc[shared]
+    keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
+    both = keeps & other_keeps  # both keep the limit
+    prices, other_prices = (part["price"].to_numpy(float)[both] for part in (rows, other_rows))
+    log_ratios = log(prices) - log(other_prices)
+    weights = draws[tables_of(rows.reset_index())].to_numpy()
+    ratios = exp(_share(_total(weights[:, both] * log_ratios), weights[:, both].sum(axis=1)))
+    advantage = keeps.astype(int) - other_keeps  # 1 or -1 if only one of the two keeps the limit
+    differences = _share(_total(weights * advantage), weights.sum(axis=1))
     ratio, difference = _interval("ratio", ratios), _interval("difference", differences)
-    apart = {
+    differs = {
         "reliability": difference["difference_low"] > 0 or difference["difference_high"] < 0,
         "price": ratio["ratio_low"] > 1 or ratio["ratio_high"] < 1,
     }
     return {
         **{"blocks": int(both.sum()), "wins": int((prices < other_prices).sum()), "losses": int((prices > other_prices).sum())},
         "ties": int((prices == other_prices).sum()),
-        "ratio": float(exp(_share(_total(logs), len(logs)))),
+        "ratio": float(exp(_share(_total(log_ratios), len(log_ratios)))),
         **ratio,
-        "reliability_difference": float(_share(gain.sum(), len(gain))),
+        "reliability_difference": float(_share(advantage.sum(), len(advantage))),
         **difference,
-        "told_apart": " and ".join(name for name, is_apart in apart.items() if is_apart),
+        "told_apart": " and ".join(name for name, is_different in differs.items() if is_different),
     }
 
 
@@ -327,51 +331,54 @@ def _compare(one: pd.DataFrame, other: pd.DataFrame, draws: pd.DataFrame) -> dic
 
 
 def tables_of(blocks: pd.DataFrame) -> list[str]:
-    """The table of each block, which may share it with other k and other groups: ``adult`` for ``adult.sex``."""
+    """The table of each block: ``adult`` for ``adult.sex``. Blocks with another k or other groups may share a table."""
     return [dataset.partition(".")[0] for dataset in blocks["dataset"]]
 
 
 def _draws_of_tables(board: pd.DataFrame) -> pd.DataFrame:
-    """How often each table occurs in each draw of as many tables with replacement: a row for each draw."""
+    """Bootstrap draws of tables, one draw per row: how often each table occurs if as many tables are drawn with replacement."""
     tables = list(dict.fromkeys(tables_of(board)))
-    drawn = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables))) if tables else np.zeros((DRAWS, 0))
-    counts = (drawn[:, :, None] == np.arange(len(tables))).sum(axis=1)
+    indices = np.random.default_rng(0).integers(len(tables), size=(DRAWS, len(tables))) if tables else np.zeros((DRAWS, 0))
+    counts = (indices[:, :, None] == np.arange(len(tables))).sum(axis=1)
     return pd.DataFrame(counts.astype(float), columns=tables)
 
 
 def _total(values: np.ndarray) -> np.ndarray:
-    """Sums along the last axis, in index order."""
+    """Sums along the last axis, added in index order so that every processor gives the same bytes."""
     return np.cumsum(values, axis=-1)[..., -1] if values.shape[-1] else np.zeros(values.shape[:-1])
 
 
 def _share(part, whole) -> np.ndarray:
-    """``part / whole``; NaN where the whole is 0."""
+    """``part / whole``, or NaN where ``whole`` is 0."""
     return np.asarray(part, dtype=float) / np.where(np.asarray(whole) > 0, whole, np.nan)
 
 
 def _interval(name: str, values: np.ndarray) -> dict[str, float]:
-    """The ends of the interval that holds :data:`COVERAGE` of the draws with a value."""
-    values, outside = values[~np.isnan(values)], (1 - COVERAGE) / 2
-    return {f"{name}_low": _quantile(values, outside), f"{name}_high": _quantile(values, 1 - outside)}
+    """The ends of the interval that holds the middle :data:`COVERAGE` of the values of all draws, without missing values."""
+    values, tail = values[~np.isnan(values)], (1 - COVERAGE) / 2
+    return {f"{name}_low": _quantile(values, tail), f"{name}_high": _quantile(values, 1 - tail)}
 
 
 def _quantile(values: np.ndarray, share: float) -> float:
-    """The least value up to which this share of the values lies; NaN without values."""
+    """The smallest value that at least this share of the values does not exceed; NaN without values."""
     return _weighted_quantile(values, np.ones((1, len(values))), share)[0]
 
 
 def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, above: bool = False) -> np.ndarray:
-    """For each row of weights (m, n), the least value (n,) up to which ``share`` of the weight lies, or more (``above``)."""
+    """For each row of weights (m, n), the smallest of the values (n,) up to which at least ``share`` of the weight lies.
+
+    With ``above``, more than ``share`` of the weight must lie there.
+    """
     if not len(values):
         return np.full(len(weights), np.nan)
     order = np.argsort(values, kind="stable")
-    below = np.cumsum(weights[:, order], axis=1)
-    needed = share * below[:, -1:]
-    # Shares such as .9 are not exact in binary, but weights are whole.
-    reached = below > needed + 1e-9 if above else below >= needed - 1e-9
-    return np.where(below[:, -1] > 0, values[order][reached.argmax(axis=1)], np.nan)
+    cumulative = np.cumsum(weights[:, order], axis=1)
+    needed = share * cumulative[:, -1:]
+    # The 1e-9 absorbs rounding: shares such as .9 are not exact in binary, while weights are whole numbers.
+    reached = cumulative > needed + 1e-9 if above else cumulative >= needed - 1e-9
+    return np.where(cumulative[:, -1] > 0, values[order][reached.argmax(axis=1)], np.nan)
 
 
 def _weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """For each row of weights (m, n), the median of values (n,), each counted as often as its weight says."""
+    """For each row of weights (m, n), the median of values (n,), where each value counts as often as its weight says."""
     return (_weighted_quantile(values, weights, 0.5) + _weighted_quantile(values, weights, 0.5, above=True)) / 2

@@ -1,4 +1,4 @@
-"""Pairs of methods on the same blocks: Wilcoxon's test with Holm's correction, its effect size, and intervals of ratios."""
+"""Pairs of methods on the same blocks: Wilcoxon's test with Holm's correction and effect size, and ratios with intervals."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
@@ -14,18 +14,18 @@ from clusterlets.analysis.statistics import ALL_METHODS, ALPHA, MIN_P, WITH_CONT
 from clusterlets.text import counted, decimal, significant
 
 BEST_RUNS, PLANNED = "best_runs", "planned"
-#: The samples that get intervals and probabilities: their blocks are datasets, and the first includes the matchers.
+#: The samples that get intervals and probabilities. Their blocks are datasets; ``ALL_METHODS`` includes the matchers.
 SAMPLES = (ALL_METHODS, BEST_RUNS)
-#: Comparisons that are the same for every run, as (sample, method, method). They are few, so that Holm's correction leaves
-#: them power with ten datasets.
+#: Comparisons that are the same for every run of the workflow, as (sample, method, other method). There are only a few, so
+#: that the test still has power with ten datasets after Holm's correction.
 PLANNED_COMPARISONS = (
     *((WITH_CONTROLS, matcher, "random") for matcher in selection.PAPER_NAMES.values()),
     (BEST_RUNS, "Clusterlets", "FRAC (fair)"),
 )
 LEVEL = 0.95
-#: Smaller mean deviations are raised to this in ratios: the tables print them as .000, and 0 has no logarithm.
+#: In ratios, smaller mean deviations are raised to this, because the tables print them as .000 and 0 has no logarithm.
 FLOOR = 0.0005
-# Values that agree to this many decimals are equal, as in the rankings: the last bits of a sum are not a difference.
+# As in the rankings, values that agree to this many decimals are equal: the last bits of a sum do not count as a difference.
 _DECIMALS = 12
 _TEST_COLUMNS = [
     *("ranking", "better", "worse", "blocks", "median_difference", "statistic", "p_value", "p_holm", "significant"),
@@ -35,17 +35,18 @@ _INTERVAL_COLUMNS = ["ranking", "method", "over", "blocks", "floored", "ratio", 
 
 
 def samples(runs: pd.DataFrame, rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
-    """Mean deviations, blocks x methods, complete blocks only: those of the rankings, and the best runs.
+    """The samples to test, by name: mean deviations, blocks x methods, of complete blocks only.
 
-    Best runs are by dataset and method of ``selection.METHODS``, controls included, and chosen as in table 4.
+    There is one sample for each ranking, and one for the best runs. A best run is that of one dataset and one method in
+    ``selection.METHODS``, controls included, chosen as in table 4.
     """
-    best = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
-    best = best[[name for name in selection.METHODS if name in best]].rename_axis(columns=None).dropna()
-    return {ranking.name: ranking.complete for ranking in rankings} | {BEST_RUNS: best}
+    best_runs = selection.best_runs(runs).pivot(index="dataset", columns="method", values="deviation_mean")
+    best_runs = best_runs[[name for name in selection.METHODS if name in best_runs]].rename_axis(columns=None).dropna()
+    return {ranking.name: ranking.complete for ranking in rankings} | {BEST_RUNS: best_runs}
 
 
 def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """Every pair of methods of each sample, and ``PLANNED_COMPARISONS`` as the family ``planned``: ``wilcoxon.csv``."""
+    """Tests of every pair of methods in each sample, and of ``PLANNED_COMPARISONS`` as one more family: ``wilcoxon.csv``."""
     families = {
         name: [(values[method], values[other]) for method, other in combinations(values, 2)] for name, values in samples.items()
     }
@@ -59,41 +60,43 @@ def wilcoxon(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def compare_pairs(name: str, pairs: Iterable[tuple[pd.Series, pd.Series]]) -> pd.DataFrame:
-    """Pairs of methods, tested as one family under Holm's correction; the method with the lower mean comes first.
+    """Test pairs of methods as one family, with Holm's correction. In each pair, the method with the lower mean comes first.
 
-    ``name`` is the value of the column ``ranking``. Each pair holds the mean deviations of two methods by the same blocks; a
-    series is named as its method. A pair without a block is left out. The columns are those of ``wilcoxon.csv``.
+    ``name`` becomes the value of the column ``ranking``. Each pair holds the mean deviations of two methods on the same blocks,
+    as two series with the methods' names. A pair without blocks is left out. The columns are those of ``wilcoxon.csv``.
     """
-    ordered = [sorted(pair, key=lambda values: values.mean()) for pair in pairs if len(pair[0])]
-    rows = [(name, better.name, worse.name, len(better), *signed_ranks(worse - better)) for better, worse in ordered]
+    ordered_pairs = [sorted(pair, key=lambda values: values.mean()) for pair in pairs if len(pair[0])]
+    rows = [(name, better.name, worse.name, len(better), *signed_ranks(worse - better)) for better, worse in ordered_pairs]
     frame = pd.DataFrame(rows, columns=[column for column in _TEST_COLUMNS if column not in ("p_holm", "significant")])
     frame["p_holm"] = multipletests(frame["p_value"], method="holm")[1] if len(frame) else []
     return frame.assign(significant=frame["p_holm"] < ALPHA)[_TEST_COLUMNS]
 
 
 def count_pairs_apart(ranking: Ranking) -> tuple[int, str]:
-    """How many pairs of a ranking's methods differ at level :data:`ALPHA`, and how many of these each of the two tests finds.
+    """How many pairs of a ranking's methods differ at level :data:`ALPHA`, and how many each test finds, as text.
 
-    One rule for the whole project: a pair differs if Nemenyi's test or Wilcoxon's with Holm's correction separates it.
+    The whole project uses this rule: a pair differs if Nemenyi's test, or Wilcoxon's with Holm's correction, is significant.
     """
     tests = wilcoxon({ranking.name: ranking.complete})
-    significant = {
+    pair_tables = {
         "Nemenyi's test": ranking.pairs[ranking.pairs["p_value"] < ALPHA],
         "Wilcoxon's with Holm's correction": tests[tests["p_holm"] < ALPHA],
     }
-    apart = {test: set(map(frozenset, pairs[["better", "worse"]].to_numpy())) for test, pairs in significant.items()}
-    return len(frozenset().union(*apart.values())), ", ".join(f"{len(pairs)} by {test}" for test, pairs in apart.items())
+    pairs_by_test = {test: set(map(frozenset, table[["better", "worse"]].to_numpy())) for test, table in pair_tables.items()}
+    return len(frozenset().union(*pairs_by_test.values())), ", ".join(
+        f"{len(pairs)} by {test}" for test, pairs in pairs_by_test.items()
+    )
 
 
 def describe_pairs_apart(ranking: Ranking) -> str:
-    """``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by Wilcoxon's with Holm's correction``."""
-    apart, by_test = count_pairs_apart(ranking)
-    verb = "differs" if apart == 1 else "differ"
-    return f"{apart} of {counted(len(ranking.pairs), 'pair')} {verb} significantly: {by_test}"
+    """For example, ``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by Wilcoxon's with Holm's correction``."""
+    n_apart, by_test = count_pairs_apart(ranking)
+    verb = "differs" if n_apart == 1 else "differ"
+    return f"{n_apart} of {counted(len(ranking.pairs), 'pair')} {verb} significantly: {by_test}"
 
 
 def smallest_possible_p(n_blocks: int, n_pairs: int) -> float:
-    """The smallest p after Holm that any of the pairs could have: when one of the two is ahead in every block."""
+    """The smallest p that a pair can have after Holm's correction: that of a method that is ahead in every block."""
     return min(1.0, n_pairs / 2 ** (n_blocks - 1))
 
 
@@ -101,7 +104,7 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
     """Median difference, Wilcoxon's statistic and two-sided p, and the matched-pairs rank-biserial correlation.
 
     The median is over all blocks; the test and the correlation leave out blocks without a difference. The correlation is
-    (W+ - W-) / (W+ + W-): 1 if every difference is positive, -1 if every one is negative, 0 if none is left (Kerby 2014).
+    (W+ - W-) / (W+ + W-): 1 if every difference is positive, -1 if every difference is negative, 0 if all are 0 (Kerby 2014).
     """
     differences = np.round(np.asarray(differences, float), _DECIMALS)
     nonzero = differences[differences != 0]
@@ -114,7 +117,7 @@ def signed_ranks(differences: pd.Series) -> tuple[float, float, float, float]:
 
 
 def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
-    """For every pair, how many times one method deviates as much as the other, with an interval: ``intervals.csv``."""
+    """The ratio of the mean deviations of every pair of methods, with an interval: ``intervals.csv``."""
     rows = [
         (name, method, other, *mean_ratio(samples[name][method], samples[name][other]), LEVEL)
         for name in SAMPLES
@@ -124,22 +127,22 @@ def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, float, float]:
-    """Geometric mean of the ratios of two methods' mean deviations (n,) block by block, and the t interval of its logarithm.
+    """Geometric mean over blocks of the ratio of two methods' mean deviations (n,), with a t interval of its logarithm.
 
-    A deviation below ``FLOOR`` counts as ``FLOOR``: so zeros have a ratio, and two deviations that small have the ratio 1.
-    Returns the number of blocks, in how many of them a value was raised, the ratio (NaN without a block), and the bounds (NaN
-    for fewer than two).
+    A deviation below ``FLOOR`` counts as ``FLOOR``, so that zeros have a ratio; two such deviations have the ratio 1. Returns
+    the number of blocks, the number of blocks with a deviation below ``FLOOR``, the ratio (NaN without blocks), and the ends of
+    the interval (NaN for fewer than two blocks).
     """
     pair = np.column_stack([values, over]).astype(float)
-    floored = int((pair < FLOOR).any(axis=1).sum())
+    n_floored = int((pair < FLOOR).any(axis=1).sum())
     logs = np.log(np.maximum(pair, FLOOR))
-    ratios = logs[:, 0] - logs[:, 1]
-    n_blocks = len(ratios)
+    log_ratios = logs[:, 0] - logs[:, 1]
+    n_blocks = len(log_ratios)
     if n_blocks < 2:
-        return n_blocks, floored, float(np.exp(ratios.mean())) if n_blocks else np.nan, np.nan, np.nan
-    mean, error = ratios.mean(), ratios.std(ddof=1) / np.sqrt(n_blocks)
-    half_width = error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
-    return n_blocks, floored, float(np.exp(mean)), float(np.exp(mean - half_width)), float(np.exp(mean + half_width))
+        return n_blocks, n_floored, float(np.exp(log_ratios.mean())) if n_blocks else np.nan, np.nan, np.nan
+    mean, standard_error = log_ratios.mean(), log_ratios.std(ddof=1) / np.sqrt(n_blocks)
+    half_width = standard_error * stats.t.ppf((1 + LEVEL) / 2, n_blocks - 1)
+    return n_blocks, n_floored, float(np.exp(mean)), float(np.exp(mean - half_width)), float(np.exp(mean + half_width))
 
 
 # ---- in words --------------------------------------------------------------------------------------------------------
@@ -163,9 +166,9 @@ ASSUMPTIONS = (
 
 
 def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.DataFrame) -> str:
-    """The planned comparisons and the best runs in words, the matchers that Wilcoxon's test separates, and the assumptions."""
-    planned = [f"- {_describe_test(row)}" for row in _rows_of_ranking(tests, PLANNED)]
-    best = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_of_ranking(intervals, BEST_RUNS)]
+    """The assumptions, the matchers that Wilcoxon's test separates, and the planned comparisons and best runs in words."""
+    planned = [f"- {_describe_test(row)}" for row in _rows_with_blocks(tests, PLANNED)]
+    best = [f"- {_describe_ratio(row, tests, posteriors)}" for row in _rows_with_blocks(intervals, BEST_RUNS)]
     return "\n".join(
         [
             "## Pairs, by Wilcoxon's test, ratios, and the Bayesian signed-rank test\n",
@@ -181,12 +184,12 @@ def to_markdown(tests: pd.DataFrame, intervals: pd.DataFrame, posteriors: pd.Dat
     )
 
 
-def _rows_of_ranking(table: pd.DataFrame, ranking: str) -> Iterator[dict]:
+def _rows_with_blocks(table: pd.DataFrame, ranking: str) -> Iterator[dict]:
     return (row for row in table.to_dict("records") if row["ranking"] == ranking and row["blocks"])
 
 
 def _describe_separated_pairs(tests: pd.DataFrame) -> str:
-    """The pairs of matchers that the test separates; or that it could not have separated any."""
+    """Name the pairs of matchers that the test separates, or say that it could not have separated any."""
     pairs = tests[tests["ranking"] == "matchers"]
     separated = pairs[pairs["significant"].astype(bool)].to_dict("records")
     smallest_p = smallest_possible_p(pairs["blocks"].iloc[0], len(pairs)) if len(pairs) else 0
@@ -204,18 +207,18 @@ def _describe_test(pair: dict) -> str:
 
 def _describe_ratio(row: dict, tests: pd.DataFrame, posteriors: pd.DataFrame) -> str:
     names = {row["method"], row["over"]}
-    (test,) = (pair for pair in _rows_of_ranking(tests, row["ranking"]) if {pair["better"], pair["worse"]} == names)
-    (posterior,) = (pair for pair in _rows_of_ranking(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
+    (test,) = (pair for pair in _rows_with_blocks(tests, row["ranking"]) if {pair["better"], pair["worse"]} == names)
+    (posterior,) = (pair for pair in _rows_with_blocks(posteriors, row["ranking"]) if {pair["method"], pair["other"]} == names)
     return (
         f"{row['method']} over {row['over']}, {counted(row['blocks'], 'dataset')}: ratio {row['ratio']:.2f} "
         f"(from {row['low']:.2f} to {row['high']:.2f}; {counted(row['floored'], 'dataset')} with a value below {FLOOR}); "
         f"p {format_p(test['p_value'])}, after Holm {format_p(test['p_holm'])}; rank-biserial "
         f"{decimal(test['rank_biserial'], 2)} in favour of {test['better']}; probability that {row['method']} deviates less "
-        f"{_probability(posterior['probability_lower'])}, the same within {posterior['rope']} "
-        f"{_probability(posterior['probability_equivalent'])}, more {_probability(posterior['probability_higher'])}."
+        f"{_show_probability(posterior['probability_lower'])}, the same within {posterior['rope']} "
+        f"{_show_probability(posterior['probability_equivalent'])}, more {_show_probability(posterior['probability_higher'])}."
     )
 
 
-def _probability(value: float) -> str:
-    """Three decimals; near 0 and 1 a bound, as the number comes from random draws."""
+def _show_probability(value: float) -> str:
+    """Format with three decimals; near 0 and 1 give a bound, because the number comes from random draws."""
     return "below 0.001" if value < 0.001 else "above 0.999" if value > 0.999 else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Which runs enter, and which run is the best: the rules behind the paper's tables 2 to 4."""
+"""Which runs enter a table, and which run is the best: the rules behind the paper's tables 2 to 4."""
 
 from collections.abc import Iterable, Mapping
 
@@ -8,7 +8,7 @@ from clusterlets.analysis.descriptive import std
 from clusterlets.grid.runs_frame import NUMBERS
 from clusterlets.grid.variants import SEEDS_OF_PAPER
 
-# The paper's names of our matchers, in the order of its table 1.
+# The paper's names for our matchers, in the order of its table 1.
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
 METHODS = ("Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random")
 COMPARED = METHODS[:3]
@@ -19,66 +19,67 @@ CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega", "paramete
 FEWEST_CLUSTERS = 3
 OVERLAP_LIMIT = 0.5
 
-# 1: lower is better, -1: higher is better. In the order of the tie rules; omega and matcher only make the order total.
+# How ties are broken, in this order: 1 if a lower value is better, -1 if a higher one is. omega and matcher decide the rest.
 _PREFERENCE = {"deviation_max": 1, "cohesion": -1, "k": 1, "hops": 1, "seed": 1, "omega": 1, "matcher": 1}
 
 
 def in_order(values: Iterable[str], first: Iterable[str]) -> list[str]:
-    """The distinct values: those in ``first`` in its order, then the others by name."""
+    """The distinct values: first those that are in ``first``, in the order of ``first``, then the others, sorted."""
     values, first = set(values), list(first)
     return [value for value in first if value in values] + sorted(values.difference(first))
 
 
 def paper_names(matchers: pd.Series) -> pd.Series:
-    """Matchers by the paper's names; one that is not in the paper keeps its own."""
+    """The paper's names of matchers; a matcher that is not in the paper keeps its own name."""
     return matchers.map(lambda matcher: PAPER_NAMES.get(matcher, matcher), na_action="ignore")
 
 
 def names(runs: pd.DataFrame) -> pd.Series:
-    """Displayed method of each run: the paper's name of the matcher, or the method if there is no matcher."""
+    """The name to display for each run: the paper's name of its matcher, or its method if it has no matcher."""
     return paper_names(runs["matcher"]).where(runs["matcher"].notna(), runs["method"])
 
 
 def without_other_methods(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """The runs without the package's methods that the paper lacks; matchers and methods of the user's own remain.
+    """The runs without this package's methods that are not in the paper. Matchers and user-defined methods remain.
 
-    Such a method is given a limit, so a mean deviation shows what was asked for, and in some blocks it is infeasible. The
-    leaderboard compares it. ``grids`` are those of the resolved configuration.
+    The methods left out are given a limit on unfairness. So their mean deviation shows which limit they were given, and in some
+    blocks the limit is infeasible. The leaderboard compares these methods. ``grids`` are the grids of the resolved
+    configuration.
     """
     packaged = {name for grid in grids.values() if not {"path", "command"} & grid.keys() for name in grid["names"]}
     return runs[runs["method"].isin(METHODS) | ~runs["method"].isin(packaged)]
 
 
 def ok(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs that have metrics."""
+    """The runs with status ok: only these have metrics."""
     return runs[runs["status"] == "ok"]
 
 
 def seeds_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The first ten seeds: choosing the best single run among more seeds would be easier than in the paper."""
+    """The runs with the first ten seeds, as many as in the paper: with more, the best single run would be better."""
     return runs[runs["seed"] < SEEDS_OF_PAPER]
 
 
 def swap_frac_outputs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs with FRAC (fair) in place of FRAC (nearest), which the paper scored, and the other way round."""
+    """The runs with the two outputs of FRAC swapped. The paper scored FRAC (nearest); this scores FRAC (fair) in its place."""
     nearest, fair = "FRAC (nearest)", "FRAC (fair)"
     return runs.replace({"method": {nearest: fair, fair: nearest}})
 
 
 def groups_of_seeds(runs: pd.DataFrame) -> list[pd.DataFrame]:
-    """Disjoint groups of ten seeds, renumbered 0 to 9 in each; a group that lacks a seed is left out."""
+    """The runs, split by seed into groups of ten seeds that are renumbered 0 to 9. A group that lacks a seed is left out."""
     groups = [group for _, group in runs.groupby(runs["seed"] // SEEDS_OF_PAPER)]
-    whole = [group for group in groups if group["seed"].nunique() == SEEDS_OF_PAPER]
-    return [group.assign(seed=group["seed"] % SEEDS_OF_PAPER) for group in whole]
+    complete = [group for group in groups if group["seed"].nunique() == SEEDS_OF_PAPER]
+    return [group.assign(seed=group["seed"] % SEEDS_OF_PAPER) for group in complete]
 
 
 def without_limit_cases(runs: pd.DataFrame) -> pd.DataFrame:
-    """Drop fewer than 3 clusters and an overlap of .5 or more (captions of tables 2 to 4)."""
+    """Drop runs with fewer than 3 clusters or an overlap of .5 or more, as the captions of tables 2 to 4 say."""
     return runs[(runs["n_clusters"] >= FEWEST_CLUSTERS) & (runs["overlap"] < OVERLAP_LIMIT)]
 
 
 def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row per configuration: means over its seeds, the spread of the mean deviation, and the number of seeds."""
+    """One row per configuration: means over its seeds, the spread of ``deviation_mean``, and the number of seeds."""
     metrics = [column for column in NUMBERS if column not in (*CONFIGURATION, "seed")]
     grouped = runs.groupby(CONFIGURATION, dropna=False, sort=False)
     spreads = grouped["deviation_mean"].agg(std)
@@ -86,11 +87,11 @@ def configuration_means(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
-    """The best candidate of each group by ``deviation_mean`` (lowest) or ``cohesion`` (highest).
+    """The best candidate for each combination of the columns ``per``, by ``deviation_mean`` (lowest) or ``cohesion`` (highest).
 
-    Ties: lower max deviation, higher cohesion, smaller k, hops, seed; then smaller omega, then the
-    matcher's position in table 1. Values that agree to 12 decimals are ties: the last bits of a sum are
-    no reason to prefer a run. Candidates without a value are ignored.
+    Ties go to the lower maximum deviation, then to the higher cohesion, then to the smaller k, hops, seed and omega, and last
+    to the matcher that comes first in table 1. Values that agree to 12 decimals are ties: the last bits of a sum are no reason
+    to prefer a run. Candidates without a value are ignored.
     """
     candidates = candidates[candidates[by].notna()]
     preference = {by: -1 if by == "cohesion" else 1} | {
@@ -103,6 +104,6 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each dataset and method by mean deviation: those of tables 2 (Clusterlets) and 4, and the controls'."""
+    """The best run by mean deviation for each dataset and method: those of tables 2 (Clusterlets) and 4, and the controls'."""
     runs = ok(seeds_of_paper(runs[runs["method"].isin(METHODS)]))
     return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()

@@ -14,15 +14,15 @@ from clusterlets.analysis import selection
 from clusterlets.text import counted, first_of, significant
 
 ALPHA = 0.05
-#: The smallest p that is written: smaller ones are noise of the tail's approximation, and 0 is not a p-value.
+#: The smallest p that is written. Smaller values would be noise, because the tail is approximated, and 0 is not a p-value.
 MIN_P = 1e-9
 #: Baselines that make no claim of fairness, ranked along with the methods that do.
 CONTROLS = ("k-means", "random")
 WITH_CONTROLS, ALL_METHODS = "matchers_with_controls", "all_methods"
 #: Stems of the files that hold the rankings.
 TABLES = ("statistics", "blocks", "mean_ranks", "nemenyi")
-_MAX_LISTED = 12
-_BLOCK = ["dataset", "k", "seed"]
+_MAX_LISTED_BLOCKS = 12
+_BLOCK_COLUMNS = ["dataset", "k", "seed"]
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Ranking:
     """Methods ranked within blocks by mean deviation; rank 1 is the best, in every table, figure and sentence.
 
     ``values`` are mean deviations, blocks x methods, NaN where a method has no result; only complete blocks are ranked.
-    ``mean_ranks`` are by method, the best first. ``statistic``, ``p_value`` and ``critical_difference``, of Friedman's and of
-    Nemenyi's test, are NaN if ``obstacle`` says why they cannot be computed. ``pairs`` has every pair of methods, the better
-    one first: difference of mean ranks, Nemenyi's p, and whether p < .05.
+    ``mean_ranks`` is indexed by method, with the best first. ``statistic`` and ``p_value`` are those of Friedman's test, and
+    ``critical_difference`` is that of Nemenyi's. If they cannot be computed, they are NaN and ``obstacle`` says why. ``pairs``
+    has one row for each pair of methods, the better method first: difference of mean ranks, Nemenyi's p, whether p < .05.
     """
 
     name: str
@@ -63,13 +63,13 @@ class Ranking:
 
     @property
     def kendall_w(self) -> float:
-        """Kendall's coefficient of concordance, from Friedman's chi-squared: 1 if all blocks agree, 0 if none do."""
+        """Kendall's coefficient of concordance, from Friedman's chi-squared: 0 for no agreement, 1 if all blocks rank alike."""
         n_blocks, n_methods = self.complete.shape
         return self.statistic / (n_blocks * (n_methods - 1)) if n_blocks and n_methods > 1 else np.nan
 
     @property
     def nemenyi(self) -> pd.DataFrame:
-        """Nemenyi's p of every pair, methods x methods."""
+        """Nemenyi's p for every pair of methods, as a matrix (methods x methods)."""
         methods = self.mean_ranks.index
         matrix = pd.DataFrame(1.0, methods, methods)
         for pair in self.pairs.to_dict("records"):
@@ -78,10 +78,10 @@ class Ranking:
 
 
 def rank_all(runs: pd.DataFrame) -> list[Ranking]:
-    """The rankings of the report: figure 1, the same with controls, the same for all methods, and a sensitivity check.
+    """The rankings of the report: matchers (figure 1), matchers with controls, all methods, and a check with smaller blocks.
 
-    A method with results on fewer than half of the datasets is left out of the ranking of all methods, whose title says so:
-    it would remove most blocks from the ranking.
+    A method with results on fewer than half of the datasets is left out of the ranking of all methods, because most blocks
+    would be incomplete with it. The title of the ranking says so.
     """
     runs = selection.ok(runs)
     names, is_matcher = selection.names(runs), runs["matcher"].notna()
@@ -101,13 +101,13 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
-            blocks(runs, matchers, _BLOCK),
+            blocks(runs, matchers, _BLOCK_COLUMNS),
         ),
     ]
 
 
 def blocks(runs: pd.DataFrame, methods: Iterable[str], by: list[str]) -> pd.DataFrame:
-    """Blocks x methods: the mean of the mean deviation over all runs of a method in a block."""
+    """A frame, blocks x methods, of the mean deviation averaged over all runs of a method in a block, which ``by`` defines."""
     runs = runs.assign(name=selection.names(runs))
     runs = runs[runs["name"].isin(list(methods))]
     values = runs.pivot_table(index=by, columns="name", values="deviation_mean", aggfunc="mean", dropna=True)
@@ -115,20 +115,20 @@ def blocks(runs: pd.DataFrame, methods: Iterable[str], by: list[str]) -> pd.Data
 
 
 def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
-    """Friedman's test, Nemenyi's pairwise test and mean ranks of methods (columns) over blocks (rows); less is better.
+    """Friedman's test, Nemenyi's pairwise test and mean ranks of methods (columns) over blocks (rows); lower values are better.
 
     Values that agree to 12 decimals share a rank.
     """
     ranks = values.dropna().round(12).rank(axis=1)
     mean_ranks = ranks.mean().sort_values(kind="stable")
     nemenyi = pd.DataFrame(np.nan, mean_ranks.index, mean_ranks.index)
-    statistic = p_value = needed = np.nan
+    statistic = p_value = smallest_difference = np.nan
     obstacle = _find_obstacle(ranks)
     if not obstacle:
         statistic, p_value = map(float, friedmanchisquare(*ranks.to_numpy().T))
         p_value = max(p_value, MIN_P)
         nemenyi = scikit_posthocs.posthoc_nemenyi_friedman(ranks.reset_index(drop=True))
-        needed = critical_difference(ranks.shape[1], len(ranks))
+        smallest_difference = critical_difference(ranks.shape[1], len(ranks))
     rows = [
         (name, better, worse, mean_ranks[worse] - mean_ranks[better], nemenyi.loc[better, worse])
         for better, worse in combinations(mean_ranks.index, 2)
@@ -137,7 +137,7 @@ def rank(name: str, title: str, values: pd.DataFrame) -> Ranking:
     pairs = pairs.astype({"rank_difference": float, "p_value": float})
     pairs["p_value"] = pairs["p_value"].clip(lower=MIN_P)
     pairs["significant"] = (pairs["p_value"] < ALPHA).astype(object).where(pairs["p_value"].notna())
-    return Ranking(name, title, values, mean_ranks, statistic, p_value, needed, pairs, obstacle)
+    return Ranking(name, title, values, mean_ranks, statistic, p_value, smallest_difference, pairs, obstacle)
 
 
 def critical_difference(n_methods: int, n_blocks: int) -> float:
@@ -161,16 +161,16 @@ def _find_obstacle(ranks: pd.DataFrame) -> str:
 
 
 def to_tables(rankings: list[Ranking]) -> dict[str, pd.DataFrame]:
-    """The rankings as tables, by the stem of their files; :func:`from_tables` is the inverse."""
+    """The rankings as tables, by the stem of each table's file; :func:`from_tables` is the inverse."""
     return {
-        "statistics": pd.DataFrame([_summary(ranking) for ranking in rankings]),
-        "blocks": pd.concat([_values(ranking) for ranking in rankings]),
-        "mean_ranks": pd.concat([_mean_ranks(ranking) for ranking in rankings]),
+        "statistics": pd.DataFrame([_summary_row(ranking) for ranking in rankings]),
+        "blocks": pd.concat([_values_table(ranking) for ranking in rankings]),
+        "mean_ranks": pd.concat([_mean_ranks_table(ranking) for ranking in rankings]),
         "nemenyi": pd.concat([ranking.pairs for ranking in rankings]),
     }
 
 
-def _summary(ranking: Ranking) -> dict:
+def _summary_row(ranking: Ranking) -> dict:
     n_blocks, n_methods = ranking.complete.shape
     return {
         "ranking": ranking.name,
@@ -187,12 +187,12 @@ def _summary(ranking: Ranking) -> dict:
     }
 
 
-def _values(ranking: Ranking) -> pd.DataFrame:
+def _values_table(ranking: Ranking) -> pd.DataFrame:
     values = ranking.values.rename_axis(columns="method").stack(future_stack=True).rename("deviation_mean").reset_index()
-    return values.assign(ranking=ranking.name).reindex(columns=["ranking", *_BLOCK, "method", "deviation_mean"])
+    return values.assign(ranking=ranking.name).reindex(columns=["ranking", *_BLOCK_COLUMNS, "method", "deviation_mean"])
 
 
-def _mean_ranks(ranking: Ranking) -> pd.DataFrame:
+def _mean_ranks_table(ranking: Ranking) -> pd.DataFrame:
     ranks, means = ranking.mean_ranks, ranking.complete.mean()
     columns = {"method": ranks.index, "mean_rank": ranks.to_numpy(), "deviation_mean": means[ranks.index].to_numpy()}
     return pd.DataFrame({"ranking": ranking.name, **columns})
@@ -202,12 +202,12 @@ def from_tables(summary: pd.DataFrame, blocks: pd.DataFrame, ranks: pd.DataFrame
     """The rankings that :func:`to_tables` wrote as ``statistics``, ``blocks``, ``mean_ranks`` and ``nemenyi``."""
     rankings = []
     for row in summary.fillna({"not_computed": ""}).to_dict("records"):
-        lines, own_ranks, own_pairs = (table[table["ranking"] == row["ranking"]] for table in (blocks, ranks, pairs))
-        by = [column for column in _BLOCK if lines[column].notna().any()]
-        values = lines.pivot(index=by or "dataset", columns="method", values="deviation_mean").rename_axis(columns=None)
-        values, mean_ranks = values[list(lines["method"].unique())], own_ranks.set_index("method")["mean_rank"]
+        block_rows, rank_rows, pair_rows = (table[table["ranking"] == row["ranking"]] for table in (blocks, ranks, pairs))
+        index = [column for column in _BLOCK_COLUMNS if block_rows[column].notna().any()]
+        values = block_rows.pivot(index=index or "dataset", columns="method", values="deviation_mean").rename_axis(columns=None)
+        values, mean_ranks = values[list(block_rows["method"].unique())], rank_rows.set_index("method")["mean_rank"]
         tests = row["friedman_chi2"], row["p_value"], row["critical_difference"]
-        rankings.append(Ranking(row["ranking"], row["title"], values, mean_ranks, *tests, own_pairs, row["not_computed"]))
+        rankings.append(Ranking(row["ranking"], row["title"], values, mean_ranks, *tests, pair_rows, row["not_computed"]))
     return rankings
 
 
@@ -229,21 +229,21 @@ def describe(ranking: Ranking) -> str:
 
 
 def format_p(p_value: float) -> str:
-    """``= 0.012``, or a bound if more digits would be noise of the tail's approximation.
+    """A p-value with its relation: ``= 0.012``, or ``< 1e−9`` where digits would be noise, because the tail is approximated.
 
-    scipy's last bits differ by processor and must not show, so p is rounded to six digits first: otherwise an exact p of .125,
-    half way between two shown values, could be .12 on one processor and .13 on another.
+    scipy's last bits differ between processors and must not show, so p is first rounded to six digits. Otherwise an exact p of
+    .125, half way between two displayed values, could become .12 on one processor and .13 on another.
     """
     return "< 1e−9" if p_value <= MIN_P else f"= {significant(float(f'{p_value:.6g}'))}"
 
 
 def compare_with_random(ranking: Ranking) -> str:
-    """The methods ahead of the random partition; empty if that is not ranked."""
+    """The methods ahead of and behind the random partition, in a sentence; empty if the random partition is not ranked."""
     ranks = ranking.mean_ranks
     if "random" not in ranks or ranking.obstacle:
         return ""
     ahead, behind = (
-        ", ".join(ranks.index[is_beyond]) or "none" for is_beyond in (ranks < ranks["random"], ranks > ranks["random"])
+        ", ".join(ranks.index[is_listed]) or "none" for is_listed in (ranks < ranks["random"], ranks > ranks["random"])
     )
     return f"Ahead of the random partition: {ahead}; behind it: {behind}."
 
@@ -259,10 +259,10 @@ ASSUMPTIONS = (
 
 
 def describe_missing(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
-    """Which of the paper's datasets have no block, and which blocks were left out and why."""
+    """Which of the paper's datasets have no block, and which blocks were left out and why, in two sentences."""
     present = set(ranking.values.index.get_level_values("dataset"))
     missing = [name for name in datasets_of_paper if name not in present]
-    left_out = first_of([f"{block} (no {methods})" for block, methods in ranking.incomplete.items()], _MAX_LISTED)
+    left_out = first_of([f"{block} (no {methods})" for block, methods in ranking.incomplete.items()], _MAX_LISTED_BLOCKS)
     return (
         f"The paper's datasets without a run: {', '.join(missing) or 'none'}. Blocks left out, because a method has no run "
         f"with status ok there: {', '.join(left_out) or 'none'}."
@@ -270,7 +270,7 @@ def describe_missing(ranking: Ranking, datasets_of_paper: Iterable[str]) -> str:
 
 
 def to_markdown(rankings: list[Ranking], datasets_of_paper: Sequence[str]) -> str:
-    """All rankings in words, the blocks they lack, and the assumptions."""
+    """The assumptions, and each ranking in words, with the blocks that were left out of it."""
     sections = [
         f"## {ranking.title}\n\n{describe(ranking)} {describe_missing(ranking, datasets_of_paper)}\n" for ranking in rankings
     ]

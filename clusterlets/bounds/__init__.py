@@ -1,3 +1,3 @@
-"""Lower bounds on what a fair clustering can cost, and how far a clustering is above them."""
+"""Lower bounds on the cost of every fair clustering, and how far the cost of a given clustering is above such a bound."""
 
 import clusterlets.installation  # noqa: F401

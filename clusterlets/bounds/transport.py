@@ -1,20 +1,26 @@
-"""Lower bounds on the sum of squared errors of every clustering that keeps the groups' shares: what no method can beat.
+"""Lower bounds on the sum of squared errors of every clustering that keeps the groups' shares. No method can be below them.
 
-With n_c instances in cluster c, its sum of squared errors is the sum of |x - y|^2 over its pairs, divided by n_c. Pairs of
-one group h give the share p_hc of the group times the group's own sum of squared errors in c. Pairs of groups g and h
-are a transport plan of weights pi_xy = 1 / n_c, whose sums are p_hc for x of g and p_gc for y of h. If the shares of all
-clusters lie between low_h and high_h, then for every clustering of at most k clusters
+Let cluster c have n_c instances. Its sum of squared errors is the sum of |x - y|^2 over all pairs of these instances,
+divided by n_c. The pairs within one group h contribute p_hc times the group's own sum of squared errors in c, where p_hc is
+the group's share of the cluster. The pairs between two groups g and h are a transport plan with the weights pi_xy = 1 / n_c:
+the weights of each x in g add up to p_hc, and those of each y in h to p_gc. If the share of every group h in every cluster
+lies between low_h and high_h, then for every clustering of at most k clusters
 
-    SSE >= sum over h of low_h OPT_k(group h) + sum over g < h of T_gh,
+    SSE >= sum over h of low_h OPT_k(group h) + sum over g < h of T_gh.
 
-where T_gh is the smallest sum of pi_xy |x - y|^2 over plans pi >= 0 with sums in [low_h, high_h] and [low_g, high_g]. For exact
-proportions T_gh = n r_g r_h W_2^2 of the two groups. Here OPT_k is replaced by the sum of the eigenvalues k, k + 1, ... of
-the scatter matrix, which no clustering of at most k clusters falls below; the same sum for the whole table bounds every
-clustering, fair or not.
+OPT_k is the smallest sum of squared errors with at most k clusters. T_gh is the smallest sum of pi_xy |x - y|^2 over all
+plans pi >= 0 in which the weights of each x in g add up to a number in [low_h, high_h], and those of each y in h to one in
+[low_g, high_g]. For exact proportions T_gh = n r_g r_h W_2^2, where r are the groups' shares of the table and W_2 is the
+Wasserstein distance of the two groups.
 
-T_gh is bounded by its dual: potentials u, v with u_x + v_y <= |x - y|^2 for all pairs give at most T_gh, however they were
-computed. Quasi-Newton steps on a smoothed dual improve them, first on some of the instances and then on all; the last
-step makes them satisfy all constraints. Sums and products run in a fixed order: every processor gives the same bytes.
+OPT_k is replaced by a lower bound that is easy to compute: the sum of the eigenvalues k, k + 1, ... of the scatter matrix,
+which is at most the error of any clustering of at most k clusters. The same sum for the whole table bounds every clustering,
+fair or not.
+
+T_gh is replaced by a value of its dual: all potentials u, v with u_x + v_y <= |x - y|^2 for all pairs give a value of at
+most T_gh, however they were computed. Quasi-Newton steps on a smoothed dual improve the potentials, first on some of the
+instances and then on all; the last step makes them satisfy all constraints. Sums and products are computed in a fixed order,
+so that every processor gives the same bytes.
 """
 
 from collections.abc import Sequence
@@ -29,27 +35,29 @@ from clusterlets.algorithms.kernels import tiles_of
 from clusterlets.bounds.eigenvalues import scatter_eigenvalues
 from clusterlets.errors import ClusterletsError
 
-# Columns of a tile, as tiles_of makes them, and rows that are compared with a tile at once.
+# The number of columns in a tile of tiles_of, and the number of rows that are compared with a tile at once.
 _LANES = 128
 _ROWS = 4
-# Margins for rounding: as a fraction of a bound, as a fraction of the sums whose difference it is, and to add to a share.
-_SAFE, _SAFE_SUM, _SAFE_SHARE = 1e-9, 1e-12, 1e-12
-# Temperatures of the smoothed dual on some of the points: they fall from the largest cost by the first factor, down to these
-# fractions of the dual's value per unit of mass or of the largest cost, whichever is larger, with so many steps at each.
-_COOLING, _COOL, _COLDEST, _STEPS = 4.0, 0.1, 1e-7, 20
-# Temperatures, as fractions of the dual's value, and steps on all points; the long schedule is for few pairs. Potentials that
-# come from the problem before it, and not from fewer points, skip the first entry.
+# Margins for rounding: a fraction of a bound, a fraction of sums that are subtracted, and how far an interval of shares widens.
+_BOUND_MARGIN, _SUM_MARGIN, _SHARE_MARGIN = 1e-9, 1e-12, 1e-12
+# Temperatures of the smoothed dual on some of the points: they start at the largest cost and are divided by _COOLING after
+# every _STEPS steps. They end at _END_BY_VALUE times the dual's value per unit of mass, or at _END_BY_COST times the largest
+# cost, whichever is larger.
+_COOLING, _END_BY_VALUE, _END_BY_COST, _STEPS = 4.0, 0.1, 1e-7, 20
+# Temperatures on all points, as fractions of the dual's value per unit of mass, and the number of steps at each. The long
+# schedule is for at most _FEW_PAIRS pairs. If the potentials come from the previous problem, the first entry is skipped.
 _SCHEDULE: tuple[tuple[float, int], ...] = ((0.1, 12), (0.03, 12), (0.01, 11))
 _LONG_SCHEDULE: tuple[tuple[float, int], ...] = ((0.1, 30), (0.03, 30), (0.01, 30), (0.003, 30), (0.001, 30), (0.0003, 30))
 _FEW_PAIRS = 2_000_000
-_STRIDES = (64, 8)  # the coarse levels take every 64th and every 8th point
-_MIN_COLUMNS = 100  # of a coarse level
-_NEARBY = 0.5  # potentials start the next problem if they keep this fraction of their value in it
-_MEMORY = 10  # earlier steps that a quasi-Newton step uses
+_STRIDES = (64, 8)  # the coarse levels consist of every 64th and of every 8th point
+_MIN_COLUMNS = 100  # the fewest columns of a coarse level
+_MIN_KEPT_VALUE = 0.5  # the next problem starts from the last potentials if these keep more than this fraction of their value
+_MEMORY = 10  # the number of earlier steps that a quasi-Newton step uses
 
+# The sum of _LN2_HIGH and _LN2_LOW is ln 2 to more digits than one float holds.
 _LOG2_E, _LN2_HIGH, _LN2_LOW = 1.4426950408889634, float.fromhex("0x1.62e42feep-1"), float.fromhex("0x1.a39ef35793c76p-33")
 _LN2 = 0.6931471805599453
-_ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it rounds to a whole number, which the last bits of the sum then hold
+_ROUNDING = 6755399441055744.0  # 1.5 * 2^52: adding it to a number rounds the number and leaves it in the last bits of the sum
 
 
 def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], deltas: Sequence[float]) -> np.ndarray:
@@ -60,16 +68,17 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
     X : float array (n, d)
     groups : int array (n,)
     n_clusters : sequence of int
-        Largest numbers of clusters, each at least 1.
+        Each is an upper limit on the number of clusters, and at least 1.
     deltas : sequence of float
-        The share of group h in every cluster lies from r (1 - delta) to r / (1 - delta), r its share in the table, without
-        a slack for whole instances: what ``delta_min`` of a clustering measures. From 0 to 1; 1 allows everything.
+        From 0 to 1; 1 allows everything. A group with the share r of the table has a share from r (1 - delta) to
+        r / (1 - delta) of every cluster. This is exact: nothing is rounded to whole instances. ``delta_min`` measures the
+        delta of a clustering in this sense.
 
     Returns
     -------
     float array (len(deltas), len(n_clusters))
-        In squared units of X. It never rises with delta or the number of clusters: a looser problem's bound holds for a
-        tighter one.
+        The bounds, in squared units of X. They never rise with delta or with the number of clusters, because the bound of a
+        looser problem also holds for a tighter one.
 
     Raises
     ------
@@ -78,9 +87,10 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
 
     Notes
     -----
-    Proofs: see the module. The bounds for delta = 0 do not hold for clusterings that keep shares up to whole instances;
-    take those at the ``delta_min`` of the clustering. O(n_g n_h d) time for each pair of groups, some 40 times for the first
-    delta and 20 times for most further ones: 7 s and 4 s for 12,332 x 6,688 instances of 10 features; O(n d + d^2) memory.
+    The docstring of the module has the proofs. The bounds for delta = 0 do not hold for a clustering that keeps the shares only
+    up to whole instances; for such a clustering, take the bound at its ``delta_min``. Each pair of groups takes about 40 passes
+    of O(n_g n_h d) time for the first delta and about 20 for most others: 7 s and 4 s for 12,332 x 6,688 instances of 10
+    features. O(n d + d^2) memory.
     """
     check_same_index(X=X, groups=groups)
     X, ks = np.asarray(X, dtype=np.float64), np.asarray(n_clusters, dtype=np.int64)
@@ -97,13 +107,13 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
         raise ClusterletsError(f"{len(X)} instances need as many groups, not {len(codes)}.")
     if not ks.size or not delta_values.size:
         return np.zeros((len(delta_values), len(ks)))
-    # Dividing by a power of two is exact, and keeps squares and temperatures within the range of floats.
+    # Division by a power of two is exact, and it keeps squares and temperatures within the range of floats.
     X = X - X.mean(axis=0)
     unit = 2.0 ** frexp(float(np.abs(X).max()))[1]
     X = X / unit
     rows_by_group = [X[codes == code] for code in range(codes.max() + 1)]
-    order = np.argsort(delta_values, kind="stable")
-    intervals = [share_intervals(np.bincount(codes) / len(X), delta) for delta in delta_values[order]]
+    delta_order = np.argsort(delta_values, kind="stable")
+    intervals = [share_intervals(np.bincount(codes) / len(X), delta) for delta in delta_values[delta_order]]
     group_bounds = np.array([eigenvalue_bounds(rows, ks) for rows in rows_by_group])
     bounds = np.array([(low[:, None] * group_bounds).sum(axis=0) for low, _ in intervals])
     for first, second in combinations(range(len(rows_by_group)), 2):
@@ -112,57 +122,61 @@ def sse_bounds(X: np.ndarray, groups: np.ndarray, n_clusters: Sequence[int], del
         bounds += transport_bounds(rows_by_group[first], rows_by_group[second], row_intervals, column_intervals)[:, None]
     bounds = np.maximum(bounds, eigenvalue_bounds(X, ks))
     bounds = np.maximum.accumulate(bounds[::-1])[::-1]
-    by_clusters = np.argsort(-ks, kind="stable")
-    monotone = np.empty_like(bounds)
-    monotone[np.ix_(order, by_clusters)] = np.maximum.accumulate(bounds[:, by_clusters], axis=1)
-    return monotone * (1 - _SAFE) * unit * unit
+    cluster_order = np.argsort(-ks, kind="stable")
+    monotone_bounds = np.empty_like(bounds)
+    monotone_bounds[np.ix_(delta_order, cluster_order)] = np.maximum.accumulate(bounds[:, cluster_order], axis=1)
+    return monotone_bounds * (1 - _BOUND_MARGIN) * unit * unit
 
 
 def share_intervals(shares: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Smallest and largest share of each group in a cluster, (K,) each, as all of them together allow.
+    """Smallest and largest share that each group can have in a cluster, (K,) each, given the limits on all groups.
 
-    Group h has at least r_h (1 - delta), and at least what the largest shares of all others leave to it; likewise above.
+    A group with the share r has at least r (1 - delta), and at least what is left if all other groups have their largest
+    shares. The largest share follows in the same way.
     """
-    low = shares * (1 - delta)
-    high = np.minimum(1.0, shares / (1 - delta)) if delta < 1 else np.ones_like(shares)
-    lowest = np.maximum(low, 1 - (high.sum() - high))
-    highest = np.minimum(high, 1 - (low.sum() - low))
-    return np.maximum(0.0, lowest - _SAFE_SHARE), np.minimum(1.0, highest + _SAFE_SHARE)
+    own_low = shares * (1 - delta)
+    own_high = np.minimum(1.0, shares / (1 - delta)) if delta < 1 else np.ones_like(shares)
+    low = np.maximum(own_low, 1 - (own_high.sum() - own_high))
+    high = np.minimum(own_high, 1 - (own_low.sum() - own_low))
+    return np.maximum(0.0, low - _SHARE_MARGIN), np.minimum(1.0, high + _SHARE_MARGIN)
 
 
 def eigenvalue_bounds(X: np.ndarray, n_clusters: np.ndarray) -> np.ndarray:
     """Lower bound on the sum of squared errors of all clusterings of rows (n, d), fair or not, for each number of clusters.
 
-    With Z the centred rows and H the normalised indicators of k clusters, the error is |Z|^2 - tr(H'ZZ'H). The span of H
-    holds the constant vector, along which Z is 0, so the trace is at most the sum of the k - 1 largest eigenvalues (Ding
+    Let Z be the centred rows and H the normalised indicator vectors of k clusters. The error is |Z|^2 - tr(H'ZZ'H). The span of
+    H contains the constant vector, which Z' maps to 0. So the trace is at most the sum of the k - 1 largest eigenvalues (Ding
     and He 2004). O(n d^2 + d^3).
     """
     eigenvalues = scatter_eigenvalues(X)
     tails = np.append(np.cumsum(eigenvalues[::-1])[::-1], 0.0)
     bounds = tails[np.minimum(n_clusters - 1, len(eigenvalues))]
-    return np.maximum(0.0, bounds - _SAFE_SUM * tails[0])
+    return np.maximum(0.0, bounds - _SUM_MARGIN * tails[0])
 
 
 # ---- transport between two groups ------------------------------------------------------------------------------------
 
 Interval = tuple[float, float]
-Intervals = tuple[Interval, Interval]  # of the masses of rows and of columns
+Intervals = tuple[Interval, Interval]  # for the mass of each row, and for the mass of each column
 
 
 def transport_bounds(
     rows: np.ndarray, columns: np.ndarray, row_intervals: Sequence[Interval], column_intervals: Sequence[Interval]
 ) -> np.ndarray:
-    """Lower bounds (len(row_intervals),) on the cheapest transport between two sets of points, whose masses lie in intervals.
+    """Lower bounds on the cost of the cheapest transport between two sets of points, whose masses must lie in intervals.
 
-    ``rows`` (m, d) and ``columns`` (n, d); the transport costs the smallest sum, over weights pi >= 0, of pi_ij times the
-    squared distance of x_i and y_j. The intervals are the smallest and largest sum of the weights of every row and of every
-    column; the problems are solved in this order, each from the solution before it.
+    The points are ``rows`` x_i (m, d) and ``columns`` y_j (n, d). A transport has weights pi_ij >= 0. Its cost is the sum of
+    pi_ij times the squared distance of x_i and y_j. The mass of a point is the sum of its weights. A row interval holds the
+    smallest and the largest mass allowed for every row, and a column interval those for every column. Each row interval and the
+    column interval at the same position make one problem, and the bounds (len(row_intervals),) are one for each problem. The
+    problems are solved in the given order, each starting from the solution of the previous one.
 
     Notes
     -----
-    The dual: with u_i + v_j at most the squared distance for all pairs, the sum over rows of (low max(u, 0) + high min(u, 0)),
-    and the same over columns, is a lower bound. u follows from v, so the search is over v alone: limited-memory quasi-Newton
-    steps on the smoothed minimum, at falling temperatures (Cuturi and Peyre 2018 for the smoothed semi-dual).
+    The dual: if u_i + v_j is at most the squared distance for all pairs, then the sum over rows of
+    (low max(u, 0) + high min(u, 0)), plus the same sum over columns with v, is a lower bound. The best u follows from v, so
+    the search is over v alone, with limited-memory quasi-Newton steps on a smoothed dual, at falling temperatures. Cuturi and
+    Peyre (2018) describe such a smoothed semi-dual.
     """
     if len(columns) > len(rows):
         return transport_bounds(columns, rows, column_intervals, row_intervals)
@@ -175,13 +189,13 @@ def transport_bounds(
             continue
         schedule = _LONG_SCHEDULE if len(rows) * len(columns) <= _FEW_PAIRS else _SCHEDULE
         v, value = dual.shift(v, intervals)
-        if value > _NEARBY * last_value > 0:
+        if value > _MIN_KEPT_VALUE * last_value > 0:
             schedule, scale = schedule[1:], value / (len(rows) * intervals[0][1])
         else:
             v, scale = _first_potentials(dual, intervals)
         for temperature, steps in schedule:
             v, _ = dual.improve(v, intervals, temperature * scale, steps)
-        # Potentials that satisfy the constraints bound every problem, not only the one that they were computed for.
+        # Potentials that satisfy the constraints give a bound for every problem, not only for the one they were computed for.
         u, v = dual.make_feasible(v)
         last_value = _best_shift(u, v, intervals)[1]
         bounds = np.maximum(bounds, [_best_shift(u, v, other)[1] for other in problems])
@@ -189,35 +203,38 @@ def transport_bounds(
 
 
 def _best_shift(u: np.ndarray, v: np.ndarray, intervals: Intervals) -> tuple[float, float]:
-    """The best amount to add to u and subtract from v, and the dual's value there (concave), less a margin for rounding."""
+    """The best amount to add to u and subtract from v, and the dual's value with it, less a margin for rounding.
+
+    The dual is concave and piecewise linear in the amount, so it is largest at one of the breakpoints.
+    """
     row_interval, column_interval = intervals
     breakpoints = np.concatenate([-u, v])
     order = np.argsort(breakpoints, kind="stable")
     drops = np.repeat([row_interval[1] - row_interval[0], column_interval[1] - column_interval[0]], [len(u), len(v)])[order]
     slopes = len(u) * row_interval[1] - len(v) * column_interval[0] - np.cumsum(drops)
-    falling = slopes <= 0
-    amount = float(breakpoints[order[falling.argmax() if falling.any() else -1]])
+    has_peaked = slopes <= 0
+    amount = float(breakpoints[order[has_peaked.argmax() if has_peaked.any() else -1]])
     positive = negative = 0.0
     for potentials, (low, high) in ((u + amount, row_interval), (v - amount, column_interval)):
         positive += low * float(np.maximum(potentials, 0).sum())
         negative += high * float(np.minimum(potentials, 0).sum())
-    return amount, positive + negative - _SAFE_SUM * (positive - negative)
+    return amount, positive + negative - _SUM_MARGIN * (positive - negative)
 
 
 def _first_potentials(whole: "_Dual", intervals: Intervals) -> tuple[np.ndarray, float]:
-    """Potentials of the columns, from ever more points of both sets, and the unit of the temperatures."""
+    """First potentials of the columns, computed on more and more of the points, and the unit of the temperatures."""
     strides = [stride for stride in _STRIDES if len(whole.columns.points) >= _MIN_COLUMNS * stride]
     levels = [*(_Dual(whole.rows.thin_out(stride), whole.columns.thin_out(stride)) for stride in strides), whole]
     v, scale = levels[0].anneal(intervals)
-    for level, larger in pairwise(levels):
-        v = level.extend(v, larger.columns, _COOL * scale)
-        if larger is not whole:
-            v, _ = larger.improve(v, intervals, _COOL * scale, _STEPS)
+    for level, next_level in pairwise(levels):
+        v = level.extend(v, next_level.columns, _END_BY_VALUE * scale)
+        if next_level is not whole:
+            v, _ = next_level.improve(v, intervals, _END_BY_VALUE * scale, _STEPS)
     return v, scale
 
 
 class _Points:
-    """Points (n, d) of one side of a transport, each of which stands for ``weight`` points."""
+    """The points (n, d) of one side of a transport. Each point stands for ``weight`` points."""
 
     def __init__(self, points: np.ndarray, weight: float = 1.0):
         self.points, self.weight = np.ascontiguousarray(points), weight
@@ -230,65 +247,71 @@ class _Points:
 
 
 class _Dual:
-    """The dual of transport between the points of rows and of columns."""
+    """The dual of the transport between rows and columns, and its smoothed form."""
 
     def __init__(self, rows: _Points, columns: _Points):
         self.rows, self.columns = rows, columns
 
     def anneal(self, intervals: Intervals) -> tuple[np.ndarray, float]:
-        """Potentials at falling temperatures, because outliers have large ones, and the dual's value per unit of mass."""
+        """Potentials of the columns, from 0, and the dual's value per unit of mass.
+
+        The temperature falls from a high one, because outliers have large potentials.
+        """
         v, scale = np.zeros(len(self.columns.points)), 0.0
         mass = len(self.rows.points) * self.rows.weight * intervals[0][1]
         largest = float(self.rows.norms.max() + self.columns.norms.max()) or 1.0
         temperature = largest
-        while temperature > max(_COOL * scale, _COLDEST * largest):
+        while temperature > max(_END_BY_VALUE * scale, _END_BY_COST * largest):
             v, value = self.improve(v, intervals, temperature, _STEPS)
             scale = value / mass
             temperature /= _COOLING
-        return v, max(scale, _COLDEST * largest)
+        return v, max(scale, _END_BY_COST * largest)
 
     def improve(self, v: np.ndarray, intervals: Intervals, temperature: float, steps: int) -> tuple[np.ndarray, float]:
-        """Potentials and value after at most ``steps`` evaluations of the smoothed dual: limited-memory BFGS, halving steps."""
+        """Better potentials and the value of the smoothed dual with them, by limited-memory BFGS.
+
+        There are at most ``steps`` evaluations of the dual. A step that gains too little is halved.
+        """
         value, gradient = self._evaluate_smoothed(v, intervals, temperature)
         moves: list[np.ndarray] = []
-        turns: list[np.ndarray] = []
+        gradient_drops: list[np.ndarray] = []
         n_left = steps - 1
         while n_left > 0:
-            direction = _direction(gradient, moves, turns, temperature / (intervals[1][1] * self.columns.weight))
-            slope, length, gain = float((gradient * direction).sum()), 1.0, -1.0
+            direction = _direction(gradient, moves, gradient_drops, temperature / (intervals[1][1] * self.columns.weight))
+            slope, step_size, gain = float((gradient * direction).sum()), 1.0, -1.0
             while n_left > 0 and slope > 0:
-                trial_value, trial_gradient = self._evaluate_smoothed(v + length * direction, intervals, temperature)
+                trial_value, trial_gradient = self._evaluate_smoothed(v + step_size * direction, intervals, temperature)
                 n_left, gain = n_left - 1, trial_value - value
-                if gain >= 1e-4 * length * slope:
+                if gain >= 1e-4 * step_size * slope:
                     break
-                length /= 2
+                step_size /= 2
             if gain <= 1e-13 * abs(value):
                 break
-            move, turn = length * direction, gradient - trial_gradient
+            move, gradient_drop = step_size * direction, gradient - trial_gradient
             v, value, gradient = v + move, trial_value, trial_gradient
-            if (move * turn).sum() > 1e-12 * np.square(turn).sum():
-                moves, turns = [*moves, move][-_MEMORY:], [*turns, turn][-_MEMORY:]
+            if (move * gradient_drop).sum() > 1e-12 * np.square(gradient_drop).sum():
+                moves, gradient_drops = [*moves, move][-_MEMORY:], [*gradient_drops, gradient_drop][-_MEMORY:]
         return v, value
 
     def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Potentials that satisfy all constraints despite rounding; no single one can be raised by more than rounding."""
+        """Potentials u and v that satisfy all constraints despite rounding. No potential alone can be raised noticeably."""
         u = _minima(self.rows, self.columns, v)
         v = _minima(self.columns, self.rows, u)
         largest = self.rows.norms.max() + self.columns.norms.max() + np.abs(u).max() + np.abs(v).max()
         return u, v - 4e-16 * (self.rows.points.shape[1] + 8) * largest
 
     def shift(self, v: np.ndarray, intervals: Intervals) -> tuple[np.ndarray, float]:
-        """The potentials shifted to suit other intervals, and the dual's value there."""
+        """The potentials, shifted by the amount that is best for the intervals, and the dual's value with them."""
         amount, value = _best_shift(_minima(self.rows, self.columns, v), v, intervals)
         return v - amount, value
 
     def extend(self, v: np.ndarray, columns: _Points, temperature: float) -> np.ndarray:
-        """Potentials of other columns, by the smoothed constraints with these rows."""
+        """Potentials of other columns, from the smoothed constraints between them and the rows of this dual."""
         u, _ = _soft_minima(self.rows, self.columns, v, temperature)
         return _soft_minima(columns, self.rows, u, temperature)[0]
 
     def _evaluate_smoothed(self, v: np.ndarray, intervals: Intervals, temperature: float) -> tuple[float, np.ndarray]:
-        """Value and gradient: minima are soft, and the kinks at 0 are rounded off."""
+        """Value and gradient of the smoothed dual, in which minima are soft and the kinks at 0 are rounded off."""
         low, high = (mass * self.rows.weight for mass in intervals[0])
         column_low, column_high = (mass * self.columns.weight for mass in intervals[1])
         u, masses = _soft_minima(self.rows, self.columns, v, temperature, low, high, temperature)
@@ -297,41 +320,44 @@ class _Dual:
         return float(row_values.sum() + column_values.sum()), slopes - masses
 
 
-def _direction(gradient: np.ndarray, moves: list[np.ndarray], turns: list[np.ndarray], first: float) -> np.ndarray:
-    """Gradient times the inverse curvature that earlier moves and gradient changes (``turns``) imply, or ``first``."""
+def _direction(gradient: np.ndarray, moves: list[np.ndarray], drops: list[np.ndarray], first_scale: float) -> np.ndarray:
+    """Gradient times the inverse curvature that earlier moves and the drops of the gradient imply.
+
+    Without earlier moves, this is the gradient times ``first_scale``.
+    """
     direction = gradient.copy()
     factors = []
-    for move, turn in zip(moves[::-1], turns[::-1], strict=True):
-        factors.append((move * direction).sum() / (move * turn).sum())
-        direction -= factors[-1] * turn
-    direction *= (moves[-1] * turns[-1]).sum() / np.square(turns[-1]).sum() if moves else first
-    for move, turn, factor in zip(moves, turns, factors[::-1], strict=True):
-        direction += (factor - (turn * direction).sum() / (move * turn).sum()) * move
+    for move, drop in zip(moves[::-1], drops[::-1], strict=True):
+        factors.append((move * direction).sum() / (move * drop).sum())
+        direction -= factors[-1] * drop
+    direction *= (moves[-1] * drops[-1]).sum() / np.square(drops[-1]).sum() if moves else first_scale
+    for move, drop, factor in zip(moves, drops, factors[::-1], strict=True):
+        direction += (factor - (drop * direction).sum() / (move * drop).sum()) * move
     return direction
 
 
 def _smooth_hinge(x: np.ndarray, low: float, high: float, width: float) -> tuple[np.ndarray, np.ndarray]:
-    """low max(x, 0) + high min(x, 0), rounded off within ``width`` of 0, and its slopes."""
+    """low max(x, 0) + high min(x, 0), smoothed within ``width`` of 0, and the slopes of this function."""
     inside = np.clip(x + width, 0.0, 2 * width)
-    above = np.square(inside) / (4 * width) + np.maximum(x - width, 0.0)
-    return high * x - (high - low) * above, high - (high - low) * (inside / (2 * width))
+    positive_part = np.square(inside) / (4 * width) + np.maximum(x - width, 0.0)
+    return high * x - (high - low) * positive_part, high - (high - low) * (inside / (2 * width))
 
 
 # ---- passes over all pairs --------------------------------------------------------------------------------------------
 
 
 def _offsets(columns: _Points, potentials: np.ndarray) -> np.ndarray:
-    """The columns' norms less potentials (T, LANES); where there is no column, infinite, so that it is never the least."""
+    """Squared norms of the columns less their potentials, (T, _LANES). Padding is infinite, so that it is never the minimum."""
     padded = np.full(len(columns.tiles) * _LANES, np.inf)
     padded[: len(potentials)] = columns.norms - potentials
     return padded.reshape(-1, _LANES)
 
 
 def _minima(rows: _Points, columns: _Points, potentials: np.ndarray) -> np.ndarray:
-    """For each row, the least squared distance to a column less the potential of that column."""
-    least = np.empty(len(rows.points))
-    _min_pass(-2.0 * rows.points, columns.tiles, _offsets(columns, potentials), least)
-    return rows.norms + least
+    """For each row, the minimum over all columns of the squared distance less the potential of the column."""
+    minima = np.empty(len(rows.points))
+    _min_pass(-2.0 * rows.points, columns.tiles, _offsets(columns, potentials), minima)
+    return rows.norms + minima
 
 
 def _soft_minima(
@@ -343,7 +369,10 @@ def _soft_minima(
     high: float = 1.0,
     width: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As :func:`_minima`, softened, and the mass of each column: each row gives in total its slope of :func:`_smooth_hinge`."""
+    """Soft minima, in place of those of :func:`_minima`, and the mass of each column.
+
+    Each row gives the columns a total mass that equals its slope in :func:`_smooth_hinge`.
+    """
     minima, masses = np.empty(len(rows.points)), np.empty((len(columns.tiles), _LANES))
     _soft_pass(
         *(-2.0 * rows.points, rows.norms, columns.tiles, _offsets(columns, potentials), temperature, len(potentials)),
@@ -354,8 +383,12 @@ def _soft_minima(
 
 @inner
 def _reduced_costs(rows, first, tile, offsets, out, begin):
-    """Offset plus product of four rows from ``first`` on with the columns of a tile (d, _LANES), from ``out[:, begin]`` on."""
-    n, odd = len(rows), len(tile) % 2  # in pairs, features load and store the sums half as often; an odd one goes first
+    """Write offset plus inner product, for four rows from ``first`` on and all columns of a tile (d, _LANES).
+
+    The results go to the columns of ``out`` from ``begin`` on.
+    """
+    # Taking two features at a time halves the loads and stores of the sums. If their number is odd, the first is taken alone.
+    n, odd = len(rows), len(tile) % 2
     for q in range(_ROWS):
         row, sums = rows[min(first + q, n - 1)], out[q, begin : begin + _LANES]
         for j in range(_LANES):
@@ -368,7 +401,7 @@ def _reduced_costs(rows, first, tile, offsets, out, begin):
 
 @inner
 def _min_of_lanes(values, work):
-    """Smallest of _LANES values, by halving: no comparison of a round waits for another."""
+    """The smallest of _LANES values, by halving their number in rounds: no comparison in a round waits for another."""
     half = _LANES // 2
     for j in range(half):
         a, b = values[j], values[j + half]
@@ -383,7 +416,7 @@ def _min_of_lanes(values, work):
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64[:,::1], float64[::1])")
 def _min_pass(rows, tiles, offsets, minima):
-    """The smallest of offset plus product over all columns, for each row."""
+    """Write the minimum of offset plus inner product over all columns, for each row, to ``minima``."""
     n = len(rows)
     out, lanes, work = np.empty((_ROWS, _LANES)), np.empty((_ROWS, _LANES)), np.empty(_LANES)
     for row in range(0, n, _ROWS):
@@ -400,7 +433,7 @@ def _min_pass(rows, tiles, offsets, minima):
 
 @inner
 def _exponentials(values, top, inverse, out, shifted):
-    """Write exp((top - value) * inverse) of _LANES values to ``out``, to nine digits; none is below 2^-64."""
+    """Write exp((top - value) * inverse) of _LANES values to ``out``, to nine digits; values below 2^-64 become 2^-64."""
     for j in range(_LANES):
         x = (top - values[j]) * inverse * _LOG2_E
         x = x if x > -64.0 else -64.0
@@ -429,7 +462,7 @@ def _sum_lanes(values, work):
 
 @inner
 def _log(x):
-    """log(x) of a positive number, in operations that every processor rounds alike."""
+    """The natural logarithm of a positive number, in operations that every processor rounds in the same way."""
     mantissa, exponent = frexp(x)
     if mantissa < 0.7071067811865476:
         mantissa, exponent = 2 * mantissa, exponent - 1
@@ -445,14 +478,14 @@ def _log(x):
     "float64[::1], float64[:,::1])"
 )
 def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, width, potentials, masses):
-    """Soft minima of all rows, and the sums over rows of slope times weight for each column."""
+    """Write the soft minima of all rows to ``potentials``, and to ``masses`` the sum of slope times weight for each column."""
     n, n_tiles = len(rows), len(tiles)
     out = np.empty((_ROWS, n_tiles * _LANES))
     work, shifted = np.empty(_LANES), np.empty(_LANES)
     tile_minima = np.empty(n_tiles)
     weights = np.empty((n_tiles, _LANES))
     near_tiles = np.empty(n_tiles, dtype=np.int64)
-    inverse = 1.0 / temperature
+    inverse_temperature = 1.0 / temperature
     masses[:] = 0.0
     for row in range(0, n, _ROWS):
         for t in range(n_tiles):
@@ -464,9 +497,9 @@ def _soft_pass(rows, norms, tiles, offsets, temperature, n_columns, low, high, w
                 lowest = min(lowest, tile_minima[t])
             n_near, total = 0, 0.0
             for t in range(n_tiles):
-                if tile_minima[t] - lowest > 30.0 * temperature:
+                if tile_minima[t] - lowest > 30.0 * temperature:  # all weights are below e^-30
                     continue
-                _exponentials(out[q, t * _LANES : (t + 1) * _LANES], lowest, inverse, weights[n_near], shifted)
+                _exponentials(out[q, t * _LANES : (t + 1) * _LANES], lowest, inverse_temperature, weights[n_near], shifted)
                 total += _sum_lanes(weights[n_near], work)
                 near_tiles[n_near] = t
                 n_near += 1
