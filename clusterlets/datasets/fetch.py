@@ -125,11 +125,11 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
             f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
             f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}` (commas between several)."
         )
-    fetched = {file: content for file, content in best.files.items() if file not in existing_files}
+    new_files = {file: content for file, content in best.files.items() if file not in existing_files}
     origin = best.source.partition(" ")[0]  # only "mirror", without its location
-    origins = _origins(folder) | {_sha256(content): origin for content in fetched.values()}
+    origins = _origins(folder) | {_sha256(content): origin for content in new_files.values()}
     storage.write_json(folder / ".origin.json", origins)
-    for file, content in fetched.items():
+    for file, content in new_files.items():
         if not (folder / file).is_file():  # such as a pipe, which would receive the bytes
             (folder / file).unlink(missing_ok=True)
         storage.write_bytes(folder / file, content)

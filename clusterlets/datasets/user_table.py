@@ -106,7 +106,7 @@ def read(
         columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
         for name, texts in labels.items():
             _check_sensitive(f"{path.name}, column {name!r}:", texts)
-        text_columns, skipped, has_row_names = [], {}, False
+        text_columns, skip_reasons, has_row_names = [], {}, False
         if features == NUMERIC:
             has_row_names = any(column.name == _ROW_NAMES for column in columns)
             columns = [column for column in columns if column.name != _ROW_NAMES]
@@ -114,12 +114,12 @@ def read(
             columns = [column for column in columns if not column.is_text]
             if reason_to_skip:
                 reasons = {column.name: reason_to_skip(column.name, np.concatenate(column.parts)) for column in columns}
-                skipped = {name: reason for name, reason in reasons.items() if reason}
-                columns = [column for column in columns if column.name not in skipped]
-        left_out = ", ".join(f"{name} ({reason})" for name, reason in skipped.items())
+                skip_reasons = {name: reason for name, reason in reasons.items() if reason}
+                columns = [column for column in columns if column.name not in skip_reasons]
+        skipped_columns = ", ".join(f"{name} ({reason})" for name, reason in skip_reasons.items())
         if not columns:
-            left_out_note = f" Left out: {left_out}; name those that are features with --features." if skipped else ""
-            raise BadData(f"{path.name} has no numeric or boolean column besides the sensitive one.{left_out_note}")
+            skip_note = f" Left out: {skipped_columns}; name those that are features with --features." if skip_reasons else ""
+            raise BadData(f"{path.name} has no numeric or boolean column besides the sensitive one.{skip_note}")
         X = _all_values(columns, prefix, advice)
         has_features, has_group, remarks = _find_complete_rows(columns, X, labels)
         if not has_features.any():
@@ -134,8 +134,8 @@ def read(
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
     if has_row_names:
         remarks.append("left out: a column without a name, in which pandas saves row numbers")
-    if skipped:
-        remarks.append(f"left out (--features names columns to keep): {left_out}")
+    if skip_reasons:
+        remarks.append(f"left out (--features names columns to keep): {skipped_columns}")
     missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
     return table, remarks + _remarks(table, text_columns, missing_marks), np.flatnonzero(has_features & has_group)
 
@@ -338,7 +338,7 @@ class _Column:
         self.name, self._allows_missing = name, allows_missing
         self.parts: list[np.ndarray] = []
         self.kind_counts: Counter[str] = Counter()
-        self.first_unusable: tuple[int, str] | None = None
+        self.first_unusable_cell: tuple[int, str] | None = None
 
     def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
@@ -349,8 +349,8 @@ class _Column:
             self.kind_counts[kind] += 1
             if kind == "boolean":
                 values[index] = _BOOLEANS[cells[index].strip().lower()]
-            elif self.first_unusable is None and not (kind == "missing" and self._allows_missing):
-                self.first_unusable = row_numbers[index], cells[index]
+            elif self.first_unusable_cell is None and not (kind == "missing" and self._allows_missing):
+                self.first_unusable_cell = row_numbers[index], cells[index]
         self.parts.append(values)
 
     @property
@@ -367,8 +367,8 @@ class _Column:
 
     def values(self, prefix: str) -> np.ndarray:
         """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
-        if self.first_unusable:
-            row, cell = self.first_unusable
+        if self.first_unusable_cell:
+            row, cell = self.first_unusable_cell
             problem = f"holds {cell[:60]!r}, {_explain_cell(cell)}" if cell.strip() else "is empty"
             raise BadData(f"{prefix} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.n_unusable}).")
         if self.kind_counts["number"] and self.kind_counts["boolean"]:

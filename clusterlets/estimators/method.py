@@ -63,11 +63,11 @@ class MethodEstimator(FairClusterer):
         compile_together(method.kernels)
         values = self.sensitive_classes_
         columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
-        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
+        model, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
-        self._set_attributes(X, clustering, vars(fitted))
-        if vars(fitted).get("note_"):
-            warnings.warn(vars(fitted)["note_"], ConvergenceWarning, stacklevel=3)
+        self._set_attributes(X, clustering, vars(model))
+        if vars(model).get("note_"):
+            warnings.warn(vars(model)["note_"], ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None
         if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # a matcher counts clusterlets
             warnings.warn(
@@ -259,12 +259,12 @@ def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]
     functions. Raises TypeError if a parameter has the name of another attribute of the estimator, or if ``fit`` takes
     parameters of any name.
     """
-    _, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
+    _, _, details = (inspect.getdoc(method) or "").partition("\n\n")
     base = getattr(method, "Estimator", None)
     text = _DOCSTRING.format(
         summary=method.summary(),
         own_attributes=f"\n{section(base, 'Attributes')}" if base else "",
-        notes=f"{textwrap.fill(method.citation, 110)}.\n{rest}".strip(),
+        notes=f"{textwrap.fill(method.citation, 110)}.\n{details}".strip(),
         module=module,
         name=method.__name__,
     )
