@@ -1,4 +1,4 @@
-"""Exceptions whose messages are for users, and the hint of messages about unknown names."""
+"""Exceptions whose messages are for users, and the hint that messages about unknown names give."""
 
 import os
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ class ClusterletsError(Exception):
 
 
 class InvalidInput(ClusterletsError, ValueError):
-    """Input that the user can fix; also the ``ValueError`` that users of scikit-learn expect."""
+    """Input that the user can fix. It is also a ``ValueError``, which users of scikit-learn expect."""
 
 
 class NoClusteringError(InvalidInput):
@@ -24,7 +24,7 @@ class NoClusteringError(InvalidInput):
     Attributes
     ----------
     status : str
-        Its value in the column ``status`` of the results: ``not_converged`` or ``infeasible``.
+        The value that the results show in the column ``status``: ``not_converged`` or ``infeasible``.
     labels : int array (n,) or None
         If a search did not converge: the labels that came nearest to the limits.
     """
@@ -35,12 +35,12 @@ class NoClusteringError(InvalidInput):
 
 
 class MethodError(ClusterletsError):
-    """The code of a user's method raised an exception, or ended Python; that is the cause.
+    """The code of a user's method raised an exception, or tried to end Python. ``__cause__`` is the exception.
 
     Attributes
     ----------
     raised : str
-        The exception in one line; the message also says where it was raised.
+        The exception in one line. The message also says where it was raised.
     """
 
     def __init__(self, message: str, raised: str):
@@ -49,14 +49,14 @@ class MethodError(ClusterletsError):
 
 
 class UnusableFileError(ClusterletsError):
-    """A file of the results is not what was written to this path.
+    """A results file does not hold what was written to its path: it is damaged, or belongs elsewhere.
 
     Attributes
     ----------
     path : path
         The file.
     problem : str
-        What is wrong with it. What to do next is not included, because it differs outside a workflow.
+        What is wrong with the file. The remedy is not included, because it depends on whether a workflow is running.
     """
 
     def __init__(self, path: os.PathLike, problem: str, remedy: str):
@@ -65,9 +65,9 @@ class UnusableFileError(ClusterletsError):
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:
-    """`` (did you mean 'adult'?)`` if one of the available names is similar, or contains the name; else empty."""
+    """`` (did you mean 'adult'?)`` if an available name is similar to the name or contains it, else an empty text."""
     from difflib import get_close_matches  # imported late: only errors need it
 
     by_case = {other.casefold(): other for other in available}
-    near = get_close_matches(name.casefold(), by_case, n=1) or [other for other in by_case if name and name.casefold() in other]
-    return f" (did you mean {by_case[near[0]]!r}?)" if near else ""
+    hits = get_close_matches(name.casefold(), by_case, n=1) or [other for other in by_case if name and name.casefold() in other]
+    return f" (did you mean {by_case[hits[0]]!r}?)" if hits else ""

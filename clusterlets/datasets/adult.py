@@ -1,6 +1,6 @@
-"""Adult (census income), UCI 2: B. Becker, R. Kohavi, 1996. The group is the income, above 50K or not.
+"""Adult (census income), UCI dataset 2: B. Becker, R. Kohavi, 1996. The group says whether the income is above 50K.
 
-Both files, no row dropped: 48,842. The paper's author holds a 75 % sample of them whose seed is unknown.
+All 48,842 rows of both files are kept. The paper's authors use a 75 % sample of these rows, whose seed is unknown.
 """
 
 from pathlib import Path
@@ -17,24 +17,24 @@ _HEADER = tuple(
     ).split()
 )
 _FEATURES = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "is_male")
-_EDUCATION = tuple(
+_EDUCATION_LEVELS = tuple(
     (
         "Preschool 1st-4th 5th-6th 7th-8th 9th 10th 11th 12th HS-grad Assoc-acdm Assoc-voc Some-college Bachelors Masters "
         "Doctorate Prof-school"
     ).split()
 )
-_INCOME = ("<=50K", ">50K")
-SENSITIVE = {"sex": ("is_male",), "race": (), "age_group": ("age",)}
-_WANTED = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "sex", "race", "income")
+_INCOME_CLASSES = ("<=50K", ">50K")
+SENSITIVE = {"sex": ("is_male",), "race": (), "age_group": ("age",)}  # each attribute with the features that reveal it
+_COLUMNS = ("age", "capital_gain", "capital_loss", "education", "fnlwgt", "hours_per_week", "sex", "race", "income")
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """Seven features; ``adult.test`` opens with a line that begins with a bar, and its labels end in a full stop."""
+    """Seven features. In ``adult.test`` the first line is a comment, which begins with ``|``, and labels end in a full stop."""
     files = [paths["adult.data"], paths["adult.test"]]
-    frame = pd.concat([read_table(path, _WANTED, _HEADER, comment="|") for path in files])
+    frame = pd.concat([read_table(path, _COLUMNS, _HEADER, comment="|") for path in files])
     frame["income"] = frame["income"].str.removesuffix(".")
-    frame["education"] = codes(frame, "education", _EDUCATION)
+    frame["education"] = codes(frame, "education", _EDUCATION_LEVELS)
     frame["age_group"] = age_groups(frame, "age")
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
-    group = codes(frame, "income", _INCOME)
-    return Table(numbers(frame, _FEATURES), group, _FEATURES, _INCOME, texts(frame, SENSITIVE))
+    groups = codes(frame, "income", _INCOME_CLASSES)
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _INCOME_CLASSES, texts(frame, SENSITIVE))

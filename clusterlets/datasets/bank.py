@@ -1,4 +1,4 @@
-"""Bank marketing, UCI 222: S. Moro, P. Rita, P. Cortez, 2014. The group is whether a deposit was subscribed."""
+"""Bank marketing, UCI dataset 222: S. Moro, P. Rita, P. Cortez, 2014. The group says whether the client took the deposit."""
 
 from pathlib import Path
 
@@ -6,16 +6,16 @@ from clusterlets.datasets.reading import age_groups, codes, numbers, read_table,
 from clusterlets.datasets.table import Table
 
 _FEATURES = ("age", "education", "default", "balance", "housing", "loan", "campaign", "pdays", "previous")
-_EDUCATION = ("unknown", "primary", "secondary", "tertiary")
+_EDUCATION_LEVELS = ("unknown", "primary", "secondary", "tertiary")
 _NO_YES = ("no", "yes")
-SENSITIVE = {"marital": (), "age_group": ("age",)}
+SENSITIVE = {"marital": (), "age_group": ("age",)}  # each attribute with the features that reveal it
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """Nine features; education is ordinal with unknown lowest, default, housing and loan are booleans."""
+    """Nine features. Education is ordinal, and ``unknown`` is its lowest level; default, housing and loan are booleans."""
     frame = read_table(paths["bank-full.csv"], (*_FEATURES, "marital", "y"), separator=";")
     frame["age_group"] = age_groups(frame, "age")
-    frame["education"] = codes(frame, "education", _EDUCATION)
+    frame["education"] = codes(frame, "education", _EDUCATION_LEVELS)
     for column in ("default", "housing", "loan"):
         frame[column] = codes(frame, column, _NO_YES)
     return Table(numbers(frame, _FEATURES), codes(frame, "y", _NO_YES), _FEATURES, _NO_YES, texts(frame, SENSITIVE))

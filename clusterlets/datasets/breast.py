@@ -1,4 +1,4 @@
-"""Breast cancer Wisconsin (Original), UCI 15: W. Wolberg, 1990. The group is the class, 2 benign, 4 malignant."""
+"""Breast cancer Wisconsin (Original), UCI dataset 15: W. Wolberg, 1990. The group is the class: 2 is benign, 4 malignant."""
 
 from pathlib import Path
 
@@ -11,14 +11,14 @@ _FEATURES = tuple(
         "bland_chromatin normal_nucleoli mitoses"
     ).split()
 )
-_CLASS = ("2", "4")
+_CLASSES = ("2", "4")
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns but the id, without the 16 rows whose bare_nuclei is ``?``: 683 rows.
+    """All columns except id and class. The 16 rows whose bare_nuclei is ``?`` are dropped, which leaves 683.
 
-    The 234 of them that equal an earlier one are dropped afterwards, as ``sources.yaml`` says.
+    Of these, :func:`clusterlets.datasets.prepare` drops the 234 that equal an earlier row, because ``sources.yaml`` says so.
     """
     frame = read_table(paths["breast-cancer-wisconsin.data"], (*_FEATURES, "class"), ("id", *_FEATURES, "class"))
     frame = frame[frame["bare_nuclei"] != "?"]
-    return Table(numbers(frame, _FEATURES), codes(frame, "class", _CLASS), _FEATURES, _CLASS)
+    return Table(numbers(frame, _FEATURES), codes(frame, "class", _CLASSES), _FEATURES, _CLASSES)

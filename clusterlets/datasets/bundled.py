@@ -1,6 +1,6 @@
-"""Breast cancer (diagnostic), wine, iris, digits: the small datasets in scikit-learn's package.
+"""Breast cancer (diagnostic), wine, iris, digits: the small datasets that scikit-learn's package contains.
 
-All are UCI datasets (17, 109, 53, 80). Every class is a group; names and order are those of scikit-learn.
+At UCI they are datasets 17, 109, 53 and 80. Each class is a group. Names and order of features are scikit-learn's.
 """
 
 import csv
@@ -41,7 +41,7 @@ _FEATURES = {
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns but the last, which is the class code; the first line (``n,d,class names``) is missing in digits."""
+    """All columns except the last, which holds the class codes. Digits lacks the first line, ``n,d,class names``."""
     ((name, path),) = paths.items()
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:
@@ -51,7 +51,7 @@ def prepare(paths: dict[str, Path]) -> Table:
         raise BadData(f"{name} cannot be read ({error}).") from None
     if values.shape[1] != len(_FEATURES[name]) + 1:
         raise BadData(f"{name}: {values.shape[1]} columns where {len(_FEATURES[name]) + 1} are expected.")
-    group = values[:, -1].astype(np.int64)
+    groups = values[:, -1].astype(np.int64)
     if not np.isin(values[:, -1], range(len(classes))).all():
         raise BadData(f"{name}: the last column must hold the codes 0..{len(classes) - 1} of the classes.")
-    return Table(values[:, :-1], group, _FEATURES[name], tuple(classes))
+    return Table(values[:, :-1], groups, _FEATURES[name], tuple(classes))

@@ -8,17 +8,19 @@ from clusterlets.errors import ClusterletsError, did_you_mean
 
 
 def names() -> list[str]:
-    """Names of all datasets in the order of ``sources.yaml``: the paper's eleven, then those of scikit-learn's package."""
+    """Names of all datasets in the order of ``sources.yaml``: the paper's eleven, then those in scikit-learn's package."""
     return list(_catalogue())
 
 
 def describe(name: str) -> dict:
-    """The entry of a dataset in ``sources.yaml`` (its head explains the keys), with ``name`` and the defaults filled in.
+    """The entry of a dataset in ``sources.yaml``, with ``name`` and the defaults added.
+
+    ``sources.schema.yaml`` explains the keys.
 
     Raises
     ------
     ClusterletsError
-        If there is no such dataset: the message names the nearest.
+        If there is no such dataset. The message suggests a similar name.
     """
     if name not in _catalogue():
         hint = did_you_mean(name, names())
@@ -29,6 +31,6 @@ def describe(name: str) -> dict:
 
 @functools.cache
 def _catalogue() -> dict[str, dict]:
-    import yaml  # imported late: a user's own table needs no catalogue
+    import yaml  # imported late: reading a user's own table must not load it
 
     return yaml.safe_load(Path(__file__).with_name("sources.yaml").read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
-"""COMPAS, ProPublica's violent two-years file, 2016. The group is two_year_recid, 1 = a new violent offence.
+"""COMPAS: ProPublica's file on violent offences within two years, 2016. The group is two_year_recid; 1 is a new offence.
 
-The header repeats decile_score, priors_count and two_year_recid: the first of each counts.
+The header has decile_score, priors_count and two_year_recid twice. Of each, the first column is used.
 """
 
 from pathlib import Path
@@ -17,29 +17,29 @@ _FEATURES = tuple(
         "days_in_custody is_violent_recid v_decile_score"
     ).split()
 )
-_DERIVED = {"is_male": "sex", "days_in_custody": "in_custody"}
-_CLASS = ("0", "1")
-SENSITIVE = {"sex": ("is_male",), "race": (), "age_cat": ("age",)}
+_RAW_COLUMNS = {"is_male": "sex", "days_in_custody": "in_custody"}  # of features that are not columns of the file
+_CLASSES = ("0", "1")
+SENSITIVE = {"sex": ("is_male",), "race": (), "age_cat": ("age",)}  # each attribute with the features that reveal it
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """Twelve features; days_in_custody are whole days, and rows without both of its dates are dropped."""
-    columns = [_DERIVED.get(feature, feature) for feature in _FEATURES]
+    """Twelve features. days_in_custody counts whole days; rows that lack either date of the custody are dropped."""
+    columns = [_RAW_COLUMNS.get(feature, feature) for feature in _FEATURES]
     columns += ["out_custody", "race", "age_cat", "two_year_recid"]
     frame = read_table(paths["compas-scores-two-years-violent.csv"], columns)
     frame = frame[(frame["in_custody"] != "") & (frame["out_custody"] != "")].copy()
     frame["days_b_screening_arrest"] = frame["days_b_screening_arrest"].replace("", "-1")
-    frame["days_in_custody"] = (_days(frame, "out_custody") - _days(frame, "in_custody")).astype(np.int64)
+    frame["days_in_custody"] = (_parse_dates(frame, "out_custody") - _parse_dates(frame, "in_custody")).astype(np.int64)
     frame["is_male"] = codes(frame, "sex", ("Female", "Male"))
-    group = codes(frame, "two_year_recid", _CLASS)
-    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    groups = codes(frame, "two_year_recid", _CLASSES)
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))
 
 
-def _days(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """Dates (n,) as ``datetime64[D]``."""
+def _parse_dates(frame: pd.DataFrame, column: str) -> np.ndarray:
+    """A column of dates (n,) as ``datetime64[D]``."""
     dates = pd.to_datetime(frame[column], format="%Y-%m-%d", errors="coerce")
     if dates.isna().any():
-        first = int(dates.isna().to_numpy().argmax())
-        cell = frame[column].iloc[first]
-        raise BadData(f"{frame.index[first]}: column {column} holds {cell!r}, which is not a date.")
+        first_invalid = int(dates.isna().to_numpy().argmax())
+        cell = frame[column].iloc[first_invalid]
+        raise BadData(f"{frame.index[first_invalid]}: column {column} holds {cell!r}, which is not a date.")
     return dates.to_numpy().astype("datetime64[D]")

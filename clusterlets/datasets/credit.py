@@ -1,6 +1,6 @@
-"""Australian credit approval (Statlog), UCI 143: R. Quinlan, 1987. The group is the class, 1 = approved.
+"""Australian credit approval (Statlog), UCI dataset 143: R. Quinlan, 1987. The group is the class; 1 is approved.
 
-The paper calls it "credit"; its reported numbers show that it is this one.
+The paper only says "credit". The numbers that it reports show that it means this dataset.
 """
 
 from pathlib import Path
@@ -10,12 +10,12 @@ from clusterlets.datasets.table import Table
 
 _HEADER = (*(f"A{i}" for i in range(1, 15)), "class")
 _FEATURES = ("A1", "A2", "A3", "A7", "A8", "A9", "A10", "A11", "A13", "A14")
-_CLASS = ("0", "1")
-SENSITIVE = {"A1": ("A1",)}
+_CLASSES = ("0", "1")
+SENSITIVE = {"A1": ("A1",)}  # each attribute with the features that reveal it
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """The real-valued and the binary columns; A4, A5, A6, A12 are codes of categories and are left out."""
+    """The real-valued and the binary columns. A4, A5, A6 and A12 are left out, because they are codes of categories."""
     frame = read_table(paths["australian.dat"], (*_FEATURES, "class"), _HEADER, separator=" ")
-    group = codes(frame, "class", _CLASS)
-    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    groups = codes(frame, "class", _CLASSES)
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))

@@ -1,8 +1,8 @@
-"""Fetch raw files: put there by hand, or from a mirror, their publishers, or scikit-learn's own package.
+"""Fetch the raw files that the folder lacks: from a mirror, from their publishers or from scikit-learn's package.
 
-The sources are tried in that order. Files with the known SHA-256 are accepted at once. Other bytes may still be the same
-data (publishers change line endings), so they are prepared, and the fingerprint of the table decides. Anything else
-counts as a failure of the source. Nothing is written before this check. No message contains a password.
+The sources are tried in this order. Files with the known SHA-256 are accepted at once. Files with other bytes may still
+hold the same data, because publishers change line endings. So a table is prepared from them, and its fingerprint decides.
+If it differs, the next source is tried. No file is written before this check. No message contains a password.
 """
 
 import contextlib
@@ -26,9 +26,10 @@ from clusterlets.errors import ClusterletsError
 
 
 class Answer(NamedTuple):
-    """What a source served; ``is_right`` is None if no table is known to compare it with.
+    """What a source served, and whether it is right.
 
-    ``source`` is ``mirror`` and its location without a password, ``bundled``, or an address.
+    ``source`` is ``bundled``, an address, or ``mirror`` with its location but no password. ``is_right`` is None if the
+    fingerprint of the right table is unknown. ``verdict`` says in words what was right or wrong.
     """
 
     source: str
@@ -38,38 +39,39 @@ class Answer(NamedTuple):
 
 
 def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> dict:
-    """Fetch the raw files of a dataset to ``<raw_dir>/<name>/<file>`` and say where they came from.
+    """Fetch the raw files of a dataset to ``<raw_dir>/<name>/<file>``, and return a receipt that says where they came from.
 
-    Two processes may fetch the same dataset at once: one waits for the other.
+    If two processes fetch the same dataset at once, one waits for the other.
 
     Parameters
     ----------
     name : str
         One of :func:`clusterlets.datasets.names`.
     raw_dir : path
-        Folder of all raw files. Files that are there already count as put by hand and are not changed.
+        Folder of the raw files of all datasets. Usable files that are already there are kept as they are.
     mirror : str, optional
-        A folder or an http(s) or file address, laid out ``<mirror>/<dataset>/<file>``.
+        A folder, or an http(s) or file address, that holds the files as ``<mirror>/<dataset>/<file>``.
 
     Returns
     -------
     dict
-        The receipt: ``dataset``, ``source`` (``by hand``, ``mirror``, ``bundled`` or the address), ``files`` (name ->
-        ``bytes``, ``sha256``) and ``sha256_matches`` (all files have the known SHA-256; nbfi: the known git blob id).
+        The receipt: ``dataset``, ``source`` (``by hand``, ``mirror``, ``bundled`` or the address), ``files`` (for
+        each name its ``bytes`` and ``sha256``) and ``sha256_matches`` (whether all files have the known SHA-256 or, for
+        nbfi, a known git blob id).
 
     Raises
     ------
     ClusterletsError
-        If the dataset is unknown, no source served it (the message has the reason of each), or the folder cannot be
-        written. No file is written then.
+        If the dataset is unknown, if no source served it (the message says why, for each source), or if the folder cannot
+        be written. In all of these cases no file is written.
     """
     dataset, folder = describe(name), Path(raw_dir, name)
-    files, problems = _files_by_hand(dataset, folder)
+    files, problems = _existing_files(dataset, folder)
     try:
-        if problems:  # else nothing is written, because the folder may be read-only
+        if problems:  # otherwise not even a lock is written, because the folder may be read-only
             folder.mkdir(parents=True, exist_ok=True)
             with open(folder / ".lock", "w", encoding="utf-8") as lock:
-                with contextlib.suppress(OSError):  # on a file system without locks each process fetches for itself
+                with contextlib.suppress(OSError):  # without locks in the file system, each process fetches for itself
                     fcntl.flock(lock, fcntl.LOCK_EX)
                 files = _fetch_missing(dataset, folder, mirror)
     except OSError as error:
@@ -82,7 +84,7 @@ def fetch(name: str, raw_dir: str | os.PathLike, mirror: str | None = None) -> d
 
 
 def ask_sources(name: str) -> list[Answer]:
-    """Download from every source of a dataset, in order, and judge it as :func:`fetch` does. No file is kept.
+    """Download a dataset from each of its sources, in order, and judge each download as :func:`fetch` does. Keep no file.
 
     Raises
     ------
@@ -92,8 +94,8 @@ def ask_sources(name: str) -> list[Answer]:
     return list(_answers(describe(name), {}, None))
 
 
-def _files_by_hand(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list[str]]:
-    """The files in the folder, and why each of the others is missing or cannot be data."""
+def _existing_files(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list[str]]:
+    """The usable files in the folder, and for each other file why it is missing or cannot be data."""
     files, problems = {}, []
     for file in dataset["files"]:
         try:
@@ -104,17 +106,17 @@ def _files_by_hand(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list[
 
 
 def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str, bytes]:
-    """Fetch into the folder what is not there, from the first source that is right, else the first that may be right."""
-    by_hand, problems = _files_by_hand(dataset, folder)
-    if not problems:  # another process has fetched them meanwhile
-        return by_hand
+    """Fetch the missing files from the first source that is right, else the first that may be right; return all files."""
+    existing_files, problems = _existing_files(dataset, folder)
+    if not problems:  # another process has fetched the files meanwhile
+        return existing_files
     answers = [Answer("by hand", False, problem, {}) for problem in problems]
-    for answer in _answers(dataset, by_hand, mirror):
+    for answer in _answers(dataset, existing_files, mirror):
         answers.append(answer)
         if answer.is_right:
             break
-    served = next((answer for verdict in (True, None) for answer in answers if answer.is_right is verdict), None)
-    if served is None:
+    best = next((answer for rating in (True, None) for answer in answers if answer.is_right is rating), None)
+    if best is None:
         attempts = "\n".join(f"  - {answer.source}: {answer.verdict}" for answer in answers)
         paths = " and ".join(str(folder / file["name"]) for file in dataset["files"])
         raise ClusterletsError(
@@ -123,25 +125,25 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
             f"<mirror>/{dataset['name']}/<file>, in the configuration or in the environment variable CLUSTERLETS_MIRROR; "
             f"or leave the dataset out: `make reproduce EXCLUDE={dataset['name']}` (commas between several)."
         )
-    fetched = {file: content for file, content in served.files.items() if file not in by_hand}
-    origin = served.source.partition(" ")[0]  # without a mirror's location
-    origins = _origins(folder) | {_sha256(content): origin for content in fetched.values()}
+    new_files = {file: content for file, content in best.files.items() if file not in existing_files}
+    origin = best.source.partition(" ")[0]  # only "mirror", without its location
+    origins = _origins(folder) | {_sha256(content): origin for content in new_files.values()}
     storage.write_json(folder / ".origin.json", origins)
-    for file, content in fetched.items():
-        if not (folder / file).is_file():  # a pipe would be written into
+    for file, content in new_files.items():
+        if not (folder / file).is_file():  # such as a pipe, which would receive the bytes
             (folder / file).unlink(missing_ok=True)
         storage.write_bytes(folder / file, content)
-    return served.files
+    return best.files
 
 
-def _answers(dataset: dict, by_hand: dict[str, bytes], mirror: str | None) -> Iterator[Answer]:
-    """Ask every source, in order, for the files that were not put by hand, and judge all files together."""
+def _answers(dataset: dict, existing_files: dict[str, bytes], mirror: str | None) -> Iterator[Answer]:
+    """Ask each source, in order, for the files that the folder lacks, and judge them together with the existing files."""
     get_once = functools.cache(get)  # one archive may hold several files
     for source, places in _sources(dataset, mirror):
         files = {}
         try:
             for file, (place, member) in places.items():
-                files[file] = by_hand.get(file) or unpack(get_once(place), member)
+                files[file] = existing_files.get(file) or unpack(get_once(place), member)
             is_right, verdict = _judge(dataset, files)
         except SourceFailed as failure:
             is_right, verdict = False, _without_password(str(failure))
@@ -149,7 +151,7 @@ def _answers(dataset: dict, by_hand: dict[str, bytes], mirror: str | None) -> It
 
 
 def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str, tuple[str, str]]]]:
-    """Each source's name and, for each file, its path or address there and its path within an archive ("" if there is none)."""
+    """Each source's name, and for each file a path or an address, and the path within an archive there (or "")."""
     names = [file["name"] for file in dataset["files"]]
     if mirror and dataset["module"] != "bundled":
         folder = f"{mirror.rstrip('/')}/{dataset['name']}"
@@ -164,12 +166,12 @@ def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str,
 
 
 def _without_password(text: str) -> str:
-    """The text without user and password, which follow ``//`` or, in a mirror that lacks it, ``scheme:`` at the start."""
+    """The text without user and password. They follow ``//``, or the ``scheme:`` of a mirror's address that lacks ``//``."""
     return re.sub(r"(\A(?!file:)[\w+.-]+:(?!//)|(?<!file:)//).*@", r"\1", text)
 
 
 def _judge(dataset: dict, files: dict[str, bytes]) -> tuple[bool | None, str]:
-    """Whether the files are the dataset, and why; SourceFailed if they give a different table."""
+    """Whether the files are right (None if that is unknown), and why; SourceFailed if they are wrong."""
     if _receipt(dataset, files, {})["sha256_matches"]:
         return True, "serves the known bytes"
     with tempfile.TemporaryDirectory() as raw_dir:
@@ -186,21 +188,21 @@ def _judge(dataset: dict, files: dict[str, bytes]) -> tuple[bool | None, str]:
 
 
 def _receipt(dataset: dict, files: dict[str, bytes], origins: dict[str, str]) -> dict:
-    """The receipt; a file whose bytes no source served was put there by hand."""
-    described, sources, matches = {}, [], True
+    """The receipt for files from ``origins``, by SHA-256; files that are not among these were put there by hand."""
+    descriptions, sources, all_match = {}, [], True
     for file in dataset["files"]:
         content = files[file["name"]]
         digest = _sha256(content)
-        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # what git calls these bytes
-        matches = matches and (digest == file.get("sha256") or blob in file.get("git_blob", ()))
-        described[file["name"]] = {"bytes": len(content), "sha256": digest}
+        blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # the id that git gives these bytes
+        all_match = all_match and (digest == file.get("sha256") or blob in file.get("git_blob", ()))
+        descriptions[file["name"]] = {"bytes": len(content), "sha256": digest}
         sources.append(origins.get(digest, "by hand"))
     source = " and ".join(dict.fromkeys(sources))
-    return {"dataset": dataset["name"], "source": source, "sha256_matches": matches, "files": described}
+    return {"dataset": dataset["name"], "source": source, "sha256_matches": all_match, "files": descriptions}
 
 
 def _origins(folder: Path) -> dict[str, str]:
-    """The sources of earlier fetches, by the SHA-256 of the files that they served."""
+    """The source of each file that was fetched earlier, by the file's SHA-256."""
     with contextlib.suppress(OSError, ValueError, TypeError):
         return dict(json.loads((folder / ".origin.json").read_text(encoding="utf-8")))
     return {}

@@ -1,4 +1,4 @@
-"""Heart failure clinical records, UCI 519: D. Chicco, G. Jurman, 2020. The group is DEATH_EVENT."""
+"""Heart failure clinical records, UCI dataset 519: D. Chicco, G. Jurman, 2020. The group is DEATH_EVENT; 1 is death."""
 
 from pathlib import Path
 
@@ -11,15 +11,15 @@ _FEATURES = tuple(
         "serum_sodium sex smoking time"
     ).split()
 )
-_CLASS = ("0", "1")
+_CLASSES = ("0", "1")
 _SEX = {"0": "woman", "1": "man"}
-SENSITIVE = {"sex": ("sex",), "age_group": ("age",)}
+SENSITIVE = {"sex": ("sex",), "age_group": ("age",)}  # each attribute with the features that reveal it
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns but the class."""
+    """All columns except the class."""
     frame = read_table(paths["heart_failure_clinical_records_dataset.csv"], (*_FEATURES, "DEATH_EVENT"))
-    X, group = numbers(frame, _FEATURES), codes(frame, "DEATH_EVENT", _CLASS)
+    X, groups = numbers(frame, _FEATURES), codes(frame, "DEATH_EVENT", _CLASSES)
     frame["age_group"] = age_groups(frame, "age")
     frame["sex"] = frame["sex"].replace(_SEX)
-    return Table(X, group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    return Table(X, groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))

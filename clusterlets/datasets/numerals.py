@@ -1,4 +1,4 @@
-"""Which texts are numbers: decimals in the digits 0 to 9, and nothing else that Python would read as a number."""
+"""Read texts as numbers: decimals in the digits 0 to 9, or infinity. Python's ``float`` also accepts other spellings."""
 
 import math
 import re
@@ -10,7 +10,7 @@ _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf
 
 
 def number(text: str) -> float:
-    """The number that a text spells, spaces around it ignored; NaN if it is not one, such as ``2021_1`` or ``１２``."""
+    """The number that a text spells, ignoring spaces around it; NaN if it spells none, such as ``2021_1`` or ``１２``."""
     text = text.strip()
     return float(text) if _NUMBER.fullmatch(text) else math.nan
 
@@ -18,7 +18,7 @@ def number(text: str) -> float:
 def numbers(texts: Sequence[str]) -> np.ndarray:
     """:func:`number` of each text (n,)."""
     joined = "".join(texts)
-    if joined.isascii() and "_" not in joined:  # then Python reads the same texts as numbers
+    if joined.isascii() and "_" not in joined:  # for such texts, NumPy's conversion and ours agree
         try:
             return np.array(texts, dtype=object).astype(np.float64)
         except ValueError:

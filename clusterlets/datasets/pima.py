@@ -1,6 +1,6 @@
-"""Pima Indians diabetes, NIDDK, 1990. The group is Outcome.
+"""Pima Indians diabetes, NIDDK, 1990. The group is Outcome; 1 is diabetes.
 
-Copies are published with and without a header line; the columns are the same, so their names are given here.
+Some published copies have a header line and others do not. All have the same columns, so the names are given here.
 """
 
 from pathlib import Path
@@ -9,16 +9,16 @@ from clusterlets.datasets.reading import age_groups, codes, numbers, read_table,
 from clusterlets.datasets.table import Table
 
 _FEATURES = tuple("Pregnancies Glucose BloodPressure SkinThickness Insulin BMI DiabetesPedigreeFunction Age".split())
-_CLASS = ("0", "1")
-SENSITIVE = {"age_group": ("Age",)}
+_CLASSES = ("0", "1")
+SENSITIVE = {"age_group": ("Age",)}  # each attribute with the features that reveal it
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns but the class."""
+    """All columns except the class."""
     path = paths["diabetes.csv"]
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         has_header = file.readline()[:1].isalpha()
     frame = read_table(path, (*_FEATURES, "Outcome"), (*_FEATURES, "Outcome"), skip=int(has_header))
     frame["age_group"] = age_groups(frame, "Age")
-    group = codes(frame, "Outcome", _CLASS)
-    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    groups = codes(frame, "Outcome", _CLASSES)
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))

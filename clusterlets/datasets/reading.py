@@ -1,7 +1,7 @@
-"""Read columns of delimited text, so strictly that an error names the damaged line.
+"""Read columns of delimited text strictly: damaged text is an error, which names the line.
 
-Cells stay text until :func:`numbers` or :func:`codes` reads them; the index of a frame says where each row came
-from (``adult.test, line 17``), and every error message repeats it.
+Cells stay text until :func:`numbers` or :func:`codes` converts them. The index of a frame says where each row comes
+from (``adult.test, line 17``), and the error messages quote it.
 """
 
 import csv
@@ -24,22 +24,22 @@ def read_table(
     skip: int = 0,
     comment: str | None = None,
 ) -> pd.DataFrame:
-    """Columns of a delimited text file, as text.
+    """Read columns of a delimited text file, as text.
 
     Parameters
     ----------
     path : Path
         Plain UTF-8 text. Blank lines are skipped.
     columns : names, optional
-        Columns to return, in this order; by default all. If the header repeats a name, the first of these columns is used.
+        Columns to return, in this order; by default all. If the header repeats a name, the first column of that name is used.
     header : names, optional
-        Names of the file's columns; by default the first line (after ``skip``) holds them.
+        Names of the file's columns; by default they are read from the first line after the skipped ones.
     separator, quote : str
         Single characters; spaces after a separator are ignored.
     skip : int
         Lines to skip at the start.
     comment : str, optional
-        Lines that begin with it are skipped.
+        Lines that begin with this text are skipped.
 
     Raises
     ------
@@ -61,19 +61,19 @@ def read_table(
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
     positions = [list(header).index(column) for column in columns]
-    texts = {column: [cells[index] for cells in table] for column, index in zip(columns, positions, strict=True)}
-    return pd.DataFrame(texts, index=locations, dtype=object)
+    cells_by_column = {column: [cells[index] for cells in table] for column, index in zip(columns, positions, strict=True)}
+    return pd.DataFrame(cells_by_column, index=locations, dtype=object)
 
 
 def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
-    """(location, cells) of each line that is neither blank nor a comment."""
-    numbered = [
+    """Yield location and cells of each line that is neither blank nor a comment."""
+    numbered_lines = [
         (number, line)
         for number, line in enumerate(file, start=1)
         if number > skip and line.strip() and not (comment and line.startswith(comment))
     ]
     reader = csv.reader(
-        (line.strip() for _, line in numbered),
+        (line.strip() for _, line in numbered_lines),
         delimiter=separator,
         quotechar=quote,
         escapechar="\\",
@@ -82,31 +82,31 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
     )
     try:
         for cells in reader:
-            yield f"{name}, line {numbered[reader.line_num - 1][0]}", cells
+            yield f"{name}, line {numbered_lines[reader.line_num - 1][0]}", cells
     except csv.Error as error:
-        raise BadData(f"{name}, line {numbered[reader.line_num - 1][0]}: {error}.") from None
+        raise BadData(f"{name}, line {numbered_lines[reader.line_num - 1][0]}: {error}.") from None
 
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
-    """Columns (n, d) as finite doubles, correctly rounded; :class:`BadData` names the first cell that is not one."""
-    read = []
+    """Columns (n, d) as doubles, correctly rounded; :class:`BadData` names the first cell that is not a finite number."""
+    value_arrays = []
     for column in columns:
         cells = frame[column].to_numpy()
         values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
         if not np.isfinite(values).all():
             first = int(np.argmin(np.isfinite(values)))
             raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")
-        read.append(values)
-    return np.column_stack(read)
+        value_arrays.append(values)
+    return np.column_stack(value_arrays)
 
 
 def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:
-    """Columns as text (n,), by name; an empty cell is a missing value."""
+    """Each column as text (n,), by name. An empty cell is a missing value."""
     return {column: frame[column].to_numpy(dtype=object) for column in columns}
 
 
 def age_groups(frame: pd.DataFrame, column: str) -> np.ndarray:
-    """Ages in years as text (n,): ``24 or less``, ``25 to 59``, ``60 or more``, as studies of fairness group them."""
+    """Age group of each row as text (n,), as in other fairness studies: ``24 or less``, ``25 to 59`` or ``60 or more``."""
     years = numbers(frame, [column])[:, 0]
     return np.select([years < 25, years < 60], ["24 or less", "25 to 59"], "60 or more").astype(object)
 

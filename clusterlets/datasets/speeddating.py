@@ -1,7 +1,7 @@
 """Speed dating, OpenML 40536: R. Fisman, S. Iyengar, E. Kamenica, I. Simonson, 2006. The group is match.
 
-Published as ARFF and as CSV, with or without the bins of each column (``d_*``); d_age is not a bin but the difference
-of ages, and a feature. All forms have the same file name; the first line tells them apart.
+The data are published as ARFF and as CSV, with or without a binned copy of each column (``d_*``). d_age is not such a
+copy: it is the difference of the ages, and a feature. ARFF and CSV have the same file name; the first lines tell them apart.
 """
 
 import re
@@ -22,7 +22,7 @@ _FEATURES = tuple(
         "guess_prob_liked met decision decision_o"
     ).split()
 )
-_MUST_BE_KNOWN = tuple(
+_REQUIRED_COLUMNS = tuple(
     (
         "age age_o importance_same_race pref_o_attractive pref_o_sincere interests_correlate pref_o_funny pref_o_ambitious "
         "pref_o_shared_interests attractive_o sinsere_o intelligence_o funny_o ambitous_o shared_interests_o funny_important "
@@ -32,31 +32,34 @@ _MUST_BE_KNOWN = tuple(
     ).split()
 )
 _BOOLEANS = ("samerace", "met", "decision", "decision_o")
-_CLASS = ("0", "1")
-# samerace is left out with race: it was computed from the two races.
+_CLASSES = ("0", "1")
+# If race is the sensitive attribute, samerace is left out: it compares the races of the two people.
 SENSITIVE = {"gender": ("is_male",), "race": ("samerace",)}
 _ATTRIBUTE = re.compile(r"""@attribute\s+(?:'([^']+)'|"([^"]+)"|(\S+))\s""", re.IGNORECASE)
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """62 features of the rows without a missing value in the columns above; met is a boolean although some answered 3 to 8."""
+    """62 features. Rows that lack a value in ``_REQUIRED_COLUMNS`` are dropped.
+
+    met is a boolean, although some people answered 3 to 8: every answer but 0 counts as true.
+    """
     path = paths["speeddating_openml40536_undiscretized_merged.csv"]
-    attributes, lines = _arff_head(path)
+    attributes, n_head_lines = _arff_head(path)
     columns = ("gender", *_FEATURES[1:], "race", "match")
     if attributes:
-        frame = read_table(path, columns, attributes, quote="'", skip=lines, comment="%")
+        frame = read_table(path, columns, attributes, quote="'", skip=n_head_lines, comment="%")
     else:
         frame = read_table(path, columns)
-    frame = frame[~frame[list(_MUST_BE_KNOWN)].isin(("?", "")).any(axis=1)].copy()
+    frame = frame[~frame[list(_REQUIRED_COLUMNS)].isin(("?", "")).any(axis=1)].copy()
     frame["is_male"] = codes(frame, "gender", ("female", "male"))
     frame[list(_BOOLEANS)] = numbers(frame, _BOOLEANS) != 0
     frame["race"] = frame["race"].replace("?", "")
-    group = codes(frame, "match", _CLASS)
-    return Table(numbers(frame, _FEATURES), group, _FEATURES, _CLASS, texts(frame, SENSITIVE))
+    groups = codes(frame, "match", _CLASSES)
+    return Table(numbers(frame, _FEATURES), groups, _FEATURES, _CLASSES, texts(frame, SENSITIVE))
 
 
 def _arff_head(path: Path) -> tuple[list[str], int]:
-    """Attribute names and the number of lines up to ``@data``, which is included; no names if the file is not ARFF."""
+    """Attribute names, and the number of lines up to and including ``@data``; no names and 0 if the file is not ARFF."""
     attributes: list[str] = []
     with open(path, encoding="utf-8-sig", errors="replace") as file:
         for number, line in enumerate(file, start=1):

@@ -1,7 +1,7 @@
 """Read a user's own table from CSV, TSV or Parquet in one pass; error messages name the line and the column.
 
-Nothing is guessed silently: a column that is mostly but not wholly numbers, or numbers with a decimal comma, is an error
-and not a text column.
+Nothing is guessed silently: if some cells in a column of numbers are not numbers, or have decimal commas, that is an
+error. The column is not taken for text.
 """
 
 import csv
@@ -21,28 +21,28 @@ from clusterlets.datasets import numerals
 from clusterlets.datasets.table import BadData, Table, check, check_name, table_of_groups
 from clusterlets.errors import ClusterletsError, did_you_mean
 
-NUMERIC = "numeric"  # instead of a list of features: every numeric and boolean column
+NUMERIC = "numeric"  # in place of a list of features: use every numeric and boolean column
 SEPARATORS = {".csv": ",", ".tsv": "\t"}
 PARQUET = ".parquet"
 
-_ROWS_AT_ONCE = 50_000
-_ROW_NAMES = " "  # the column that pandas saves without a name; a name in a header never is a space
+_ROWS_PER_CHUNK = 50_000
+_ROW_NAMES = " "  # our name for the unnamed column in which pandas saves row names; no other column can have it
 _BOOLEANS = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0}
-_FORMULAS = "=+-@＝＋－＠"  # a spreadsheet computes cells that begin with these, unless they are numbers
-_MISSING = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
-# Cells that people read as numbers, with the remedy; a column of them is not a text column.
-_MISSPELT = {
+_FORMULA_STARTS = "=+-@＝＋－＠"  # a spreadsheet computes a cell that begins with one of these, unless the cell is a number
+_MISSING_MARKS = {"", "?", "-", ".", "na", "n/a", "#n/a", "nan", "none", "null"}
+# Patterns of cells that people read as numbers, each with the remedy. A column of such cells is not a text column.
+_MISSPELT_NUMBERS = {
     re.compile(r"[+-]?[\d.]*\d,\d+"): "a number with a comma: write decimals with a point",
     re.compile(r"[+-]?\d{1,3}(?:[_'’ \u00a0\u202f]\d{3})+(?:[.,]\d+)?"): "a number with marks in it: write it without them",
     re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
 }
 
-# (line or row number of each row, the cells of each column): texts, "" where a value is missing
+# The line or row number of each row, and the cells of each column as texts ("" if a value is missing).
 Chunk = tuple[Sequence[int], list[Sequence[str]]]
 
 
 def check_file(path: Path) -> None:
-    """Raise ClusterletsError unless the file exists and :func:`read` knows its format; opens nothing."""
+    """Raise ClusterletsError unless the file exists and :func:`read` knows its format; do not open it."""
     if not path.is_file():
         raise ClusterletsError(f"there is no file {path}; paths are relative to the folder where the command runs.")
     if path.suffix not in (*SEPARATORS, PARQUET):
@@ -56,7 +56,7 @@ def check_file(path: Path) -> None:
 
 
 def check_separator(separator: str | None) -> None:
-    """Raise ClusterletsError unless it is None or one character that can separate cells."""
+    """Raise ClusterletsError unless the separator is None or one character that can separate cells."""
     if separator is not None and (len(separator) != 1 or separator in '"\r\n\0'):
         raise ClusterletsError(
             f"the separator {separator!r} cannot separate cells; it must be one character, and no quotation mark or line end."
@@ -74,58 +74,59 @@ def read(
     least_groups: int = 2,
     advice: str = "",
 ) -> tuple[Table, list[str], np.ndarray]:
-    """Read a table; return it with remarks about how it was read, and the number in the file, from 0, of each of its rows.
+    """Read a table; return it with remarks about how it was read and with each row's number in the file, counted from 0.
 
     Parameters
     ----------
     path : Path
         CSV or TSV in UTF-8 with a header line, or Parquet.
     sensitive : names
-        The column whose values are the groups, or several columns, whose combinations are. Rows without a value are left
-        out. A column of fractional numbers is an error.
+        The columns whose values are the groups; with several columns, each combination of values is a group. Rows without
+        a value are left out. A column of fractional numbers is an error.
     features : names, or "numeric"
         Columns to cluster by; by default every column of numbers or booleans that is not sensitive.
     separator : str, optional
-        One character, no quotation mark or line end; by default a comma, in ``.tsv`` files a tab.
+        One character, but no quotation mark or line end. By default it is a comma, and in ``.tsv`` files a tab.
     drop_missing : bool
-        Whether to leave out rows that lack a feature; otherwise they are an error.
+        Whether to leave out rows that lack a feature; otherwise such rows are an error.
     reason_to_skip : callable, optional
-        From name and values of a numeric column (NaN if missing) to why it is not a feature, or None. Named features stay.
+        Called with the name and the values (NaN if missing) of each numeric column. It returns why the column is not a
+        feature, or None. If ``features`` are named, it is not called.
     least_groups : int
-        Fewer are an error.
+        Fewer groups are an error.
     advice : str
-        A sentence for the message about cells that cannot be used: which options of the caller leave them out.
+        A sentence that is added to the message about unusable cells: which options of the caller leave them out.
 
     Raises
     ------
     ClusterletsError
-        With file, line and column of what cannot be used.
+        If the file cannot be used. The message names the file, the line and the column.
     """
-    with _correctable(path):
+    with _bad_data_as_user_error(path):
         columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
         for name, texts in labels.items():
             _check_sensitive(f"{path.name}, column {name!r}:", texts)
-        unused, skipped, has_row_names = [], {}, False
+        text_columns, skip_reasons, has_row_names = [], {}, False
         if features == NUMERIC:
             has_row_names = any(column.name == _ROW_NAMES for column in columns)
             columns = [column for column in columns if column.name != _ROW_NAMES]
-            unused = [column.name for column in columns if column.is_text]
+            text_columns = [column.name for column in columns if column.is_text]
             columns = [column for column in columns if not column.is_text]
             if reason_to_skip:
                 reasons = {column.name: reason_to_skip(column.name, np.concatenate(column.parts)) for column in columns}
-                skipped = {name: reason for name, reason in reasons.items() if reason}
-                columns = [column for column in columns if column.name not in skipped]
-        left_out = ", ".join(f"{name} ({reason})" for name, reason in skipped.items())
+                skip_reasons = {name: reason for name, reason in reasons.items() if reason}
+                columns = [column for column in columns if column.name not in skip_reasons]
+        skipped_columns = ", ".join(f"{name} ({reason})" for name, reason in skip_reasons.items())
         if not columns:
-            also = f" Left out: {left_out}; name those that are features with --features." if skipped else ""
-            raise BadData(f"{path.name} has no numeric or boolean column besides the sensitive one.{also}")
+            skip_note = f" Left out: {skipped_columns}; name those that are features with --features." if skip_reasons else ""
+            raise BadData(f"{path.name} has no numeric or boolean column besides the sensitive one.{skip_note}")
         X = _all_values(columns, prefix, advice)
-        is_whole, has_group, remarks = _complete(columns, X, labels)
-        if not is_whole.any():
+        has_features, has_group, remarks = _find_complete_rows(columns, X, labels)
+        if not has_features.any():
             raise BadData(f"{path.name}: every row lacks a feature; name fewer columns with --features.")
         try:
-            groups = [np.array(values, dtype=object)[is_whole] for values in labels.values()]
-            table = table_of_groups(X[is_whole], tuple(column.name for column in columns), groups, least_groups)
+            groups = [np.array(values, dtype=object)[has_features] for values in labels.values()]
+            table = table_of_groups(X[has_features], tuple(column.name for column in columns), groups, least_groups)
             check(table)
         except BadData as problem:
             raise BadData(f"{path.name}: {problem}") from None
@@ -133,10 +134,10 @@ def read(
             raise BadData(f"{path.name}: no feature varies, so all rows are the same point.")
     if has_row_names:
         remarks.append("left out: a column without a name, in which pandas saves row numbers")
-    if skipped:
-        remarks.append(f"left out (--features names columns to keep): {left_out}")
-    marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING})
-    return table, remarks + _remarks(table, unused, marks), np.flatnonzero(is_whole & has_group)
+    if skip_reasons:
+        remarks.append(f"left out (--features names columns to keep): {skipped_columns}")
+    missing_marks = sorted({text for values in labels.values() for text in values if text and text.lower() in _MISSING_MARKS})
+    return table, remarks + _remarks(table, text_columns, missing_marks), np.flatnonzero(has_features & has_group)
 
 
 def read_rows(
@@ -148,7 +149,7 @@ def read_rows(
     drop_missing: bool = False,
     advice: str = "",
 ) -> tuple[np.ndarray, dict[str, np.ndarray], list[str], np.ndarray]:
-    """Read rows that need not make a table of their own; parameters and errors as for :func:`read`.
+    """Read rows that need not form a valid table by themselves. Parameters and errors are those of :func:`read`.
 
     Returns
     -------
@@ -158,20 +159,20 @@ def read_rows(
     remarks : list of str
         Which rows were left out.
     rows : int array (n,)
-        The number in the file, from 0, of each row.
+        Each row's number in the file, counted from 0.
     """
-    with _correctable(path):
+    with _bad_data_as_user_error(path):
         columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
         X = _all_values(columns, prefix, advice)
-        is_whole, has_group, remarks = _complete(columns, X, labels)
-        rows = np.flatnonzero(is_whole & has_group)
+        has_features, has_group, remarks = _find_complete_rows(columns, X, labels)
+        rows = np.flatnonzero(has_features & has_group)
         if not len(rows):
             raise BadData(f"{path.name}: no row has a sensitive value{' and all features' if drop_missing else ''}.")
         return X[rows], {name: np.array(values, dtype=object)[rows] for name, values in labels.items()}, remarks, rows
 
 
 @contextmanager
-def _correctable(path: Path) -> Iterator[None]:
+def _bad_data_as_user_error(path: Path) -> Iterator[None]:
     try:
         yield
     except BadData as problem:
@@ -179,26 +180,26 @@ def _correctable(path: Path) -> Iterator[None]:
 
 
 def _columns(
-    path: Path, sensitive: Sequence[str], features: str | Sequence[str], separator: str | None, may_miss: bool
+    path: Path, sensitive: Sequence[str], features: str | Sequence[str], separator: str | None, allows_missing: bool
 ) -> tuple[list["_Column"], dict[str, list[str]], str]:
-    """The candidates for features, the sensitive values by column, and what precedes a row's number in messages."""
+    """The columns that may be features, the sensitive values by column, and the text before row numbers in messages."""
     check_separator(separator)
     check_file(path)
     if path.suffix == PARQUET:
-        header, chunks, prefix = _parquet(path, sensitive, features)
+        header, chunks, prefix = _open_parquet(path, sensitive, features)
     else:
-        header, chunks, prefix = _delimited(path, separator or SEPARATORS[path.suffix])
+        header, chunks, prefix = _open_delimited(path, separator or SEPARATORS[path.suffix])
     header = _checked_header(path.name, header, sensitive, features)
     candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
-    columns = {name: _Column(name, may_miss) for name in candidates}
+    columns = {name: _Column(name, allows_missing) for name in candidates}
     labels: dict[str, list[str]] = {name: [] for name in sensitive}
     shared: dict[str, str] = {}  # equal labels share memory
     for row_numbers, cells in chunks:
-        cells_of = dict(zip(header, cells, strict=True))
+        cells_by_name = dict(zip(header, cells, strict=True))
         for name, column in columns.items():
-            column.add(row_numbers, cells_of[name])
+            column.add(row_numbers, cells_by_name[name])
         for name, values in labels.items():
-            for row, cell in zip(row_numbers, cells_of[name], strict=True):
+            for row, cell in zip(row_numbers, cells_by_name[name], strict=True):
                 text = cell.strip()
                 if text not in shared:
                     check_name(text, f"{prefix} {row}: column {name!r}:")
@@ -209,21 +210,21 @@ def _columns(
     return list(columns.values()), labels, prefix
 
 
-# ---- files to chunks of text -----------------------------------------------------------------------------------------
+# ---- from files to chunks of text ------------------------------------------------------------------------------------
 
 
-def _delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], str]:
+def _open_delimited(path: Path, separator: str) -> tuple[list[str], Iterator[Chunk], str]:
     rows = _rows(path, separator)
     _, header = next(rows, (0, []))
     if not header:
         raise BadData(f"{path.name} is empty.")
     if len(header) == 1:
-        raise BadData(f"{path.name} has only one column, {header[0][:60]!r}.{_other_separator(header[0], separator)}")
+        raise BadData(f"{path.name} has only one column, {header[0][:60]!r}.{_suggest_separator(header[0], separator)}")
     return header, _chunks(path.name, rows, len(header)), f"{path.name}, line"
 
 
 def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """(line where it begins, cells) of every row; blank lines are skipped."""
+    """Yield the number of the first line, and the cells, of every row; skip blank lines."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, delimiter=separator, strict=True)
         line = 1
@@ -235,10 +236,10 @@ def _rows(path: Path, separator: str) -> Iterator[tuple[int, list[str]]]:
         except csv.Error as error:
             raise BadData(f"{path.name}, line {line}: {error}; is a quotation mark missing there?") from None
         except UnicodeDecodeError:
-            raise BadData(f"{path.name}, {_undecodable(path)}; save the table as UTF-8.") from None
+            raise BadData(f"{path.name}, {_describe_undecodable_byte(path)}; save the table as UTF-8.") from None
 
 
-def _undecodable(path: Path) -> str:
+def _describe_undecodable_byte(path: Path) -> str:
     content = path.read_bytes()
     try:
         content.decode("utf-8")
@@ -248,17 +249,17 @@ def _undecodable(path: Path) -> str:
     return "which changed while it was read"
 
 
-def _other_separator(header: str, separator: str) -> str:
-    likely = [character for character in (";", "\t", ",", "|") if character in header and character != separator]
-    if not likely:
+def _suggest_separator(header: str, separator: str) -> str:
+    separators = [character for character in (";", "\t", ",", "|") if character in header and character != separator]
+    if not separators:
         return ""
-    in_shell = "$'\\t'" if likely[0] == "\t" else f"'{likely[0]}'"  # '\t' would reach the command as two characters
-    in_yaml = json.dumps(likely[0])
+    in_shell = "$'\\t'" if separators[0] == "\t" else f"'{separators[0]}'"  # in plain quotes, \t would stay two characters
+    in_yaml = json.dumps(separators[0])
     return f" Is another separator used? Then name it: --separator {in_shell} (in a configuration, separator: {in_yaml})."
 
 
 def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Iterator[Chunk]:
-    while chunk := list(islice(rows, _ROWS_AT_ONCE)):
+    while chunk := list(islice(rows, _ROWS_PER_CHUNK)):
         for line, row in chunk:
             if len(row) != width:
                 raise BadData(f"{name}, line {line}: {len(row)} cells where the header has {width}.")
@@ -266,8 +267,8 @@ def _chunks(name: str, rows: Iterator[tuple[int, list[str]]], width: int) -> Ite
         yield lines, list(zip(*cells, strict=True))
 
 
-def _parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]):
-    with _intact(path.name):
+def _open_parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]):
+    with _damage_as_bad_data(path.name):
         import pyarrow.parquet
 
         file = pyarrow.parquet.ParquetFile(path, page_checksum_verification=True)
@@ -276,8 +277,8 @@ def _parquet(path: Path, sensitive: Sequence[str], features: str | Sequence[str]
 
 
 @contextmanager
-def _intact(name: str) -> Iterator[None]:
-    """Raise pyarrow's errors about the content as BadData; errors of the system (they have a number) pass."""
+def _damage_as_bad_data(name: str) -> Iterator[None]:
+    """Raise pyarrow's errors about the content as BadData. Errors of the system, which have a number, pass unchanged."""
     try:
         yield
     except Exception as error:
@@ -288,8 +289,8 @@ def _intact(name: str) -> Iterator[None]:
 
 def _batches(name: str, file) -> Iterator[Chunk]:
     n_rows = 0
-    with _intact(name):
-        for batch in file.iter_batches(_ROWS_AT_ONCE):
+    with _damage_as_bad_data(name):
+        for batch in file.iter_batches(_ROWS_PER_CHUNK):
             yield range(n_rows + 1, n_rows + len(batch) + 1), [_as_texts(column) for column in batch.columns]
             n_rows += len(batch)
     if n_rows != file.metadata.num_rows:
@@ -297,11 +298,11 @@ def _batches(name: str, file) -> Iterator[Chunk]:
 
 
 def _as_texts(column) -> list[str]:
-    """Cells as CSV would hold them: a missing value, and NaN, is empty."""
+    """Cells as CSV would hold them. Missing values and NaN become empty texts."""
     import pyarrow
 
     if pyarrow.types.is_timestamp(column.type) or pyarrow.types.is_date(column.type):
-        column = column.cast(pyarrow.string())  # Python's dates end with the year 9999
+        column = column.cast(pyarrow.string())  # Python's own dates cannot go beyond the year 9999
     return ["" if cell is None or cell != cell else str(cell) for cell in column.to_pylist()]
 
 
@@ -312,7 +313,7 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
     header = [column.strip() for column in header]
     first_index: dict[str, int] = {}
     for index, column in enumerate(header):
-        if (index == 0 and not column) or column.startswith("__index_level_"):  # where pandas saves row names
+        if (index == 0 and not column) or column.startswith("__index_level_"):  # pandas saves row names there
             header[index] = column = _ROW_NAMES
         if not column:
             raise BadData(f"{name}: column {index + 1} has no name; give it one.")
@@ -327,95 +328,95 @@ def _checked_header(name: str, header: list[str], sensitive: Sequence[str], feat
     return header
 
 
-# ---- chunks to a table -----------------------------------------------------------------------------------------------
+# ---- from chunks to a table ------------------------------------------------------------------------------------------
 
 
 class _Column:
     """The numbers of a column, chunk by chunk, and the first cell that is not a number."""
 
-    def __init__(self, name: str, may_miss: bool):
-        self.name, self._may_miss = name, may_miss
+    def __init__(self, name: str, allows_missing: bool):
+        self.name, self._allows_missing = name, allows_missing
         self.parts: list[np.ndarray] = []
-        self.kinds: Counter[str] = Counter()  # numbers of cells, by kind
-        self.first_unusable: tuple[int, str] | None = None
+        self.kind_counts: Counter[str] = Counter()
+        self.first_unusable_cell: tuple[int, str] | None = None
 
     def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
-        irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # NaN too
-        self.kinds["number"] += len(cells) - len(irregular)
+        irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # in this form, NaN is irregular too
+        self.kind_counts["number"] += len(cells) - len(irregular)
         for index in irregular:
             kind = _kind(cells[index], values[index])
-            self.kinds[kind] += 1
+            self.kind_counts[kind] += 1
             if kind == "boolean":
                 values[index] = _BOOLEANS[cells[index].strip().lower()]
-            elif self.first_unusable is None and not (kind == "missing" and self._may_miss):
-                self.first_unusable = row_numbers[index], cells[index]
+            elif self.first_unusable_cell is None and not (kind == "missing" and self._allows_missing):
+                self.first_unusable_cell = row_numbers[index], cells[index]
         self.parts.append(values)
 
     @property
     def is_text(self) -> bool:
-        """Whether it is empty or most of its cells are texts, so that it cannot be meant as a feature."""
-        numeric = self.kinds["number"] + self.kinds["boolean"] + self.kinds["misspelt"]
-        return not numeric or self.kinds["text"] > numeric
+        """Whether the column is empty or mostly text, and so cannot be meant as a feature."""
+        numeric = self.kind_counts["number"] + self.kind_counts["boolean"] + self.kind_counts["misspelt"]
+        return not numeric or self.kind_counts["text"] > numeric
 
     @property
-    def unusable(self) -> int:
-        """How many cells are neither a number nor a boolean, nor missing where that is allowed."""
-        missing = self.kinds["missing"] if self._may_miss else 0
-        return self.kinds.total() - self.kinds["number"] - self.kinds["boolean"] - missing
+    def n_unusable(self) -> int:
+        """How many cells are neither numbers nor booleans. Missing cells count only if they are not allowed."""
+        missing = self.kind_counts["missing"] if self._allows_missing else 0
+        return self.kind_counts.total() - self.kind_counts["number"] - self.kind_counts["boolean"] - missing
 
     def values(self, prefix: str) -> np.ndarray:
         """All numbers (n,); BadData if a cell is not a number, or if numbers and booleans are mixed."""
-        if self.first_unusable:
-            row, cell = self.first_unusable
+        if self.first_unusable_cell:
+            row, cell = self.first_unusable_cell
             problem = f"holds {cell[:60]!r}, {_explain_cell(cell)}" if cell.strip() else "is empty"
-            raise BadData(f"{prefix} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.unusable}).")
-        if self.kinds["number"] and self.kinds["boolean"]:
+            raise BadData(f"{prefix} {row}: column {self.name!r} {problem} (unusable cells in the column: {self.n_unusable}).")
+        if self.kind_counts["number"] and self.kind_counts["boolean"]:
             raise BadData(f"{prefix.rpartition(',')[0]}: column {self.name!r} mixes numbers with true and false.")
         return np.concatenate(self.parts)
 
 
 def _all_values(columns: Sequence[_Column], prefix: str, advice: str) -> np.ndarray:
-    """The numbers of all columns (n, d); BadData names the first unusable cell and all such columns, and adds the advice."""
+    """The numbers of all columns (n, d); BadData names the first unusable cell and all columns with such cells."""
     try:
         return np.column_stack([column.values(prefix) for column in columns])
     except BadData as problem:
-        unusable = [f"{column.name!r} ({column.unusable})" for column in columns if column.unusable]
+        unusable = [f"{column.name!r} ({column.n_unusable})" for column in columns if column.n_unusable]
         if not unusable:
             raise
-        also = f" All columns with such cells: {', '.join(unusable)}." if len(unusable) > 1 else ""
-        raise BadData(f"{problem}{also} {advice}".rstrip()) from None
+        other_columns = f" All columns with such cells: {', '.join(unusable)}." if len(unusable) > 1 else ""
+        raise BadData(f"{problem}{other_columns} {advice}".rstrip()) from None
 
 
-def _complete(
+def _find_complete_rows(
     columns: Sequence[_Column], X: np.ndarray, labels: dict[str, list[str]]
 ) -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Which rows have all features, and which all sensitive values (n,), and remarks about the other rows."""
-    is_whole, remarks = ~np.isnan(X).any(axis=1), []
+    """Whether each row has all features (n,) and all sensitive values (n,), and remarks about the rows that do not."""
+    has_features, remarks = ~np.isnan(X).any(axis=1), []
     has_group = np.all([np.array([value != "" for value in values]) for values in labels.values()], axis=0)
-    n_whole, n_complete = int(is_whole.sum()), int((is_whole & has_group).sum())
-    if n_whole < len(X):
-        lacking = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
-        lack, were = ("lacks", "was") if len(X) - n_whole == 1 else ("lack", "were")
-        remarks.append(f"{len(X) - n_whole} of {len(X)} rows {lack} a value and {were} left out: {', '.join(lacking)}")
-    if n_complete < n_whole:
-        have, were = ("has", "was") if n_whole - n_complete == 1 else ("have", "were")
-        remarks.append(f"{n_whole - n_complete} of {n_whole} rows {have} no sensitive value and {were} left out")
-    return is_whole, has_group, remarks
+    n_usable, n_complete = int(has_features.sum()), int((has_features & has_group).sum())
+    if n_usable < len(X):
+        incomplete = [column.name for column, values in zip(columns, X.T, strict=True) if np.isnan(values).any()]
+        lack, were = ("lacks", "was") if len(X) - n_usable == 1 else ("lack", "were")
+        remarks.append(f"{len(X) - n_usable} of {len(X)} rows {lack} a value and {were} left out: {', '.join(incomplete)}")
+    if n_complete < n_usable:
+        have, were = ("has", "was") if n_usable - n_complete == 1 else ("have", "were")
+        remarks.append(f"{n_usable - n_complete} of {n_usable} rows {have} no sensitive value and {were} left out")
+    return has_features, has_group, remarks
 
 
 def _kind(cell: str, value: float) -> str:
-    """The kind of a cell that is not a usable number; ``value`` is NaN or too large."""
+    """The kind of a cell whose number, ``value``, is NaN or too large."""
     word = cell.strip().lower()
     if word in _BOOLEANS:
         return "boolean"
-    if word in _MISSING:
+    if word in _MISSING_MARKS:
         return "missing"
     return "misspelt" if not np.isnan(value) or _remedy(cell) else "text"
 
 
 def _remedy(cell: str) -> str | None:
-    return next((remedy for pattern, remedy in _MISSPELT.items() if pattern.fullmatch(cell.strip())), None)
+    return next((remedy for pattern, remedy in _MISSPELT_NUMBERS.items() if pattern.fullmatch(cell.strip())), None)
 
 
 def _explain_cell(cell: str) -> str:
@@ -424,8 +425,8 @@ def _explain_cell(cell: str) -> str:
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:
-    """BadData if a sensitive column holds only numbers (and marks of missing values) that cannot be groups."""
-    values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING])
+    """Raise BadData if all values of a sensitive column are numbers that cannot be groups; ignore marks of missing values."""
+    values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
     if not np.isnan(values).any():
         try:
             check_groups(values)
@@ -433,19 +434,19 @@ def _check_sensitive(where: str, cells: Sequence[str]) -> None:
             raise BadData(f"{where} {problem}") from None
 
 
-def _remarks(table: Table, unused: list[str], marks: list[str]) -> list[str]:
+def _remarks(table: Table, text_columns: list[str], missing_marks: list[str]) -> list[str]:
     spread = np.ptp(table.X, axis=0)
     constant = [name for name, varies in zip(table.feature_names, spread, strict=True) if not varies]
     remarks = []
-    if marks:
-        remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(marks)}")
-    formulas = [name for name in table.group_names if name[0] in _FORMULAS and np.isnan(numerals.number(name))]
+    if missing_marks:
+        remarks.append(f"a sensitive value counts as a group though it may mark a missing one: {', '.join(missing_marks)}")
+    formulas = [name for name in table.group_names if name[0] in _FORMULA_STARTS and np.isnan(numerals.number(name))]
     if formulas:
         remarks.append(
             f"a spreadsheet would read these names of groups as formulas, in the CSV files too: {', '.join(formulas)}"
         )
-    if unused:
-        remarks.append(f"ignored (not numeric): {', '.join(unused)}")
+    if text_columns:
+        remarks.append(f"ignored (not numeric): {', '.join(text_columns)}")
     if constant:
         remarks.append(f"features that never vary: {', '.join(constant)}")
     return remarks

@@ -1,7 +1,7 @@
 """The algorithms, compatible with scikit-learn: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Every rival method of :mod:`clusterlets.methods` has an estimator here, made from its class and with its name. Only this package
-imports scikit-learn as a whole; to use a method without it, take it from :mod:`clusterlets.methods`.
+Every rival method of :mod:`clusterlets.methods` has an estimator here, which is made from the method's class and has its
+name. To use a method without importing all of scikit-learn, take it from :mod:`clusterlets.methods`.
 """
 
 from clusterlets import methods

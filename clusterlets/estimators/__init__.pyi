@@ -24,7 +24,7 @@ from clusterlets.methods.scaff_tree import ScaffTree as _ScaffTree
 NAMED: dict[str, type[_NamedMethod]]
 
 class ClusterletClustering(_ClusterletClustering):
-    """Fair clustering with clusterlets: k-means on each group, whose clusters a matcher then joins.
+    """Fair clustering with clusterlets: k-means splits each group into clusterlets, and a matcher joins these into clusters.
 
     Parameters
     ----------
@@ -79,17 +79,17 @@ class ClusterletClustering(_ClusterletClustering):
     n_clusterlets_ : int
         Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
-        The same for the hops.
+        Number of hops: as given, or as chosen for ``n_clusters``.
     clusterlets_ : Clusterlets
-        The N clusterlets, with the clusterlet of each instance.
+        The N clusterlets, and which of them each instance is in.
     matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
+        Whether a cluster contains a clusterlet, in the form that :class:`clusterlets.metrics.pieces.Pieces` takes.
 
     Notes
     -----
-    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
-    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The paper
-    does not search for a number of clusters.
+    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". An iteration of k-means takes O(n k d) time. The
+    matcher's time does not depend on n. If ``n_clusters`` is c, k-means runs up to 2 c - 1 times, and the matcher up to
+    four times as often. The paper does not search for a number of clusters.
 
     Examples
     --------

@@ -18,15 +18,15 @@ from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
-# For each parameter by name, the matchers that have it.
-_MATCHERS_OF = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
-# The parameters that a search for a number of clusters chooses, and the hops that it tries, which are the paper's.
-_SEARCHED = ("n_clusterlets", "hops")
+# For each parameter of the matchers, by name, the matchers that have it.
+_MATCHERS_WITH = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
+# A search for a number of clusters chooses these parameters. It tries the hops of the paper.
+_SEARCHED_PARAMETERS = ("n_clusterlets", "hops")
 _HOPS = (1, 2, 3, 4)
 
 
 class ClusterletClustering(FairClusterer):
-    """Fair clustering with clusterlets: k-means on each group, whose clusters a matcher then joins.
+    """Fair clustering with clusterlets: k-means splits each group into clusterlets, and a matcher joins these into clusters.
 
     Parameters
     ----------
@@ -38,17 +38,17 @@ class ClusterletClustering(FairClusterer):
     n_clusterlets_ : int
         Number of clusterlets of each group: as given, or as chosen for ``n_clusters``.
     hops_ : int
-        The same for the hops.
+        Number of hops: as given, or as chosen for ``n_clusters``.
     clusterlets_ : Clusterlets
-        The N clusterlets, with the clusterlet of each instance.
+        The N clusterlets, and which of them each instance is in.
     matching_ : bool array (n_clusters_, N)
-        Which clusterlets each cluster holds: the value that :class:`clusterlets.metrics.pieces.Pieces` takes.
+        Whether a cluster contains a clusterlet, in the form that :class:`clusterlets.metrics.pieces.Pieces` takes.
 
     Notes
     -----
-    Setzu and Guidotti, "Fair Clustering with Clusterlets". O(n k d) per k-means iteration, then the matcher's cost, which
-    does not depend on n. With ``n_clusters`` c, 2 c - 1 times k-means and up to four times as many matchings. The paper
-    does not search for a number of clusters.
+    Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". An iteration of k-means takes O(n k d) time. The
+    matcher's time does not depend on n. If ``n_clusters`` is c, k-means runs up to 2 c - 1 times, and the matcher up to
+    four times as often. The paper does not search for a number of clusters.
 
     Examples
     --------
@@ -68,11 +68,11 @@ class ClusterletClustering(FairClusterer):
         if self.n_clusters is not None:
             check_whole("n_clusters", self.n_clusters, 1)
         faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
-        for name, matchers in _MATCHERS_OF.items():
-            matching = [matcher for matcher in matchers if matcher.name == self.matcher]
+        for name, matchers in _MATCHERS_WITH.items():
+            same_matcher = [matcher for matcher in matchers if matcher.name == self.matcher]
             value = getattr(self, name)
-            if value is not None:  # the matcher's own default
-                faults.append((matching or matchers)[0].parameters[name].fault(name, plain(value)))
+            if value is not None:  # None stands for the matcher's own default
+                faults.append((same_matcher or matchers)[0].parameters[name].fault(name, plain(value)))
         if any(faults):
             raise InvalidInput(f"{type(self).__name__} cannot do this: {'; '.join(filter(None, faults))}.")
 
@@ -81,7 +81,7 @@ class ClusterletClustering(FairClusterer):
         if self.n_clusters is None:
             self.n_clusterlets_, self.hops_ = self.n_clusterlets, self.hops
         else:
-            self.n_clusterlets_, self.hops_ = self._closest(X, groups, self.n_clusters, random_state)
+            self.n_clusterlets_, self.hops_ = self._closest_configuration(X, groups, self.n_clusters, random_state)
         self.clusterlets_ = extract_clusterlets(X, groups, self.n_clusterlets_, random_state)
         matcher, parameters = self._matcher_and_parameters(self.hops_)
         self.matching_ = matcher.match_or_raise(self.clusterlets_, random_state, **parameters)
@@ -97,15 +97,15 @@ class ClusterletClustering(FairClusterer):
                 stacklevel=3,
             )
 
-    def _closest(self, X, groups, n_clusters: int, random_state: np.random.Generator) -> tuple[int, int]:
-        """Number of clusterlets and hops with the closest number of clusters; leaves the random state as it is."""
+    def _closest_configuration(self, X, groups, n_clusters: int, random_state: np.random.Generator) -> tuple[int, int]:
+        """The number of clusterlets and of hops that come closest to ``n_clusters``; the random state is not changed."""
         scores = {}
         group_counts = np.bincount(groups)
-        takes_hops = "hops" in methods.get(self.matcher).parameters
+        has_hops = "hops" in methods.get(self.matcher).parameters
         for n_clusterlets in range(2, max(2, min(2 * n_clusters, int(group_counts.max()))) + 1):
             state = deepcopy(random_state)
             clusterlets = extract_clusterlets(X, groups, n_clusterlets, state)
-            for hops in _HOPS if takes_hops else (self.hops,):
+            for hops in _HOPS if has_hops else (self.hops,):
                 matcher, parameters = self._matcher_and_parameters(hops)
                 matching = matcher.match(clusterlets, deepcopy(state), **parameters)
                 if matching is not None:
@@ -118,23 +118,23 @@ class ClusterletClustering(FairClusterer):
 
     def _matcher_and_parameters(self, hops: int) -> tuple[methods.Matcher, dict[str, Any]]:
         matcher = methods.get(self.matcher)()
-        assert isinstance(matcher, methods.Matcher)  # _check_parameters has checked that
+        assert isinstance(matcher, methods.Matcher)  # _check_parameters has refused other names
         parameters = {name: hops if name == "hops" else plain(getattr(self, name)) for name in matcher.parameters}
         return matcher, {name: value for name, value in parameters.items() if value is not None}
 
     def _warn_of_ignored_parameters(self, used_parameters: Collection[str]) -> None:
-        """Say which parameters were set that the matcher does not use, or that ``n_clusters`` chooses."""
+        """Warn of parameters that were set although the matcher ignores them or the search for ``n_clusters`` chooses them."""
         defaults = type(self)().get_params()
-        ignored = [name for name in _MATCHERS_OF if name not in used_parameters and getattr(self, name) != defaults[name]]
+        ignored = [name for name in _MATCHERS_WITH if name not in used_parameters and getattr(self, name) != defaults[name]]
         if ignored:
-            accepted = " and ".join(name for name in _MATCHERS_OF if name in used_parameters)
+            used_names = " and ".join(name for name in _MATCHERS_WITH if name in used_parameters)
             warnings.warn(
                 f"The matcher {self.matcher} ignores {self._settings(ignored)}: leave that out, or take another matcher. "
-                f"{self.matcher} uses {accepted}.",
+                f"{self.matcher} uses {used_names}.",
                 UserWarning,
                 stacklevel=4,
             )
-        overridden = [name for name in _SEARCHED if name not in ignored and getattr(self, name) != defaults[name]]
+        overridden = [name for name in _SEARCHED_PARAMETERS if name not in ignored and getattr(self, name) != defaults[name]]
         if self.n_clusters is not None and overridden:
             warnings.warn(
                 f"n_clusters={self.n_clusters} ignores {self._settings(overridden)}, which it chooses itself: leave one out.",
@@ -146,7 +146,7 @@ class ClusterletClustering(FairClusterer):
         return " and ".join(f"{name}={getattr(self, name)!r}" for name in names)
 
     def predict(self, X):
-        """Cluster of each instance, by the nearest clusterlet of any group.
+        """Cluster of each instance: the one that contains the nearest clusterlet, of whatever group.
 
         This does not keep the clustering fair, because it does not use the groups of the instances. It may also differ from
         ``labels_``, because the nearest clusterlet may be of another group.
@@ -158,7 +158,7 @@ class ClusterletClustering(FairClusterer):
         Returns
         -------
         int array (n,)
-            As ``labels_``: where the clusterlet is in several clusters, the one whose centre is nearest.
+            As in ``labels_``: if the clusterlet is in several clusters, the cluster with the nearest centre.
         """
         X = self._validated(X)
         nearest = nearest_centres(X, self.clusterlets_.centroids)
@@ -166,14 +166,14 @@ class ClusterletClustering(FairClusterer):
 
 
 def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
-    """Each parameter of a matcher once, with the common default, or else None for the matcher's own."""
-    for name, matchers in _MATCHERS_OF.items():
+    """Yield each parameter of the matchers once, with their common default, or with None if their defaults differ."""
+    for name, matchers in _MATCHERS_WITH.items():
         defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
         meaning = methods.meaning(name, matchers)
         default, annotation, _ = documented(matchers[0].parameters[name])
         if len(defaults) > 1:
             default, annotation = None, f"{annotation} | None"
-            own_defaults = ", ".join(f"{m.parameters[name].default!r} of {m.name}" for m in matchers)
+            own_defaults = ", ".join(f"{matcher.parameters[name].default!r} of {matcher.name}" for matcher in matchers)
             meaning += f" None is the matcher's own default: {own_defaults}."
         yield name, (default, annotation, f"{meaning} Ignored by the other matchers.")
 

@@ -1,7 +1,7 @@
 """The groups of instances, from sensitive columns of any type.
 
-Arrays and lists go through NumPy. Only columns that pandas stores in its own way, such as categories, go through pandas,
-which is then loaded.
+NumPy encodes arrays and lists. pandas encodes only columns of its own types, such as categories. Whoever passes
+such columns has imported pandas already, so this module does not import it.
 """
 
 import sys
@@ -18,7 +18,7 @@ from clusterlets.estimators.inputs import InvalidInput, as_array, as_invalid_inp
 
 
 def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Group codes (n,), and the value (K,) or values (K, S) of each group.
+    """Group codes (n,), and for each group its value (K,) or, with several columns, its combination of values (K, S).
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarra
     n : int
         Required number of rows.
     least_groups : int
-        2 where one group alone leaves nothing to balance.
+        How many groups there must be; 2 if a single group would leave nothing to balance.
 
     Raises
     ------
     InvalidInput
-        For sensitive features that are absent, incomplete, continuous, of another length, or of too few groups.
+        If the sensitive features are missing, incomplete or continuous, have another length, or form too few groups.
 
     Notes
     -----
@@ -58,12 +58,12 @@ def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarra
 
 
 def column_names(sensitive_features) -> list:
-    """What the sensitive columns are called: a DataFrame's names, else their numbers from 0."""
+    """Names of the sensitive columns: those of a DataFrame, or else the numbers from 0."""
     return [name for name, _ in _columns(sensitive_features)[1]]
 
 
 def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
-    """Number of rows, and name and values of each column: an array (n,), or an extension array of pandas."""
+    """Number of rows, and each column's name and values, as a NumPy array (n,) or an extension array of pandas."""
     pandas = sys.modules.get("pandas")
     if pandas and isinstance(
         sensitive_features, pandas.DataFrame | pandas.Series | pandas.Index | pandas.api.extensions.ExtensionArray
@@ -89,7 +89,7 @@ def _columns(sensitive_features) -> tuple[int, list[tuple[Any, Any]]]:
 
 
 def _column_of_list(values: list) -> np.ndarray:
-    """Numbers as numbers, all else as objects; NumPy would turn 1 and "1", or "a" and "a\\0", into the same text."""
+    """An array of numbers, or else of objects: NumPy would turn 1 and "1", or "a" and "a\\0", into the same text."""
     numbers = np.asarray(values)
     if numbers.dtype.kind in "biufc":
         return numbers
@@ -122,7 +122,7 @@ def _encode_column(name: Any, column) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _is_missing(column) -> np.ndarray:
-    """Whether the value is missing (n,): None, NaN, NaT, or what pandas considers missing."""
+    """Whether each value is missing (n,): None, NaN, NaT, or what pandas considers missing."""
     if not isinstance(column, np.ndarray):
         return column.isna()
     if column.dtype != object:
@@ -133,31 +133,31 @@ def _is_missing(column) -> np.ndarray:
 def _is_unequal_to_itself(value: object) -> bool:
     try:
         return bool(value != value)
-    except TypeError:  # pandas.NA is neither true nor false
+    except TypeError:  # the value is pandas.NA, which is neither true nor false
         return True
-    except ValueError:  # an array: not a valid value, but not missing either
+    except ValueError:  # the value is an array, which is not valid but not missing either
         return False
 
 
 def _encode_objects(where: str, column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     try:
-        values = _sort(set(column))  # not by np.unique, which cannot order values of differing types
+        values = _sort(set(column))  # np.unique cannot order values of different types
     except TypeError:
         raise InvalidInput(f"{where} it holds values such as {column[0]!r}, which cannot be compared.") from None
-    code = {value: index for index, value in enumerate(values)}
+    code_of_value = {value: index for index, value in enumerate(values)}
     classes = np.empty(len(values), dtype=object)
     classes[:] = values
-    return np.fromiter(map(code.__getitem__, column), dtype=np.int64, count=len(column)), classes
+    return np.fromiter(map(code_of_value.__getitem__, column), dtype=np.int64, count=len(column)), classes
 
 
 def _sort(values: Iterable) -> list:
-    """Values sorted; without a common order by their type first, and then by their repr where a type has no order."""
+    """Sort values. If they have no common order, sort them by type and value, or else by type and repr."""
     with suppress(TypeError):
         return sorted(values)
     with suppress(TypeError):
-        return sorted(values, key=lambda value: (_kind(value), value))
-    return sorted(values, key=lambda value: (_kind(value), repr(value)))
+        return sorted(values, key=lambda value: (_type_name(value), value))
+    return sorted(values, key=lambda value: (_type_name(value), repr(value)))
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     return "" if isinstance(value, Real) else f"{type(value).__module__}.{type(value).__qualname__}"

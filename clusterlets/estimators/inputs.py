@@ -1,4 +1,4 @@
-"""Checks of what users pass to the estimators and the report, and the messages that refuse it."""
+"""Checks of what users pass to the estimators and the report, with the messages about wrong values."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
 
 @contextmanager
 def as_invalid_input(where: str = "") -> Iterator[None]:
-    """Raise the algorithms' errors as InvalidInput, the ValueError that users of scikit-learn expect."""
+    """Turn the algorithms' errors into InvalidInput, because users of scikit-learn expect a ValueError."""
     try:
         yield
     except NoClusteringError:
@@ -21,18 +21,18 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 
 
 def check_whole(name: str, value: Any, minimum: int) -> None:
-    """Raise InvalidInput unless a setting is a whole number of at least ``minimum``; True and False do not count."""
+    """Raise InvalidInput unless a setting is a whole number of at least ``minimum``; True and False are refused."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
         raise InvalidInput(f"{name}: {plain(value)!r}; it must be a whole number of at least {minimum}.")
 
 
 def plain(value: Any) -> Any:
-    """A parameter's value with NumPy's numbers, which a search over parameters draws, turned into Python's."""
+    """A parameter's value; NumPy's numbers, which a random search over parameters passes, become Python's."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def generator(random_state) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):  # numpy accepts one only from 2.2 on
+    if isinstance(random_state, np.random.RandomState):  # np.random.default_rng accepts a RandomState only from NumPy 2.2 on
         random_state = int(random_state.randint(2**32, dtype=np.uint64))
     try:
         if isinstance(random_state, bool):
@@ -53,7 +53,7 @@ def as_array(values, name: str) -> np.ndarray:
 
 @contextmanager
 def naming_text(X) -> Iterator[None]:
-    """Turn the error about a table that is not all numbers into one that names the column that holds text."""
+    """If converting X to numbers fails, raise an error that names the first column that holds text."""
     try:
         yield
     except (TypeError, ValueError):
@@ -65,7 +65,7 @@ def naming_text(X) -> Iterator[None]:
 
 
 def _first_text_cells(X) -> Iterator[tuple[Any, str]]:
-    """Name, or number, of each column of a table that holds text, with the first text that is no number."""
+    """Yield the name, or number, of each column that holds text, with its first text that is not a number."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names, values = list(X.columns), X.to_numpy(dtype=object)
     else:

@@ -1,4 +1,4 @@
-"""Which clusters an instance is in: as labels, or as a sparse matrix if it may be in several."""
+"""The clusters of each instance: labels, or a sparse matrix if an instance may be in several clusters."""
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
@@ -8,18 +8,18 @@ from clusterlets.estimators.inputs import InvalidInput, as_array
 
 
 def members_of(memberships: csr_array) -> list[np.ndarray]:
-    """The instances in each cluster."""
+    """The row numbers of the instances in each cluster."""
     by_cluster = memberships.tocsc()
     return np.split(by_cluster.indices, by_cluster.indptr[1:-1])
 
 
 def nearest_own_cluster(X: np.ndarray, memberships: csr_array, centres: np.ndarray) -> np.ndarray:
-    """Of the clusters that hold an instance, the one whose centre is nearest (ties go to the first), (n,)."""
+    """For each instance (n,), the cluster with the nearest centre among those that contain it; ties go to the first."""
     return nearest_own_centre(X, members_of(memberships), centres)
 
 
 def cluster_means(X: np.ndarray, memberships: csr_array) -> np.ndarray:
-    """Mean (C, d) of the members of each cluster; none may be empty. O(n d) for a crisp clustering."""
+    """Mean (C, d) of the members of each cluster. No cluster may be empty. O(n d) for a crisp clustering."""
     return np.stack([X[rows].mean(axis=0) for rows in members_of(memberships)])
 
 
@@ -29,22 +29,22 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
 
 
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
-    """Memberships (n, C) in the clusters that hold an instance, in canonical form, and label or index of each cluster (C,)."""
-    names = None
+    """Memberships (n, C) in the clusters that are not empty, in canonical form, and each cluster's label or index (C,)."""
+    cluster_labels = None
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
         if clustering.ndim == 1:
             if not np.issubdtype(clustering.dtype, np.integer) or clustering.min(initial=0) < 0:
                 raise InvalidInput("Labels must be whole numbers from 0 on: every instance must be in a cluster.")
-            names, labels = np.unique(clustering, return_inverse=True)
+            cluster_labels, labels = np.unique(clustering, return_inverse=True)
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")
-    memberships = csr_array(clustering, dtype=bool, copy=True)  # what follows works in place
+    memberships = csr_array(clustering, dtype=bool, copy=True)  # a copy, because the next lines change it
     memberships.sum_duplicates()
     memberships.eliminate_zeros()
     unassigned = np.flatnonzero(np.diff(memberships.indptr) == 0)
     if len(unassigned):
         raise InvalidInput(f"Every instance must be in a cluster: row {unassigned[0]} is in none.")
     occupied = np.flatnonzero(memberships.sum(axis=0))
-    return memberships[:, occupied], occupied if names is None else names
+    return memberships[:, occupied], occupied if cluster_labels is None else cluster_labels

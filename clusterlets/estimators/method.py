@@ -1,4 +1,4 @@
-"""Estimators of methods: one for each of the package's rivals, and one for any method by its name."""
+"""Estimators of methods: one for each rival method of the package, and one for any method, which is given by its name."""
 
 import inspect
 import textwrap
@@ -29,7 +29,7 @@ from clusterlets.estimators.signatures import (
 
 
 class MethodEstimator(FairClusterer):
-    """Base of the estimators that run a method of :mod:`clusterlets.methods`; they say which, and with what parameters."""
+    """Base of the estimators that run a method of :mod:`clusterlets.methods`. Subclasses choose method and parameters."""
 
     n_clusters: int
     output: str | None = None
@@ -63,13 +63,13 @@ class MethodEstimator(FairClusterer):
         compile_together(method.kernels)
         values = self.sensitive_classes_
         columns = dict(zip(self.sensitive_names_, [values] if values.ndim == 1 else values.T, strict=True))
-        fitted, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
+        model, outputs = methods.fit(method, X, groups, self.n_clusters, random_state, self._plain_parameters(), columns)
         clustering = outputs[f"{method.name} ({self.output})"] if self.output else next(iter(outputs.values()))
-        self._set_attributes(X, clustering, vars(fitted))
-        if vars(fitted).get("note_"):
-            warnings.warn(vars(fitted)["note_"], ConvergenceWarning, stacklevel=3)
+        self._set_attributes(X, clustering, vars(model))
+        if vars(model).get("note_"):
+            warnings.warn(vars(model)["note_"], ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None
-        if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # that has n_clusters clusterlets
+        if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # a matcher counts clusterlets
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
                 "instances have too few distinct values, or the method makes no more of them.",
@@ -91,20 +91,20 @@ class MethodEstimator(FairClusterer):
         if unsupported:
             raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
 
-    def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, set_by_fit: Mapping[str, Any]) -> None:
-        """Set the attributes that labels (n,) or memberships (n, C) determine, and those that the method's ``fit`` has set."""
-        for name, value in set_by_fit.items():
+    def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, fit_attributes: Mapping[str, Any]) -> None:
+        """Set the attributes that follow from labels (n,) or memberships (n, C), and those that the method's ``fit`` set."""
+        for name, value in fit_attributes.items():
             if name.endswith("_") and name != "cluster_centers_":
                 setattr(self, name, value)
-        crisp = clustering.ndim == 1
-        self.memberships_ = memberships_of_labels(clustering) if crisp else csr_array(clustering)
+        is_crisp = clustering.ndim == 1
+        self.memberships_ = memberships_of_labels(clustering) if is_crisp else csr_array(clustering)
         self.n_clusters_ = self.memberships_.shape[1]
-        centres = set_by_fit.get("cluster_centers_", {}).get(self.output)
+        centres = fit_attributes.get("cluster_centers_", {}).get(self.output)
         self.cluster_centers_ = cluster_means(X, self.memberships_) if centres is None else centres
-        self.labels_ = clustering if crisp else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
+        self.labels_ = clustering if is_crisp else nearest_own_cluster(X, self.memberships_, self.cluster_centers_)
 
     def predict(self, X):
-        """Cluster of each instance, by the nearest of ``cluster_centers_``; this does not keep the clustering fair.
+        """Cluster of each instance: the cluster with the nearest centre. This does not keep the clustering fair.
 
         Parameters
         ----------
@@ -119,18 +119,18 @@ class MethodEstimator(FairClusterer):
 
 @with_common_attributes
 class MethodClustering(MethodEstimator):
-    """Any method of :mod:`clusterlets.methods`, or of a file of your own.
+    """Run any method of :mod:`clusterlets.methods`, or a method from a file of your own.
 
     Parameters
     ----------
     method : str, default="FRAC"
         A name of :func:`clusterlets.methods.names`, or the path of a Python file with a method in it.
     n_clusters : int, default=8
-        Number of clusters, at most n; of a matcher, clusterlets of each group.
+        Number of clusters, at most n; for a matcher, the number of clusterlets of each group.
     parameters : dict or None, default=None
-        Keyword parameters of the method's ``fit``; None for its own defaults.
+        Parameters of the method by name; None for the method's own defaults.
     output : str or None, default=None
-        Which of several outputs to keep, ``"nearest"`` of FRAC say; None for the first.
+        Which clustering to keep if the method has several, such as ``"nearest"`` of FRAC; None for the first.
     random_state : int, Generator, RandomState or None, default=None
         Source of all randomness; an int gives the same result at each fit, None a different one.
 
@@ -165,7 +165,7 @@ class MethodClustering(MethodEstimator):
 
 
 class NamedMethod(MethodEstimator):
-    """Base of the estimators of a single method, which have its parameters; :func:`estimator_of` makes them."""
+    """Base of the estimators that :func:`estimator_of` makes: each runs a single method and has its parameters."""
 
     _name: str
 
@@ -177,23 +177,24 @@ class NamedMethod(MethodEstimator):
 
 
 class AssigningMethod(NamedMethod):
-    """Base of those whose method says what its guarantee means for new rows."""
+    """Base of the estimators that can assign new rows, because their method says what its guarantee means for these."""
 
     _saved: SavedClustering | None
 
     def saved(self) -> SavedClustering:
-        """The clustering with all rows that :meth:`assign` remembers: what new rows need, without the table.
+        """What :meth:`assign` needs for new rows: the clustering and all remembered rows, but not the table.
 
-        Its ``save(path)`` writes JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
+        ``saved().save(path)`` writes JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
         """
         if self._saved is None:
             self._saved = SavedClustering.of(self)
         return self._saved
 
     def assign(self, X, *, sensitive_features, remember=False):
-        """Clusters of new rows: the cheapest such that old and new rows together keep what the method guarantees.
+        """Assign new rows to clusters, as cheaply as the method's guarantee for old and new rows together allows.
 
-        Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which stay.
+        Shares are compared with those of the fitted table. Costs are squared distances to ``cluster_centers_``, which do not
+        change.
 
         Parameters
         ----------
@@ -201,7 +202,7 @@ class AssigningMethod(NamedMethod):
         sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
             As in ``fit``, with the same columns; new values are allowed.
         remember : bool, default=False
-            Whether later calls count these rows as old ones.
+            Whether later calls count these rows among the old rows.
 
         Returns
         -------
@@ -210,14 +211,14 @@ class AssigningMethod(NamedMethod):
         Warns
         -----
         UserWarning
-            For groups that the fit did not know; and where no labels within the limits were found: it says by how
-            much the worst share misses its limit with the labels returned.
+            If a group did not occur in the fit, or if no labels within the limits were found. In the second case, the warning
+            says by how much the worst share of the returned labels misses its limit.
 
         Notes
         -----
-        O(n k d) time, and O(n k) for each step of the dual.
+        O(n k d) time, and O(n k) for each step that solves the dual problem.
         """
-        check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array
+        check_same_index(X=X, sensitive_features=sensitive_features)  # before X becomes an array, which has no index
         labels, missed = self.saved().assign(self._validated(X), sensitive_features, remember)
         if missed:
             warnings.warn(
@@ -254,24 +255,25 @@ Examples
 def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]:
     """The estimator of a method, named after the method's class.
 
-    If the method's class has a class ``Estimator``, that becomes a base and adds attributes and functions. TypeError if a
-    parameter has the name of another attribute of the estimator, or if ``fit`` takes parameters that it does not name.
+    If the method's class contains a class ``Estimator``, this becomes a base of the estimator and adds attributes and
+    functions. Raises TypeError if a parameter has the name of another attribute of the estimator, or if ``fit`` takes
+    parameters of any name.
     """
-    _, _, rest = (inspect.getdoc(method) or "").partition("\n\n")
+    _, _, details = (inspect.getdoc(method) or "").partition("\n\n")
     base = getattr(method, "Estimator", None)
     text = _DOCSTRING.format(
         summary=method.summary(),
         own_attributes=f"\n{section(base, 'Attributes')}" if base else "",
-        notes=f"{textwrap.fill(method.citation, 110)}.\n{rest}".strip(),
+        notes=f"{textwrap.fill(method.citation, 110)}.\n{details}".strip(),
         module=module,
         name=method.__name__,
     )
     has_limits = method.assignment_rows is not methods.Method.assignment_rows
     bases = (*((base,) if base else ()), AssigningMethod if has_limits else NamedMethod)
-    taken = [name for name in method.parameters if any(hasattr(base, name) for base in bases)]
-    if taken:
-        raise TypeError(f"{method.name}: its estimator has an attribute {taken[0]!r} already; rename the parameter.")
-    if method.takes_any_parameter():  # such a fit has its own defaults, and the estimator would pass others
+    name_conflicts = [name for name in method.parameters if any(hasattr(base, name) for base in bases)]
+    if name_conflicts:
+        raise TypeError(f"{method.name}: its estimator has an attribute {name_conflicts[0]!r} already; rename the parameter.")
+    if method.takes_any_parameter():  # the estimator could not list such parameters
         raise TypeError(f"{method.name}: fit must name all of its parameters, because its estimator does.")
     estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
     parameters: dict[str, Documented] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
