@@ -96,17 +96,19 @@ class SavedClustering:
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scale_features(X)
         codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), len(X))
-        x_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-        if x_groups and len(x_groups[0]) != len(self.sensitive_names):
-            raise InvalidInput(f"sensitive_features has {len(x_groups[0])} columns, and had {len(self.sensitive_names)} in fit.")
-        x_groups = [self._match_values_of_fit(values) for values in x_groups]
-        unknown_groups = list(dict.fromkeys(values for values in x_groups if values not in self.groups))
+        row_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
+        if row_groups and len(row_groups[0]) != len(self.sensitive_names):
+            raise InvalidInput(
+                f"sensitive_features has {len(row_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
+            )
+        row_groups = [self._match_values_of_fit(values) for values in row_groups]
+        unknown_groups = list(dict.fromkeys(values for values in row_groups if values not in self.groups))
         if unknown_groups:
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
             warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
         groups = [*self.groups, *unknown_groups]
         counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
-        codes = np.array([groups.index(values) for values in x_groups])[codes]
+        codes = np.array([groups.index(values) for values in row_groups])[codes]
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
         limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
