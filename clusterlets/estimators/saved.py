@@ -61,11 +61,11 @@ class SavedClustering:
         """Take the clustering from a fitted estimator; InvalidInput if its method guarantees nothing for new rows."""
         method = estimator._method()
         all_methods = map(methods.get, methods.names())
-        savable = [other for other in all_methods if other.assignment_rows is not methods.Method.assignment_rows]
-        if method not in savable:
+        savable_methods = [other for other in all_methods if other.assignment_rows is not methods.Method.assignment_rows]
+        if method not in savable_methods:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
-                f"{', '.join(other.name for other in savable)}."
+                f"{', '.join(other.name for other in savable_methods)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -85,7 +85,7 @@ class SavedClustering:
         )
 
     def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, float]:
-        """Assign new rows as :meth:`clusterlets.FairLimit.assign` does. X has the units of the fitted table.
+        """Assign new rows as :meth:`clusterlets.FairLimit.assign` does, with X in the units of the fitted table.
 
         Returns
         -------

@@ -280,7 +280,7 @@ def _dataset_faults(table: Mapping) -> list[str]:
 
 
 def _id_faults(table: Mapping) -> list[str]:
-    """Faults of a table's id: too long for a file name, or that of a dataset, with whose numbers it would be compared."""
+    """Faults of a table's id: it is too long for a file name, or it would claim the paper's numbers for another table."""
     name, table_id = table["name"], table["id"]
     if len(table_id) > _LONGEST_ID:
         problem = f"the id {table_id[:30]!r}... has {len(table_id):,} characters"
