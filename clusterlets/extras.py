@@ -1,14 +1,14 @@
-"""Optional libraries: which extra installs each, and the message if one is missing."""
+"""Optional libraries: the extra that installs each of them, and the error if a library is missing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from clusterlets.errors import ClusterletsError
 
-#: This module only explains errors: see clusterlets.grid.fingerprints.
+#: This module only explains errors and changes no result: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
-#: The smallest extra of the distribution that installs each optional library, by its import name.
+#: For each optional library, by its import name: the smallest extra of this project that installs the library.
 EXTRAS = {
     "pandas": "tables",
     "pyarrow": "tables",
@@ -31,17 +31,17 @@ class MissingExtra(ClusterletsError, ImportError):
 
 @contextmanager
 def optional(extra: str = "") -> Iterator[None]:
-    """Import optional libraries; if one is missing, say so in one line.
+    """Context in which to import optional libraries; if one is missing, the error says how to install it.
 
     Parameters
     ----------
     extra : str, optional
-        The extra to name; by default the smallest that installs the missing library.
+        The extra that the error names; by default, the smallest that installs the missing library.
 
     Raises
     ------
     MissingExtra
-        Instead of the ``ModuleNotFoundError`` of a library of :data:`EXTRAS`.
+        If a library in :data:`EXTRAS` is missing, instead of ``ModuleNotFoundError``.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""Pictures of clusterings, on given or new axes: composition, projection, and what fairness costs."""
+"""Plots of clusterings: the groups in each cluster, the instances on a plane, and the trade-off of fairness against cost."""
 
 from collections.abc import Mapping
 from math import ceil
@@ -20,29 +20,29 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are readable with every common form of color blindness. Clusters: Okabe and Ito's without its black and pale
-# yellow; further clusters repeat the hues with another marker. Shares have a different palette, as they show something else.
-_HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
-_SHARES = colormaps["viridis"]
+# Both palettes are readable with every common form of color blindness. Clusters have the palette of Okabe and Ito without black
+# and pale yellow; if there are more clusters than colors, the colors repeat with another marker. Groups have a second palette.
+_CLUSTER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
+_GROUP_COLORS = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
-_POINTS = 4_000  # more would only cover each other
-_NAMED = 40  # clusters with a number on the map, rows with a number on the axis
-_NUMBER_SIZE = np.array([0.05, 0.05])  # width and height of a cluster's number, as shares of the map's
-LISTED = 18  # groups in a legend
+_POINTS = 4_000  # instances to draw at most: more would only cover each other
+_MAX_NUMBERED = 40  # clusters that get a number: in the projection, and on the axis of the composition
+_NUMBER_SIZE = np.array([0.05, 0.05])  # width and height of a cluster's number, as fractions of the plot's
+LISTED = 18  # groups that a legend may have; with more, there is no legend
 _MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
 
 
 def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
-    """One stacked bar per cluster with its share of each group, below a bar for the whole table.
+    """Draw a stacked bar for each cluster with the share of each group, below a bar for the whole table.
 
     Parameters
     ----------
     clustering : int array-like (n,), or bool array or sparse matrix (n, C)
         Labels or memberships, as in :func:`clusterlets.fairness_report`.
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
-        As in ``fit``.
+        The sensitive features, as in ``fit``.
     ax : matplotlib.axes.Axes or None
-        Where to draw; None for a new figure of :mod:`matplotlib.pyplot`.
+        Axes to draw on; None creates a new figure with :mod:`matplotlib.pyplot`.
 
     Returns
     -------
@@ -51,7 +51,7 @@ def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
     Raises
     ------
     InvalidInput
-        For input that does not fit together.
+        If an input is invalid, or if the inputs have different rows.
     """
     composition = composition_of(clustering, sensitive_features)
     ax = _axes(ax)
@@ -66,16 +66,16 @@ def plot_composition(clustering, sensitive_features, *, ax=None) -> Axes:
 
 
 def plot_projection(X, clustering, *, ax=None) -> Axes:
-    """The instances on their two principal components, each cluster with its hue, marker and number.
+    """Draw the instances on their first two principal components; each cluster has a color, a marker and a number.
 
     Parameters
     ----------
     X : array-like or DataFrame (n, d)
-        Instances, as they were clustered; of more than 4,000 a sample is drawn.
+        The features that were clustered. If there are more than 4,000 instances, only a random sample is shown.
     clustering : int array-like (n,), or bool array or sparse matrix (n, C)
-        Labels or memberships; an instance in several clusters has the hue of the one whose centre is nearest.
+        Labels or memberships. An instance in several clusters has the color of the cluster whose centre is nearest.
     ax : matplotlib.axes.Axes or None
-        Where to draw; None for a new figure of :mod:`matplotlib.pyplot`.
+        Axes to draw on; None creates a new figure with :mod:`matplotlib.pyplot`.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
     Raises
     ------
     InvalidInput
-        For input that does not fit together.
+        If an input is invalid, or if the inputs have different rows.
     """
     check_same_index(X=X, clustering=clustering)
     X = check_array(X, dtype=np.float64, order="C")
@@ -99,17 +99,17 @@ def plot_projection(X, clustering, *, ax=None) -> Axes:
 def plot_tradeoff(
     reports: Mapping[str, Mapping[str, Any]], *, unfairness="deviation_mean", cost="price_of_fairness", ax=None
 ) -> Axes:
-    """What each clustering's fairness costs: one point per report, and a line through those that no other beats in both.
+    """Plot the cost of clusterings against their unfairness: one point per report, and a line through the best trade-offs.
 
     Parameters
     ----------
     reports : mapping of str to reports
-        By the name that the point gets, what :func:`clusterlets.fairness_report` returned for each clustering.
+        The result of :func:`clusterlets.fairness_report` for each clustering, by the name to write next to its point.
     unfairness, cost : str
-        Scores of the reports, on the horizontal and the vertical axis; also those of which more is better, such as
-        ``cohesion``.
+        Names of the scores on the horizontal and on the vertical axis. Scores of which more is better, such as
+        ``cohesion``, are allowed too.
     ax : matplotlib.axes.Axes or None
-        Where to draw; None for a new figure of :mod:`matplotlib.pyplot`.
+        Axes to draw on; None creates a new figure with :mod:`matplotlib.pyplot`.
 
     Returns
     -------
@@ -118,23 +118,23 @@ def plot_tradeoff(
     Raises
     ------
     InvalidInput
-        Without reports, and for a score that a report lacks or that is NaN there.
+        If ``reports`` is empty, or if a report lacks one of the two scores or has NaN for it.
     """
-    points = np.array([[_score(name, report, score) for score in (unfairness, cost)] for name, report in reports.items()])
+    points = np.array([[_score_of(name, report, score) for score in (unfairness, cost)] for name, report in reports.items()])
     if not len(points):
         raise InvalidInput("reports is empty: give at least one report, by the name of its clustering.")
     ax = _axes(ax)
-    ax.scatter(*points.T, s=36, color=_HUES[0], zorder=3)
+    ax.scatter(*points.T, s=36, color=_CLUSTER_COLORS[0], zorder=3)
     for name, point in zip(reports, points, strict=True):
         ax.annotate(str(name), point, xytext=(5, 4), textcoords="offset points", fontsize=9, parse_math=False)
     front = _front(points * [-1 if score in _MORE_IS_BETTER else 1 for score in (unfairness, cost)])
-    ax.plot(*points[front].T, color=_HUES[-1], linewidth=1, zorder=2)
+    ax.plot(*points[front].T, color=_CLUSTER_COLORS[-1], linewidth=1, zorder=2)
     ax.set(xlabel=unfairness.replace("_", " "), ylabel=cost.replace("_", " "))
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def _score(name: str, report: Mapping[str, Any], score: str) -> float:
+def _score_of(name: str, report: Mapping[str, Any], score: str) -> float:
     if not isinstance(report.get(score), int | float | np.number):
         raise InvalidInput(f"the report of {name!r} has no score {score!r}; its scores are {', '.join(report)}.")
     if np.isnan(report[score]):
@@ -143,45 +143,45 @@ def _score(name: str, report: Mapping[str, Any], score: str) -> float:
 
 
 def _front(points: np.ndarray) -> np.ndarray:
-    """Indices of the points (m, 2), less being better, that no other beats, by the first coordinate. O(m log m)."""
+    """Indices of the best trade-offs among points (m, 2) of which less is better, by the first coordinate. O(m log m)."""
     order = np.lexsort((points[:, 1], points[:, 0]))
-    least = np.minimum.accumulate(points[order, 1])
-    return order[np.append(True, points[order[1:], 1] < least[:-1])]
+    least_so_far = np.minimum.accumulate(points[order, 1])
+    return order[np.append(True, points[order[1:], 1] < least_so_far[:-1])]
 
 
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax
-    from matplotlib import pyplot  # imported late: given axes need no window
+    from matplotlib import pyplot  # imported late: pyplot may set up a display, and axes from the caller need none
 
     return pyplot.subplots(layout="constrained")[1]
 
 
 def draw_composition(axes: Axes, composition: Composition) -> None:
-    """One stacked bar per cluster, below a bar for the whole table, whose shares run down as lines."""
-    sizes, groups = composition.counts.sum(axis=1), len(composition.group_counts)
-    expected = composition.group_counts / composition.group_counts.sum()
-    shares = np.vstack([expected, composition.counts / sizes[:, None]])
+    """Draw a stacked bar for each cluster below a bar for the whole table; lines continue the table's shares downwards."""
+    sizes, n_groups = composition.counts.sum(axis=1), len(composition.group_counts)
+    table_shares = composition.group_counts / composition.group_counts.sum()
+    shares = np.vstack([table_shares, composition.counts / sizes[:, None]])
     positions = np.arange(len(shares)) + np.append(-0.6, np.zeros(len(sizes)))  # a gap below the bar of the whole table
-    starts = np.cumsum(shares, axis=1) - shares
-    for group in range(groups):
+    left_edges = np.cumsum(shares, axis=1) - shares
+    for group in range(n_groups):
         axes.barh(
             positions,
             shares[:, group],
-            left=starts[:, group],
+            left=left_edges[:, group],
             height=0.86,
-            color=_SHARES(0.1 + 0.85 * group / max(1, groups - 1)),
+            color=_GROUP_COLORS(0.1 + 0.85 * group / max(1, n_groups - 1)),
             edgecolor="white",
             linewidth=0.4,
         )
-    for edge in starts[0, 1:]:
+    for edge in left_edges[0, 1:]:
         axes.axvline(edge, color="black", linewidth=1, path_effects=[withStroke(linewidth=2, foreground="white")])
-    step = ceil(len(sizes) / _NAMED)
-    named = range(0, len(sizes), step)
-    names = [f"{composition.clusters[row]}  (n = {sizes[row]:,})" for row in named]
-    axes.set_yticks([positions[0], *(positions[1:][::step])], ["whole table", *names], fontsize=8)
-    key = "" if groups <= LISTED else f"\n({groups} groups, from left to right in the order of their names)"
-    axes.set(title=f"Composition of each cluster{key}", ylabel="cluster")
+    step = ceil(len(sizes) / _MAX_NUMBERED)
+    numbered_rows = range(0, len(sizes), step)
+    row_names = [f"{composition.clusters[row]}  (n = {sizes[row]:,})" for row in numbered_rows]
+    axes.set_yticks([positions[0], *(positions[1:][::step])], ["whole table", *row_names], fontsize=8)
+    note = "" if n_groups <= LISTED else f"\n({n_groups} groups, from left to right in the order of their names)"
+    axes.set(title=f"Composition of each cluster{note}", ylabel="cluster")
     axes.set(xlim=(0, 1), ylim=(positions[-1] + 0.6, positions[0] - 0.6))
     axes.xaxis.set_major_formatter(PercentFormatter(1))
     axes.tick_params(axis="y", length=0)
@@ -189,27 +189,27 @@ def draw_composition(axes: Axes, composition: Composition) -> None:
 
 
 def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
-    """The instances (n, d) on their two principal components, each cluster with its hue, marker and number. O(n d^2)."""
+    """Draw the instances (n, d) in the colors of their labels (n,), as :func:`plot_projection` does. O(n d^2)."""
     positions, explained = _principal_components(X)
-    shown = np.arange(len(X))
+    sample = np.arange(len(X))
     if len(X) > _POINTS:
-        shown = np.sort(np.random.default_rng(0).choice(len(X), _POINTS, replace=False))
+        sample = np.sort(np.random.default_rng(0).choice(len(X), _POINTS, replace=False))
     clusters, sizes = np.unique(labels, return_counts=True)
     for cluster in clusters:
-        rows = shown[labels[shown] == cluster]
+        rows = sample[labels[sample] == cluster]
         axes.scatter(
             *positions[rows].T,
             s=11,
             alpha=0.55,
             linewidth=0,
-            color=_HUES[cluster % len(_HUES)],
-            marker=_MARKERS[cluster // len(_HUES) % len(_MARKERS)],
+            color=_CLUSTER_COLORS[cluster % len(_CLUSTER_COLORS)],
+            marker=_MARKERS[cluster // len(_CLUSTER_COLORS) % len(_MARKERS)],
         )
-    numbered = clusters[np.argsort(-sizes, kind="stable")[:_NAMED]]
-    centres = np.array([np.median(positions[labels == cluster], axis=0) for cluster in numbered])
+    largest_clusters = clusters[np.argsort(-sizes, kind="stable")[:_MAX_NUMBERED]]
+    centres = np.array([np.median(positions[labels == cluster], axis=0) for cluster in largest_clusters])
     extent = np.ptp(positions, axis=0)
-    extent[extent == 0] = 0.1  # about what matplotlib gives to points on a line
-    for cluster, position in zip(numbered, _place_numbers(centres, _NUMBER_SIZE * extent), strict=True):
+    extent[extent == 0] = 0.1  # about the range of an axis on which matplotlib draws equal values
+    for cluster, position in zip(largest_clusters, _place_numbers(centres, _NUMBER_SIZE * extent), strict=True):
         axes.annotate(
             str(cluster),
             position,
@@ -220,7 +220,7 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )
     notes = [f"{_POINTS:,} of {len(X):,} rows"] if len(X) > _POINTS else []
-    notes += [f"the {_NAMED} largest have numbers"] if len(clusters) > _NAMED else []
+    notes += [f"the {_MAX_NUMBERED} largest have numbers"] if len(clusters) > _MAX_NUMBERED else []
     axes.set_title("Clusters on the two principal components" + (f"\n({', '.join(notes)})" if notes else ""))
     axes.set_xlabel(f"first component ({explained[0]:.0%} of the variance)")
     axes.set_ylabel(f"second component ({explained[1]:.0%})")
@@ -228,22 +228,22 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
 
 
 def _place_numbers(centres: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Positions (m, 2), each the nearest to its centre where a number of that width and height covers no earlier one."""
-    steps = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
-    nearest_first = steps[np.argsort(np.square(steps).sum(axis=1), kind="stable")] * size
-    placed = np.empty((0, 2))
+    """Positions (m, 2) of the clusters' numbers, each as near to its centre as possible without covering an earlier number."""
+    offsets = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
+    nearest_first = offsets[np.argsort(np.square(offsets).sum(axis=1), kind="stable")] * size
+    positions = np.empty((0, 2))
     for centre in centres:
-        positions = centre + nearest_first
-        is_free = (np.abs(positions[:, None] - placed) > 0.99 * size).any(axis=2).all(axis=1)
-        placed = np.vstack([placed, positions[is_free.argmax()]])
-    return placed
+        candidates = centre + nearest_first
+        is_free = (np.abs(candidates[:, None] - positions) > 0.99 * size).any(axis=2).all(axis=1)
+        positions = np.vstack([positions, candidates[is_free.argmax()]])
+    return positions
 
 
 def _principal_components(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Instances on two principal components (n, 2), and their shares of the variance (2,); 0 where there is none."""
+    """First two principal components (n, 2) and their shares (2,) of the variance; with a single feature, the second is 0."""
     centred = X - X.mean(axis=0)
     variances, directions = np.linalg.eigh(centred.T @ centred)
-    first = directions[:, ::-1][:, :2]
-    missing = 2 - first.shape[1]
-    shares = np.pad(variances[::-1][:2], (0, missing)) / (variances.sum() or 1)
-    return np.pad(centred @ first, ((0, 0), (0, missing))), shares
+    components = directions[:, ::-1][:, :2]
+    n_missing = 2 - components.shape[1]
+    shares = np.pad(variances[::-1][:2], (0, n_missing)) / (variances.sum() or 1)
+    return np.pad(centred @ components, ((0, 0), (0, n_missing))), shares

@@ -1,4 +1,4 @@
-"""Who is in a cluster: which features stand out in it, and which rows are typical of it."""
+"""Profiles of clusters: the features that stand out in a cluster, and the rows that are typical of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from clusterlets.extras import optional
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Differences of a mean, in standard deviations of the table, from which a feature stands out.
+#: A feature stands out if its means in the cluster and the table differ by this many standard deviations of the table or more.
 STANDS_OUT = 0.3
-_SHOWN = 3  # features, and typical rows, of a cluster
+_N_SHOWN = 3  # for each cluster: features that stand out, and typical rows
 
 
 @dataclass(frozen=True)
 class Profiles:
-    """Features of the clusters next to those of the table, in the units of the features.
+    """Means and standard deviations of the features, in each cluster and in the whole table, in the units of the features.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Profiles:
     means, spreads : float arrays (C, d)
         Mean and standard deviation in each cluster.
     table_means, table_spreads : float arrays (d,)
-        The same in the table.
+        Mean and standard deviation in the whole table.
     """
 
     names: list[str]
@@ -41,32 +41,35 @@ class Profiles:
 
     @classmethod
     def of(cls, X: np.ndarray, memberships: csr_array, names: Sequence[str] | None = None) -> "Profiles":
-        """From features (n, d) and the memberships (n, C) of occupied clusters; O(n d) for a crisp clustering."""
+        """Compute the profiles from features (n, d) and memberships (n, C) in clusters that are not empty.
+
+        Takes O(n d) time if the clusters are disjoint.
+        """
         names = [f"feature {index}" for index in range(X.shape[1])] if names is None else [str(name) for name in names]
         if len(names) != X.shape[1]:
             raise InvalidInput(f"There are {len(names)} names of features, and X has {X.shape[1]}.")
-        means, spreads = (np.array([kind(X[rows], axis=0) for rows in members_of(memberships)]) for kind in (np.mean, np.std))
+        means, spreads = (np.array([stat(X[rows], axis=0) for rows in members_of(memberships)]) for stat in (np.mean, np.std))
         return cls(names, means, spreads, X.mean(axis=0), X.std(axis=0))
 
     @property
     def differences(self) -> np.ndarray:
-        """Mean of the cluster less that of the table, in standard deviations of the table (C, d); 0 where nothing varies."""
-        off = self.means - self.table_means
-        return np.divide(off, self.table_spreads, out=np.zeros_like(off), where=self.table_spreads > 0)
+        """Means of the clusters minus the table's, in standard deviations of the table (C, d); 0 for constant features."""
+        differences = self.means - self.table_means
+        return np.divide(differences, self.table_spreads, out=np.zeros_like(differences), where=self.table_spreads > 0)
 
     def sentence(self, cluster: int) -> str:
-        """The features of a cluster, by its index, that stand out most: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
+        """Say which features stand out most in the cluster with this index: ``age 52.1 +- 8.0 (table 38.6 +- 13.6)``."""
         differences = np.abs(self.differences[cluster])
-        shown = np.argsort(-differences, kind="stable")[:_SHOWN]
+        features = np.argsort(-differences, kind="stable")[:_N_SHOWN]
         parts = [
             f"{self.names[feature]} {self.means[cluster, feature]:.4g} +- {self.spreads[cluster, feature]:.3g} "
             f"(table {self.table_means[feature]:.4g} +- {self.table_spreads[feature]:.3g})"
-            for feature in shown[differences[shown] >= STANDS_OUT]
+            for feature in features[differences[features] >= STANDS_OUT]
         ]
         return "; ".join(parts) or "no feature stands out"
 
     def frame(self, clusters: Sequence) -> "pd.DataFrame":
-        """One row for each cluster and feature; of each cluster the features that stand out most come first."""
+        """A table with one row per cluster and feature; within a cluster, the features that stand out most come first."""
         with optional():
             import pandas as pd
         parts = []
@@ -85,9 +88,9 @@ class Profiles:
 
 
 def typical_rows(X: np.ndarray, memberships: csr_array) -> list[np.ndarray]:
-    """Of each cluster the rows that are nearest to its mean, the nearest first; O(n d) for a crisp clustering."""
-    typical = []
+    """The rows nearest to the mean of each cluster, the nearest first. O(n d) if clusters are disjoint."""
+    rows_by_cluster = []
     for rows in members_of(memberships):
-        off = ((X[rows] - X[rows].mean(axis=0)) ** 2).sum(axis=1)
-        typical.append(rows[np.argsort(off, kind="stable")[:_SHOWN]])
-    return typical
+        squared_distances = ((X[rows] - X[rows].mean(axis=0)) ** 2).sum(axis=1)
+        rows_by_cluster.append(rows[np.argsort(squared_distances, kind="stable")[:_N_SHOWN]])
+    return rows_by_cluster

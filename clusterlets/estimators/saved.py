@@ -1,4 +1,4 @@
-"""A fitted clustering that new rows can be assigned to, and its file. The file is JSON, so loading it runs no code."""
+"""Fitted clusterings to which new rows can be assigned. They are saved as JSON, so loading a file runs no code."""
 
 import hashlib
 import json
@@ -25,25 +25,25 @@ _FORMAT = "clusterlets clustering 1"
 
 @dataclass
 class SavedClustering:
-    """What is needed to assign new rows, so that old and new rows together keep what the method guarantees.
+    """A fitted clustering that can assign new rows so that the method's guarantee holds for old and new rows together.
 
     Attributes
     ----------
     method : str
         A name of :func:`clusterlets.methods.names`.
     parameters : mapping
-        Parameters of the fit, the limits among them.
+        Parameters of the fit, including the limits.
     centres : float array (k, d)
         Centres of the clusters, in scaled features.
     sensitive_names : list of S
-        What the sensitive columns are called.
+        Names of the sensitive columns, or their positions if they have no names.
     groups : list of K tuples
-        The values of each group in the sensitive columns.
+        Each group's values in the sensitive columns.
     counts : int array (K, k)
         Rows of each group in each cluster.
     feature_names : list of d str, or None
     mean, scale : float arrays (d,), or None
-        Features are scaled by these: ``(x - mean) / scale``, or 0 where the scale is 0.
+        Each feature x is scaled to ``(x - mean) / scale``, or to 0 if its scale is 0. None if features are not scaled.
     """
 
     method: str
@@ -58,14 +58,14 @@ class SavedClustering:
 
     @classmethod
     def of(cls, estimator, *, feature_names: Sequence[str] | None = None, mean=None, scale=None) -> "SavedClustering":
-        """The clustering of a fitted estimator; InvalidInput for a method that guarantees nothing for new rows."""
+        """Take the clustering from a fitted estimator; InvalidInput if its method guarantees nothing for new rows."""
         method = estimator._method()
-        package = map(methods.get, methods.names())
-        able = [other for other in package if other.assignment_rows is not methods.Method.assignment_rows]
-        if method not in able:
+        all_methods = map(methods.get, methods.names())
+        savable_methods = [other for other in all_methods if other.assignment_rows is not methods.Method.assignment_rows]
+        if method not in savable_methods:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
-                f"{', '.join(other.name for other in able)}."
+                f"{', '.join(other.name for other in savable_methods)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -85,58 +85,60 @@ class SavedClustering:
         )
 
     def assign(self, X, sensitive_features, remember: bool = False) -> tuple[np.ndarray, float]:
-        """As :meth:`clusterlets.FairLimit.assign`, with X in the units of the table of the fit.
+        """Assign new rows as :meth:`clusterlets.FairLimit.assign` does, with X in the units of the fitted table.
 
         Returns
         -------
         labels : int array (n,)
         missed : float
-            By how much the worst share misses its limit, in place of a warning; 0 if old and new rows together keep them all.
+            How far the worst share misses its limit, returned instead of a warning; 0 if all shares keep their limits.
         """
         check_same_index(X=X, sensitive_features=sensitive_features)
-        X = self._scaled(X)
-        codes, classes = encode(self._in_order_of_fit(sensitive_features), len(X))
-        new = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-        if new and len(new[0]) != len(self.sensitive_names):
-            raise InvalidInput(f"sensitive_features has {len(new[0])} columns, and had {len(self.sensitive_names)} in fit.")
-        new = [self._as_in_fit(values) for values in new]
-        unknown = list(dict.fromkeys(values for values in new if values not in self.groups))
-        if unknown:
-            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown], 5))
+        X = self._scale_features(X)
+        codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), len(X))
+        row_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
+        if row_groups and len(row_groups[0]) != len(self.sensitive_names):
+            raise InvalidInput(
+                f"sensitive_features has {len(row_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
+            )
+        row_groups = [self._match_values_of_fit(values) for values in row_groups]
+        unknown_groups = list(dict.fromkeys(values for values in row_groups if values not in self.groups))
+        if unknown_groups:
+            names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
             warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
-        groups = [*self.groups, *unknown]
+        groups = [*self.groups, *unknown_groups]
         counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
-        codes = np.array([groups.index(values) for values in new])[codes]
+        codes = np.array([groups.index(values) for values in row_groups])[codes]
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
         limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
-        assert limits is not None  # `of` has checked that
+        assert limits is not None  # `of` refuses methods without limits
         labels, missed = assign_new(distances_to_centres(X, self.centres, len(self.centres)), codes, counts, *limits)
         if remember:
             np.add.at(counts, (codes, labels), 1)
             self.groups, self.counts = groups, counts
         return labels, missed
 
-    def _as_in_fit(self, values: tuple) -> tuple:
-        """A group's values as in the fit, also from a file, where numbers and booleans are text."""
+    def _match_values_of_fit(self, values: tuple) -> tuple:
+        """Replace values by those of the fit with the same text, because a file may give numbers and booleans as text."""
         columns = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
         pairs = zip(values, columns, strict=True)
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
-    def _in_order_of_fit(self, sensitive_features):
-        """The columns of a DataFrame in the order of the fit, by their names; unchanged where the fit or this call has none."""
+    def _sort_columns_as_in_fit(self, sensitive_features):
+        """Sort a DataFrame's columns by name into the order of the fit. Change nothing if the input or the fit has no names."""
         names = [str(name) for name in self.sensitive_names]
         if not hasattr(sensitive_features, "iloc") or not hasattr(sensitive_features, "columns"):
             return sensitive_features
         if self.sensitive_names == list(range(len(names))):
             return sensitive_features
-        given = [str(name) for name in sensitive_features.columns]
-        missing = [name for name in names if name not in given]
+        column_names = [str(name) for name in sensitive_features.columns]
+        missing = [name for name in names if name not in column_names]
         if missing:
             raise InvalidInput(f"sensitive_features has no column {missing[0]!r}; the clustering has {', '.join(names)}.")
-        return sensitive_features.iloc[:, [given.index(name) for name in names]]
+        return sensitive_features.iloc[:, [column_names.index(name) for name in names]]
 
-    def _scaled(self, X) -> np.ndarray:
+    def _scale_features(self, X) -> np.ndarray:
         if self.feature_names is not None and hasattr(X, "columns"):
             missing = [name for name in self.feature_names if name not in X.columns]
             if missing:
@@ -155,13 +157,13 @@ class SavedClustering:
         return np.divide(X - self.mean, self.scale, out=np.zeros_like(X), where=self.scale > 0)
 
     def save(self, path: str) -> None:
-        """Write the clustering as JSON; InvalidInput for group values or parameters that JSON cannot hold."""
-        content = {"format": _FORMAT, **{name: _plain(value) for name, value in vars(self).items()}}
+        """Write the clustering to a JSON file; InvalidInput if JSON cannot hold one of its group values or parameters."""
+        content = {"format": _FORMAT, **{name: _to_json_types(value) for name, value in vars(self).items()}}
         write_json(path, {**content, "sha256": _digest(content)})
 
     @classmethod
     def load(cls, path: str) -> "SavedClustering":
-        """Read what :meth:`save` wrote; InvalidInput for any other file, OSError if it cannot be read."""
+        """Read a file that :meth:`save` wrote; InvalidInput for any other file, OSError if the file cannot be read."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             digest = content.pop("sha256", None) if isinstance(content, dict) else None
@@ -183,21 +185,21 @@ class SavedClustering:
 
 
 def _digest(content: Mapping) -> str:
-    """SHA-256 of the content as it is read back from JSON, so that a damaged file is refused."""
-    read_again = json.loads(json.dumps(content))
-    return hashlib.sha256(json.dumps(read_again, sort_keys=True).encode()).hexdigest()
+    """SHA-256 of the content as JSON would return it, by which :meth:`SavedClustering.load` recognizes a damaged file."""
+    as_loaded = json.loads(json.dumps(content))
+    return hashlib.sha256(json.dumps(as_loaded, sort_keys=True).encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
-    """A value as JSON holds it; fractions as texts such as 1/50, which parameters take."""
+def _to_json_types(value: Any) -> Any:
+    """Convert a value to types of JSON; a fraction becomes text such as 1/50, which parameters accept."""
     if isinstance(value, np.ndarray | np.generic):
         return value.tolist()
     if isinstance(value, Fraction):
         return str(value)
     if isinstance(value, Mapping):
-        return {str(name): _plain(item) for name, item in value.items()}
+        return {str(name): _to_json_types(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_to_json_types(item) for item in value]
     if value is None or isinstance(value, str | int | float):
         return value
     raise InvalidInput(f"{value!r} cannot be saved: groups and parameters must be texts, numbers or booleans.")

@@ -1,4 +1,4 @@
-"""Scores of fair clusterings for scikit-learn's searches: ``GridSearchCV(..., scoring=deviation_scorer)``."""
+"""Scorers of fair clusterings for scikit-learn's searches: ``GridSearchCV(..., scoring=deviation_scorer)``."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -16,25 +16,25 @@ from clusterlets.estimators.report import fairness_report
 
 
 class ClusterScorer:
-    """A score of the clusters that an estimator makes of ``X``; greater is better.
+    """Score the clusters that an estimator makes of ``X``; greater is better.
 
-    No estimator assigns new rows fairly, as ``predict`` asks for no sensitive features. So the scorer does not predict: it
-    fits a clone of the estimator to the rows that it scores, with the same parameters, and scores that clustering. Of a
-    pipeline the fitted transformers prepare ``X``, and its last step is cloned. On the rows of the fit, and with a whole
-    number for ``random_state``, that is the clustering of the fit. For a search on the whole table, let ``cv`` be one split
-    that trains and tests on all rows: ``cv=[(rows, rows)]`` with ``rows = np.arange(len(X))``.
+    ``predict`` cannot assign new rows fairly, because it takes no sensitive features. So the scorer does not call it.
+    Instead, it fits a clone of the estimator, with the same parameters, to the rows to score, and scores that clustering. In a
+    pipeline, the fitted transformers prepare ``X``, and only the last step is cloned. If the rows to score are those of the
+    fit and ``random_state`` is a whole number, the clone finds the same clusters as the fit. To search on the whole table, use
+    one split that trains and tests on all rows: ``cv=[(rows, rows)]`` with ``rows = np.arange(len(X))``.
 
-    A search hands ``sensitive_features`` on where metadata routing is enabled; the scorer asks for them by that name, or the
-    one given to :meth:`set_score_request`.
+    A search passes ``sensitive_features`` on if metadata routing is enabled. The scorer requests them by that name, or by the
+    name given to :meth:`set_score_request`.
 
     Parameters
     ----------
     name : str
-        What the scorer is called.
+        Name of the scorer.
     score : callable
-        From X (n, d), labels or memberships, and the sensitive features to a number.
+        Function of X (n, d), labels or memberships, and the sensitive features, which returns a number.
     requested : bool, str or None
-        The request for the sensitive features, as scikit-learn's ``set_score_request`` takes it.
+        The request for the sensitive features, with the values that scikit-learn's ``set_score_request`` takes.
     """
 
     def __init__(self, name: str, score: Callable[[np.ndarray, Any, Any], float], requested: bool | str | None = True):
@@ -43,12 +43,12 @@ class ClusterScorer:
         self._requested = requested
 
     def __call__(self, estimator, X, y=None, *, sensitive_features=None) -> float:
-        """The score of the estimator's clusters of X (n, d). It takes the time of a fit and of the score.
+        """Cluster X (n, d) with a clone of the estimator and return the score. Takes as long as a fit and the score together.
 
         Raises
         ------
         InvalidInput
-            Without ``sensitive_features``, and for what the estimator refuses.
+            If ``sensitive_features`` are missing, or if the estimator refuses its input.
         """
         if sensitive_features is None:
             raise InvalidInput(
@@ -60,16 +60,16 @@ class ClusterScorer:
         if isinstance(estimator, Pipeline):
             X = estimator[:-1].transform(X) if len(estimator) > 1 else X
             estimator = estimator[-1]
-        takes = has_fit_parameter(estimator, "sensitive_features")  # plain k-means does not
-        fitted = clone(estimator).fit(X, **({"sensitive_features": sensitive_features} if takes else {}))
+        takes_sensitive = has_fit_parameter(estimator, "sensitive_features")  # false for plain k-means
+        fitted = clone(estimator).fit(X, **({"sensitive_features": sensitive_features} if takes_sensitive else {}))
         return self._score(X, getattr(fitted, "memberships_", fitted.labels_), sensitive_features)
 
     def set_score_request(self, *, sensitive_features: bool | str | None) -> "ClusterScorer":
-        """A scorer that asks for the sensitive features (True), for those under another name (str), or not (False, None)."""
+        """A copy that requests the sensitive features (True), requests another name (str), or requests none (False, None)."""
         return ClusterScorer(self.__name__, self._score, sensitive_features)
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What the scorer asks for, as scikit-learn's searches read it."""
+        """The scorer's requests, in the form that scikit-learn's searches read."""
         request = MetadataRequest(owner=self.__name__)
         request.score.add_request(param="sensitive_features", alias=self._requested)
         return request
@@ -78,16 +78,16 @@ class ClusterScorer:
         return self.__name__
 
 
-def _minus(score: str, settings: Mapping[str, Any], X, clustering, sensitive_features) -> float:
+def _negative_score(score: str, settings: Mapping[str, Any], X, clustering, sensitive_features) -> float:
     return -fairness_report(X, clustering, sensitive_features, cohesion=False, silhouette=False, **settings)[score]
 
 
-#: No price is needed, so plain k-means is not run.
-_UNPRICED = {"reference_cost": 0}
+#: For scores that need no price: a given reference cost saves the runs of plain k-means.
+_WITHOUT_PRICE = {"reference_cost": 0}
 #: Minus the mean deviation of the clusters; 0 is perfectly fair.
-deviation_scorer = ClusterScorer("deviation_scorer", partial(_minus, "deviation_mean", _UNPRICED))
+deviation_scorer = ClusterScorer("deviation_scorer", partial(_negative_score, "deviation_mean", _WITHOUT_PRICE))
 #: Minus the largest deviation of a cluster, which :func:`clusterlets.tune` limits.
-largest_deviation_scorer = ClusterScorer("largest_deviation_scorer", partial(_minus, "deviation_max", _UNPRICED))
-#: Minus the price of fairness: the cost over the least one of plain k-means with as many clusters. Above -1 where the
-#: clustering is a better optimum than plain k-means found in all its starts; NaN where clusters overlap.
-price_scorer = ClusterScorer("price_scorer", partial(_minus, "price_of_fairness", {}))
+largest_deviation_scorer = ClusterScorer("largest_deviation_scorer", partial(_negative_score, "deviation_max", _WITHOUT_PRICE))
+#: Minus the price of fairness: the cost divided by the least cost of plain k-means with as many clusters. It is above -1 if
+#: the clustering costs less than plain k-means did in any of its starts, and NaN if clusters overlap.
+price_scorer = ClusterScorer("price_scorer", partial(_negative_score, "price_of_fairness", {}))

@@ -1,4 +1,4 @@
-"""Signatures and docstrings of the estimators, from the parameters that the methods declare."""
+"""Build the signatures and docstrings of the estimators from the parameters that the methods declare."""
 
 import inspect
 import re
@@ -9,7 +9,7 @@ from typing import Any
 from clusterlets import methods
 from clusterlets.estimators.base import FairClusterer
 
-#: A parameter of an estimator: its default, its type as a stub writes it, and its meaning.
+#: Description of an estimator's parameter: its default, its type as a stub file writes it, and its meaning.
 Documented = tuple[Any, str, str]
 
 RANDOM_STATE: Documented = (
@@ -20,13 +20,13 @@ RANDOM_STATE: Documented = (
 
 
 def documented(parameter: methods.Parameter) -> Documented:
-    """A method's parameter as one of an estimator."""
-    values = "" if isinstance(parameter, methods.Choice) else f" {parameter.allowed[0].upper()}{parameter.allowed[1:]}."
-    return parameter.default, parameter.annotation, parameter.meaning + values
+    """Describe a method's parameter as a parameter of its estimator."""
+    allowed = "" if isinstance(parameter, methods.Choice) else f" {parameter.allowed[0].upper()}{parameter.allowed[1:]}."
+    return parameter.default, parameter.annotation, parameter.meaning + allowed
 
 
 def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> None:
-    """Give an estimator its ``__init__``, which only stores, and put the parameters into its docstring at ``{parameters}``."""
+    """Give an estimator an ``__init__`` that stores its parameters, and list them in its docstring at ``{parameters}``."""
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     arguments = [
         inspect.Parameter(name, kinds[index > 0], default=default)
@@ -46,16 +46,16 @@ def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> Non
     estimator.__init__ = __init__  # type: ignore[misc]
     estimator._annotations = {name: annotation for name, (_, annotation, _) in parameters.items()}  # type: ignore[attr-defined]
     documentation = with_common_attributes(estimator).__doc__ or ""
-    estimator.__doc__ = documentation.replace("{parameters}", "\n".join(map(_lines, parameters.items())))
+    estimator.__doc__ = documentation.replace("{parameters}", "\n".join(map(_parameter_lines, parameters.items())))
 
 
 def with_common_attributes(estimator: type) -> type:
-    """Put the attributes of all estimators into a docstring, which has a line ``{attributes}`` where they belong."""
+    """Replace the line ``{attributes}`` in an estimator's docstring by the attributes that all estimators share."""
     estimator.__doc__ = (inspect.getdoc(estimator) or "").replace("{attributes}", section(FairClusterer, "Attributes"))
     return estimator
 
 
-def _lines(parameter: tuple[str, Documented]) -> str:
+def _parameter_lines(parameter: tuple[str, Documented]) -> str:
     name, (default, annotation, meaning) = parameter
     kind = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation).replace("np.random.", "").replace(" | ", " or ")
     default_text = f'"{default}"' if isinstance(default, str) else repr(default)
@@ -63,6 +63,6 @@ def _lines(parameter: tuple[str, Documented]) -> str:
 
 
 def section(documented_class: type, title: str) -> str:
-    """A section of a class's docstring, without its title; empty if there is none."""
+    """A section of a class's docstring, without its title; "" if the docstring has no such section."""
     parts = re.split(r"^(\w+)\n-+\n", inspect.getdoc(documented_class) or "", flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True)).get(title, "").strip()

@@ -1,3 +1,3 @@
-"""The configured runs: what they are, how they are scored, what their steps pass on, and what they cost."""
+"""The configured runs: their configuration, cells, files and fingerprints, their fits and scores, and what they cost."""
 
 import clusterlets.installation  # noqa: F401

@@ -1,8 +1,8 @@
-"""What the steps of one (dataset, k, block of seeds) pass on to each other.
+"""Files that the steps of one (dataset, k, block of seeds) pass on to each other.
 
-One file holds all seeds of the block: named arrays for each key, where the key is a seed (``"3"``) or a method and a seed
-(``"FRAC (fair)/3"``). If a step cannot run on its dataset, ``status`` says why, and its file has no keys; if a fit
-gave no result, or one with a note, ``failures`` says why, by seed.
+One file holds all seeds of the block. It has named arrays for each key, which is a seed (``"3"``) or a method and a seed
+(``"FRAC (fair)/3"``). If a step cannot run on its dataset, the file has no keys, and ``status`` says why. If the fit of a
+seed gave no result, or a result with a note, ``failures`` maps the seed to its status and note.
 """
 
 import json
@@ -21,17 +21,18 @@ TIMEOUT = "timeout"
 OUT_OF_MEMORY = "out_of_memory"
 NOT_CONVERGED = "not_converged"
 FAILED = "failed"
-#: Statuses of a fit that crossed a limit.
+#: Statuses of a fit that exceeded a limit.
 CROSSED = (TIMEOUT, OUT_OF_MEMORY)
-#: Statuses of a run whose method was not even tried.
+#: Statuses of a run whose method was never called.
 NEVER_FITTED = (INFEASIBLE, UNSUPPORTED)
 
+#: Arrays by key and by name.
 Keyed = dict[str, dict[str, np.ndarray]]
 
 
 @dataclass(frozen=True)
 class SeedBlock:
-    """Arrays by key and name, the status of the whole block, and status and note of each seed that has a note."""
+    """Arrays by key and name, status and note of the whole block, and status and note of each seed that has a note."""
 
     values: Keyed
     status: str = OK
@@ -51,7 +52,7 @@ class SeedBlock:
 
     @classmethod
     def load(cls, path: str) -> "SeedBlock":
-        """Read what :meth:`save` wrote; a damaged file is removed and named in the error."""
+        """Read a file that :meth:`save` wrote. A damaged file is removed, and the error names it."""
         arrays = load_arrays(path)
         status, note, failures = json.loads(str(arrays.pop("status")))
         values: Keyed = {str(key): {} for key in arrays.pop("keys")}
@@ -71,11 +72,11 @@ class Prepared:
 
     @classmethod
     def load(cls, path: str) -> "Prepared":
-        """Read the ``.npz`` of ``prepare_dataset``."""
+        """Read the ``.npz`` file that ``prepare_dataset`` wrote."""
         arrays = load_arrays(path)
         return cls(arrays["X"], arrays["groups"], [str(name) for name in arrays["group_names"]])
 
 
 def compact(labels: np.ndarray) -> np.ndarray:
-    """The same labels in the smallest unsigned type that holds them, because labels take most of the disk space."""
+    """Convert labels to the smallest unsigned type that can hold them, because labels take most of the disk space."""
     return labels.astype(np.min_scalar_type(int(labels.max())))

@@ -1,4 +1,4 @@
-"""The grid: what its runs are, what their cells are called, and where their randomness comes from.
+"""The cells of the grid, the names of their files, and the random generators of their runs.
 
 A cell is one configuration of one method on one dataset, for one block of seeds; it is one job and one file.
 """
@@ -20,17 +20,17 @@ from clusterlets.datasets.numerals import number
 from clusterlets.errors import ClusterletsError
 from clusterlets.parameters import one_form
 
-# Numbers of the steps whose random streams the methods share; each method has a number of its own.
+# Each step has a number, which selects its random stream. All methods share these steps; a fit uses its method's number.
 EXTRACTION, PARTITIONS, SAMPLE = 0, 1, 2
 
-# Characters that file names hold unescaped; an underscore separates parameters.
+# Characters that need no escape in file names. The underscore needs one, because it separates parameters.
 _UNESCAPED = frozenset(string.ascii_letters + string.digits + ".+-")
 
-# Numbers as a configuration may write them: YAML reads them as a person would.
+# The numbers that a configuration may contain: YAML reads them as a person does.
 _WHOLE = re.compile(r"[+-]?(?:0|[1-9][0-9]*)")
-_MAX_DIGITS = 300  # about as many as the largest float has; Python converts no more than 4,300
+_MAX_DIGITS = 300  # about as many as in the largest float; Python refuses to convert more than 4,300
 _DECIMAL = re.compile(r"(?:[+-]?(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][+-][0-9]+)?")
-# What YAML reads as a different number, a truth value or a date.
+# Words that YAML may read as a different number, a truth value or a date.
 _DIFFERENT_IN_YAML = re.compile(
     r"[+-]?(?:0b[01_]+|0x[0-9a-fA-F_]+|[0-9][0-9_]*(?::[0-5]?[0-9])*(?:\.[0-9_]*)?(?:[eE][+-][0-9]+)?|\.(?:inf|Inf|INF))"
     r"|\.[0-9_]+(?:[eE][+-][0-9]+)?|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
@@ -84,7 +84,7 @@ def number_of_cells(config: Mapping) -> int:
 
 
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
-    """First the matchers, one after the other; then, for each k, the methods that cluster instances."""
+    """Method, k and parameters of each configuration: first matcher by matcher; then, for each k, all other methods."""
     grids = config["grids"]
     matchers = [method for method in config["methods"] if grids[method]["needs"]]
     for method, k in itertools.product(matchers, config["k"]):
@@ -95,7 +95,7 @@ def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
 
 
 def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
-    """Every combination of the values of some parameters."""
+    """All combinations of the values that are listed for each parameter."""
     for values in itertools.product(*parameters.values()):
         yield dict(zip(parameters, values, strict=True))
 
@@ -104,24 +104,24 @@ def combinations(parameters: Mapping[str, list]) -> Iterator[dict[str, Value]]:
 
 
 def configuration(k: int, parameters: Mapping[str, Value]) -> str:
-    """The name of a configuration in paths: ``k5_hops2``, with every digit of the value that runs."""
+    """The name of a configuration in paths, such as ``k5_hops2``. Numbers keep all digits."""
     return "".join([f"k{k}", *(f"_{name}{as_text(value)}" for name, value in parameters.items())])
 
 
 def format_parameters(parameters: Mapping[str, Value]) -> str:
-    """The parameters of a run as results write them: ``hops=2,scope=last``."""
+    """The parameters of a run, as they are written in results: ``hops=2,scope=last``."""
     return ",".join(f"{name}={as_text(value)}" for name, value in parameters.items())
 
 
 def in_words(parameters: Mapping[str, Any]) -> str:
-    """As :func:`format_parameters`, for people: with mappings, such as limits of several columns, as JSON."""
-    plain = {name: value for name, value in parameters.items() if not isinstance(value, Mapping)}
+    """Write parameters as :func:`format_parameters` does, and mappings (limits for several columns, for example) as JSON."""
+    simple_values = {name: value for name, value in parameters.items() if not isinstance(value, Mapping)}
     mappings = [f"{name}={json.dumps(value)}" for name, value in parameters.items() if isinstance(value, Mapping)]
-    return ",".join([*filter(None, [format_parameters(plain)]), *mappings])
+    return ",".join([*filter(None, [format_parameters(simple_values)]), *mappings])
 
 
 def parse_parameters(text: str) -> dict[str, Value]:
-    """Parse what :func:`format_parameters`, or a user, wrote. A ClusterletsError names a parameter that is given twice."""
+    """Parse parameters that :func:`format_parameters` or a user wrote. ClusterletsError if a parameter is given twice."""
     parameters: dict[str, Value] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))
@@ -132,17 +132,17 @@ def parse_parameters(text: str) -> dict[str, Value]:
 
 
 def as_text(value: Value) -> str:
-    """A value in characters that any path may hold; the first letter of a text that reads like another value is escaped."""
+    """Write a value in characters that are safe in paths. Text such as "1" is escaped, so that it is not read as a number."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
         digits, exponent, power = repr(value + 0).partition("e")  # adding 0 turns -0.0 into 0.0
         return f"{digits}{'' if '.' in digits else '.0'}e{power}" if exponent else digits.removesuffix(".0")
-    plain = "".join(letter if letter in _UNESCAPED else "".join(f"%{byte:02X}" for byte in letter.encode()) for letter in value)
-    return f"%{ord(plain[0]):02X}{plain[1:]}" if plain and not _is_text(plain) else plain or "%"
+    escaped = "".join(char if char in _UNESCAPED else "".join(f"%{byte:02X}" for byte in char.encode()) for char in value)
+    return f"%{ord(escaped[0]):02X}{escaped[1:]}" if escaped and not _reads_as_text(escaped) else escaped or "%"
 
 
-def _is_text(word: str) -> bool:
+def _reads_as_text(word: str) -> bool:
     try:
         return isinstance(parse_word(word), str)
     except ClusterletsError:
@@ -150,7 +150,7 @@ def _is_text(word: str) -> bool:
 
 
 def parse_value(text: str) -> Value:
-    """The value of a text that :func:`as_text` or a user wrote: as :func:`parse_word`, but text if it has quotes or escapes."""
+    """Parse a value that :func:`as_text` or a user wrote: text if it has quotes or escapes, otherwise as :func:`parse_word`."""
     text = text.strip()
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
@@ -160,13 +160,12 @@ def parse_value(text: str) -> Value:
 
 
 def parse_word(word: str) -> Value:
-    """The value that an unquoted word has in configurations, and so in commands too.
+    """Parse a word without quotes; configurations and commands follow the same rules.
 
     Raises
     ------
     ClusterletsError
-        For a word that YAML may read differently than people do, such as 010, 1_0, 1e5 or no; and for a number that is too
-        large.
+        If YAML may read the word differently than people do, as it may 010, 1_0, 1e5 or no, or if the number is too large.
     """
     if word in _KEYWORDS:
         return _KEYWORDS[word]
@@ -188,26 +187,26 @@ def parse_word(word: str) -> Value:
 
 
 def seed_blocks(count: int, block: int) -> list[str]:
-    """Names of the blocks of seeds, ``["0-9"]``: seeds 0..count-1 in groups of ``block``."""
+    """Split the seeds 0..count-1 into blocks of ``block`` seeds, and return the names of the blocks, such as ``"0-9"``."""
     return [f"{first}-{min(first + block, count) - 1}" for first in range(0, count, block)]
 
 
 def seeds_of(block: str) -> range:
-    """The seeds of a block, from its name such as ``"0-9"``."""
+    """The seeds of a block with a name such as ``"0-9"``."""
     first, last = block.split("-")
     return range(int(first), int(last) + 1)
 
 
 def sample_stream(base_seed: int, dataset: str) -> np.random.Generator:
-    """The generator that samples the rows for estimated scores: the same rows for every method, k and seed."""
+    """The generator that samples rows for estimated scores. Every method, k and seed gets the same rows."""
     return random_stream(base_seed, dataset, 0, 0, SAMPLE)
 
 
 def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int, start: int = 0) -> np.random.Generator:
-    """The generator of one step of one repetition; ``step`` is the number of a shared step, or of a method.
+    """The generator of one step for one seed; ``step`` is the number of a shared step, or of a method.
 
-    Each further ``start`` of the same run has a generator of its own. None depends on the parameters, so that all matchers get
-    the same clusterlets. ``zlib.crc32``, because ``hash`` differs from one Python process to the next.
+    Each further ``start`` of the same run has its own generator. Generators do not depend on the parameters, so that all
+    matchers get the same clusterlets. The dataset's name enters as a CRC, because ``hash`` differs between Python processes.
     """
     further = [start] if start else []
     return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step, *further]))

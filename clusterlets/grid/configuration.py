@@ -1,4 +1,4 @@
-"""The workflow's configuration, checked against its schema before anything runs, with messages in plain words."""
+"""Read, check and resolve the workflow's configuration before anything runs, and explain its faults in plain words."""
 
 import functools
 import itertools
@@ -24,13 +24,13 @@ from clusterlets.methods import names as method_names
 from clusterlets.parameters import one_form
 from clusterlets.text import cut
 
-_LONGEST_ID = 100  # characters: it is part of file names, which systems limit to 255 bytes
+_LONGEST_ID = 100  # characters; an id is part of file names, which systems limit to 255 bytes
 _CHECKOUT = Path(__file__).resolve().parents[2]
 #: The file with the default of every key.
 CONFIGURATION = _CHECKOUT / "config.yaml"
-_MAX_CELLS = 1_000_000  # Snakemake plans a thousand cells a second
-_LONGEST_FAULT = 300  # characters
-# Folders that hold something other than results: in any working directory, and in the checkout.
+_MAX_CELLS = 1_000_000  # Snakemake plans about a thousand cells per second
+_LONGEST_MESSAGE = 300  # characters; longer messages of the schema's validator are cut
+# Folders that hold something other than results: `_IN_USE` in any working directory, `SOURCES` in the checkout.
 _IN_USE = (".git", ".snakemake", "data")
 SOURCES = (
     *(*_IN_USE, ".arm64", ".ci", ".github", ".venv", ".venv-lint", "benchmarks", "build", "clusterlets", "containers", "docs"),
@@ -39,11 +39,11 @@ SOURCES = (
 
 
 def _is_integer(_, value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)  # in Python, True is an integer
+    return isinstance(value, int) and not isinstance(value, bool)  # Python counts True as an integer
 
 
 def _is_number(_, value: object) -> bool:
-    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan passes every bound
+    return _is_integer(_, value) or (isinstance(value, float) and math.isfinite(value))  # YAML's .nan would pass every bound
 
 
 _NUMBER_CHECKS = {"integer": _is_integer, "number": _is_number}
@@ -51,9 +51,9 @@ _Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE
 
 
 def read_configuration(path: str | Path | None = None) -> dict:
-    """The checkout's ``config.yaml`` overridden by a file's values, as by ``snakemake --configfile``, and checked.
+    """Read and check the checkout's ``config.yaml``, with the values of another file in place of its own.
 
-    Mappings are merged, and lists are replaced.
+    As with ``snakemake --configfile``, mappings are merged, and lists are replaced.
     """
     config = _read(CONFIGURATION)
     for key, value in (_read(Path(path)) if path else {}).items():
@@ -65,11 +65,11 @@ def read_configuration(path: str | Path | None = None) -> dict:
 def _read(path: Path) -> dict:
     try:
         text = path.read_text(encoding="utf-8")
-        config = _from_json(text) or yaml.safe_load(text)
+        config = _parse_json(text) or yaml.safe_load(text)
     except OSError as error:
         reason = f"{path} cannot be read ({error.strerror})"
         raise ClusterletsError(f"{reason}. The configuration lies in the project's checkout.") from None
-    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date is a ValueError
+    except (yaml.YAMLError, ValueError, RecursionError) as error:  # an impossible date raises ValueError
         raise ClusterletsError(f"{path} is not valid YAML: {' '.join(str(error).split())}") from None
     if not isinstance(config, dict):
         raise ClusterletsError(f"{path} holds no configuration; config.yaml shows every key.")
@@ -77,8 +77,8 @@ def _read(path: Path) -> dict:
     return config
 
 
-def _from_json(text: str) -> dict | None:
-    """The configuration in a JSON file, whose numbers YAML might read as text (1e5); Snakemake tries JSON first, too."""
+def _parse_json(text: str) -> dict | None:
+    """Parse JSON, or return None. As in Snakemake, JSON comes before YAML, which reads some of JSON's numbers (1e5) as text."""
     try:
         return json.loads(text)
     except ValueError:
@@ -86,9 +86,9 @@ def _from_json(text: str) -> dict | None:
 
 
 def check_spelling(path: str | Path) -> None:
-    """Refuse what :func:`clusterlets.grid.cells.parse_word` refuses in a YAML file: 10 in the spelling ``1_0``, for example."""
+    """Refuse a YAML file with a word that :func:`clusterlets.grid.cells.parse_word` refuses, such as ``1_0`` for 10."""
     text = Path(path).read_text(encoding="utf-8")
-    if _from_json(text) is not None:
+    if _parse_json(text) is not None:
         return
     faults = []
     for event in yaml.parse(text, yaml.SafeLoader):
@@ -99,7 +99,7 @@ def check_spelling(path: str | Path) -> None:
 
 
 def check_words(arguments: Iterable[str]) -> None:
-    """Refuse in ``--config KEY=VALUE``, which Snakemake reads as Python does, what :func:`check_spelling` refuses."""
+    """Refuse the same words as :func:`check_spelling` in ``--config KEY=VALUE``, which Snakemake reads by Python's rules."""
     faults = []
     for argument in arguments:
         faults += _collect_faults(functools.partial(cells.parse_word, argument.partition("=")[2]), f"--config {argument}: ")
@@ -107,41 +107,41 @@ def check_words(arguments: Iterable[str]) -> None:
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
-    """The configuration, resolved: every entry of ``datasets`` has an id and settings.
+    """Check the configuration and resolve it, so that every dataset and method has all its settings.
 
-    ``datasets`` becomes the list of ids, which name paths and rows; ``tables`` maps each id to its settings. Excluded
-    datasets are in neither, and ``exclude`` becomes the list of what it excludes. ``methods`` becomes the list of names, and
+    ``datasets`` becomes the list of ids, which name paths and rows, and ``tables`` maps each id to its settings. Excluded
+    datasets are in neither; ``exclude`` keeps only the names that exclude a dataset. ``methods`` becomes the list of names.
     ``grids`` maps each name to the method's source, its names in results, its label, role and citation, what it needs besides
     the table, the keys of the configuration that it takes as parameters, and its other parameters with all their values.
 
     Raises
     ------
     ClusterletsError
-        With one line for each fault: the key, what is wrong with it, and what is allowed.
+        If there are faults. The message has one line for each: the key, what is wrong with it, and what is allowed.
     """
     config = _with_whole_numbers(config)
     faults = sorted(_validator(schema).iter_errors(config), key=lambda error: str(error.path))
     _refuse([_explain(error) for error in faults])
     entries = [_method_entry(entry) for entry in config["methods"]]
-    results = os.path.normpath(config["results"])  # Snakemake compares file names, not files
+    results = os.path.normpath(config["results"])  # one spelling, because Snakemake compares paths as text
     tables = [_table_settings(entry, config["scaling"]) for entry in config["datasets"]]
-    excluded = _as_list(config["exclude"])
+    exclusions = _as_list(config["exclude"])
     names_and_ids = {*dataset_names(), *(table["name"] for table in tables), *(table["id"] for table in tables)}
     _refuse(
         [
             *_results_faults(results),
-            *(f"{what}: {path} lies among the results, which may replace it" for what, path in _inputs_below(results, config)),
+            *(f"{key}: {path} lies among the results, which may replace it" for key, path in _inputs_below(results, config)),
             *(f"datasets: {fault}" for table in tables for fault in _table_faults(table)),
-            *(f"datasets: {fault}" for fault in _repeated([table["id"] for table in tables], "give one an 'id'")),
+            *(f"datasets: {fault}" for fault in _repetition_faults([table["id"] for table in tables], "give one an 'id'")),
             *(
                 f"methods: {fault}"
-                for fault in _repeated([name for name, _ in entries], "list all values of its parameters in one entry")
+                for fault in _repetition_faults([name for name, _ in entries], "list all values of its parameters in one entry")
             ),
-            *(f"exclude: {fault}" for fault in _unknown(excluded, sorted(names_and_ids))),
+            *(f"exclude: {fault}" for fault in _unknown_name_faults(exclusions, sorted(names_and_ids))),
             *_variants_without_effect(config),
         ]
     )
-    tables_by_id = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(excluded)}
+    tables_by_id = {table["id"]: table for table in tables if not {table["id"], table["name"]} & set(exclusions)}
     if not tables_by_id:
         _refuse(["exclude: every dataset is excluded; name fewer"])
     grids, faults = _grids(dict(entries), config)
@@ -151,7 +151,7 @@ def check_configuration(config: Mapping, schema: str | Path) -> dict:
         "results": results,
         "datasets": list(tables_by_id),
         "tables": tables_by_id,
-        "exclude": [name for name in excluded if any(name in (table["id"], table["name"]) for table in tables)],
+        "exclude": [name for name in exclusions if any(name in (table["id"], table["name"]) for table in tables)],
         "methods": list(grids),
         "grids": grids,
     }
@@ -166,7 +166,7 @@ def _validator(schema: str | Path):
 
 
 def _with_whole_numbers(value):
-    """A copy with 1 for 1.0 (YAML's 2.0e+4 means 20000), so that a value has one spelling in paths and commands."""
+    """A copy with 1 for 1.0 (YAML reads 2.0e+4 as 20000.0), so that each value has one spelling in paths and commands."""
     try:
         if isinstance(value, Mapping):
             return {key: _with_whole_numbers(item) for key, item in value.items()}
@@ -184,12 +184,12 @@ def _refuse(faults: list[str]) -> None:
 
 
 def _in_one_line(text: str) -> str:
-    """Replace line breaks and unprintable characters by their codes, because keys and names come from the user."""
-    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text)
+    """Replace line breaks and unprintable characters by escape codes, because users may put them into keys and names."""
+    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
 
 
 def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
-    """The user's own tables, methods and their files that lie in the folder of the results, each with its key."""
+    """Files of the user's tables and methods that lie in the folder of the results, each with its key in the configuration."""
     for key in ("datasets", "methods"):
         for entry in (entry for entry in config[key] if isinstance(entry, Mapping)):
             for path in (*([entry["path"]] if "path" in entry else []), *entry.get("files", [])):
@@ -198,19 +198,19 @@ def _inputs_below(results: str, config: Mapping) -> Iterator[tuple[str, str]]:
 
 
 def _results_faults(results: str) -> list[str]:
-    """What is wrong with a folder where results would lie among other files, and so replace some or be mistaken for some."""
+    """Faults of the path for results: a file, or a folder of other files, which results could replace or be mistaken for."""
     here = Path.cwd()
     for folder, base in itertools.product((Path(results).resolve(), Path(os.path.abspath(results))), (here, _CHECKOUT)):
         if base.is_relative_to(folder):
-            what = "is the working directory itself" if folder == here else f"holds {base}"
-            return [f"results: it {what}; name a folder below the working directory"]
+            problem = "is the working directory itself" if folder == here else f"holds {base}"
+            return [f"results: it {problem}; name a folder below the working directory"]
         if folder.is_relative_to(base):
             top = folder.relative_to(base).parts[0]
             if top in (SOURCES if base == _CHECKOUT else _IN_USE):
                 return [f"results: {top} holds other files; name a folder like results/mine"]
-        existing = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # False for a name that is too long
-        if not existing.is_dir():
-            return [f"results: {existing} is a file; name a folder"]
+        ancestor = next(path for path in (folder, *folder.parents) if os.path.exists(path))  # False if the name is too long
+        if not ancestor.is_dir():
+            return [f"results: {ancestor} is a file; name a folder"]
     return []
 
 
@@ -226,23 +226,23 @@ def _table_settings(entry: str | Mapping, scaling: str) -> dict:
     else:
         defaults |= {"sensitive": [CLASS], "duplicates": _default_duplicates(entry["name"])}
     settings = {**defaults, **entry}
-    return {"id": entry["name"] + _suffix(settings), **settings}
+    return {"id": entry["name"] + _id_suffix(settings), **settings}
 
 
 def _default_duplicates(name: str) -> str | None:
     return describe(name)["duplicates"] if name in dataset_names() else None
 
 
-def _suffix(table: Mapping) -> str:
-    """What distinguishes a table's id from a dataset's name, so that results lie side by side; empty for the dataset itself."""
+def _id_suffix(table: Mapping) -> str:
+    """What a table's id adds to its name, to keep results with other settings apart; "" for the defaults of a dataset."""
     if "path" in table:
-        return "." + "+".join(map(_path_safe, table.get("sensitive", [])))
-    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_path_safe, table["sensitive"]))
+        return "." + "+".join(map(_make_path_safe, table.get("sensitive", [])))
+    groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_make_path_safe, table["sensitive"]))
     is_default = table["duplicates"] == _default_duplicates(table["name"])
     return groups + ("" if is_default else {"keep": ".with_duplicates", "drop": ".without_duplicates"}[table["duplicates"]])
 
 
-def _path_safe(column: str) -> str:
+def _make_path_safe(column: str) -> str:
     return re.sub(r"[^A-Za-z0-9_-]", "_", column)
 
 
@@ -270,7 +270,7 @@ def _dataset_faults(table: Mapping) -> list[str]:
     misplaced = [key for key in ("features", "separator") if key in table]
     if misplaced:
         return [f"{name}: {misplaced[0]!r} is for tables of your own, which need a 'path'"]
-    if unknown := _unknown([name], dataset_names()):
+    if unknown := _unknown_name_faults([name], dataset_names()):
         return [f"{unknown[0]}; a table of your own needs a 'path'"]
     if table["sensitive"] != [CLASS] and table["duplicates"] == "drop":
         return [f"{name}: 'drop' compares rows by features and class, so it needs the class as the sensitive column"]
@@ -280,12 +280,12 @@ def _dataset_faults(table: Mapping) -> list[str]:
 
 
 def _id_faults(table: Mapping) -> list[str]:
-    """Under another table's name, a table would be compared with the paper's numbers; and ids are parts of file names."""
+    """Faults of a table's id: it is too long for a file name, or it would claim the paper's numbers for another table."""
     name, table_id = table["name"], table["id"]
     if len(table_id) > _LONGEST_ID:
         problem = f"the id {table_id[:30]!r}... has {len(table_id):,} characters"
         return [f"{name[:60]}: {problem}; give the entry an 'id' of {_LONGEST_ID} at most"]
-    if table_id in dataset_names() and (table_id != name or _suffix(table)):
+    if table_id in dataset_names() and (table_id != name or _id_suffix(table)):
         return [f"{name}: the id {table_id!r} stands for a dataset as it is by default; choose another"]
     return []
 
@@ -298,13 +298,13 @@ def _collect_faults(check: Callable[[], object], prefix: str = "") -> list[str]:
     return []
 
 
-def _repeated(ids: list[str], remedy: str) -> list[str]:
+def _repetition_faults(ids: list[str], remedy: str) -> list[str]:
     repeated = sorted({name for name in ids if ids.count(name) > 1})
     return [f"two entries have the name {name!r}, so one would overwrite the other; {remedy}" for name in repeated]
 
 
 def _variants_without_effect(config: Mapping) -> list[str]:
-    """Variants that change nothing, and so would suggest that the choice has no effect."""
+    """Faults of variants that change nothing: their results would wrongly suggest that a choice has no effect."""
     return [
         f"variants.{name}.{key}: it is {value} already; a variant changes a setting"
         for name, changes in config["variants"].items()
@@ -314,7 +314,7 @@ def _variants_without_effect(config: Mapping) -> list[str]:
 
 
 def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
-    """The name of a method and the rest of its entry; a method in a file is named there."""
+    """The name of a method and the rest of its entry. If the method is in a file, the file says the name."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "path" in entry:
         entry["name"] = load(entry).name
@@ -322,9 +322,9 @@ def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
 
 
 def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict], list[str]]:
-    """The resolved entry of each method, and what is wrong with them."""
+    """The resolved entry of each method, and the faults of all entries."""
     grids, faults = {}, []
-    reserved = {"clusterlets", *map(str.lower, method_names())}  # their results would be mistaken for another method's
+    reserved = {"clusterlets", *map(str.lower, method_names())}  # their results would be mistaken for the benchmark's
     for name, entry in entries.items():
         try:
             method = load({"name": name, **entry})
@@ -340,12 +340,12 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
         faults += [
             f"methods: {name}: files: there is no file {file}" for file in entry.get("files", []) if not os.path.isfile(file)
         ]
-        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}  # for entries that set none
+        shared = {parameter: config[parameter] for parameter in ("hops", "omega")}  # used by entries that do not set them
         values_tried = method.ladder() if config["ladders"] else method.grid()
         defaults = {parameter: shared.get(parameter, list(values)) for parameter, values in values_tried.items()}
         parameters = {**defaults, **entry.get("parameters", {})}
         starts = config["starts"] if method.is_random and not method.needs else None
-        if starts and "n_init" in method.parameters:  # its own way to start several times
+        if starts and "n_init" in method.parameters:  # the method repeats its starts itself
             parameters.setdefault("n_init", [starts])
             starts = None
         source = {key: entry[key] for key in ("path", "command", "conda", "files") if key in entry}
@@ -361,7 +361,7 @@ def _grids(entries: Mapping[str, dict], config: Mapping) -> tuple[dict[str, dict
 
 
 def _point_faults(config: Mapping) -> list[str]:
-    """What the methods find wrong with points of their grids."""
+    """Faults that the methods report for single points of their grids."""
     faults = [
         f"methods: {name}: {fault}"
         for name, grid in config["grids"].items()
@@ -373,34 +373,34 @@ def _point_faults(config: Mapping) -> list[str]:
 
 
 def _too_many_cells(config: Mapping) -> list[str]:
-    number = cells.number_of_cells(config)
-    if number <= _MAX_CELLS:
+    n_cells = cells.number_of_cells(config)
+    if n_cells <= _MAX_CELLS:
         return []
-    return [f"the grid has {number:,} cells, more than {_MAX_CELLS:,}; take larger blocks of seeds, or fewer values"]
+    return [f"the grid has {n_cells:,} cells, more than {_MAX_CELLS:,}; take larger blocks of seeds, or fewer values"]
 
 
 def set_mirror(config: Mapping) -> None:
     """Pass the configured mirror to the jobs; a ``CLUSTERLETS_MIRROR`` that is already set takes precedence.
 
-    Passed through the environment and not as a rule's parameter: a different mirror of the same files changes no result.
+    It is passed through the environment rather than as a rule's parameter, so that another mirror reruns no job.
     """
     if config["mirror"]:
         os.environ.setdefault("CLUSTERLETS_MIRROR", str(config["mirror"]))
 
 
 def _as_list(value: str | list[str] | None) -> list[str]:
-    """``exclude`` as a list; from a command line it is text, as in ``--config exclude=nbfi,adult`` or ``exclude=``."""
+    """The value of ``exclude`` as a list. On a command line it is text: ``--config exclude=nbfi,adult``, or ``exclude=``."""
     return [name.strip() for name in value.split(",") if name.strip()] if isinstance(value, str) else list(value or [])
 
 
-def _unknown(names: list[str], valid_names: list[str]) -> list[str]:
+def _unknown_name_faults(names: list[str], valid_names: list[str]) -> list[str]:
     unknown = [name for name in names if name not in valid_names]
     return [f"there is no {name!r}{did_you_mean(name, valid_names)}; known: {', '.join(valid_names)}" for name in unknown]
 
 
 def _explain(error: ValidationError) -> str:
     key_path = ".".join(str(part) for part in error.path)
-    message = cut(error.message, _LONGEST_FAULT)
+    message = cut(error.message, _LONGEST_MESSAGE)
     if error.validator == "additionalProperties":
         allowed = list(error.schema["properties"])
         unknown = [key for key in error.instance if key not in allowed]

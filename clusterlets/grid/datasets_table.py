@@ -1,4 +1,4 @@
-"""The configured datasets at a glance: one row each, as text for a terminal and in full as CSV."""
+"""The table of the configured datasets, one row each: as text that fits a terminal, or in full as CSV."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -6,15 +6,15 @@ from clusterlets.storage import csv_text
 from clusterlets.text import cut, plain_in_markdown
 
 COLUMNS = ("dataset", "source", "rows", "dropped", "features", "groups", "fingerprint ok", "licence", "citation")
-_TERMINAL_COLUMNS = tuple(column for column in COLUMNS if column != "dropped")  # on a terminal, a warning mentions dropped rows
+_TERMINAL_COLUMNS = tuple(column for column in COLUMNS if column != "dropped")  # warnings below the table mention dropped rows
 
-_WIDTH = 120  # characters of a line
+_MAX_WIDTH = 120  # characters per line
 _GAP = 3  # characters between two columns
 _VERDICTS = {True: "yes", False: "no", None: "not known"}
 
 
 def row(dataset: str, description: Mapping) -> dict[str, str]:
-    """A dataset's row from its description in ``sources.yaml`` or by its preparation; what is not known stays empty."""
+    """A dataset's row, from its description in ``sources.yaml`` or by its preparation. Unknown values stay empty."""
     groups = description.get("groups") or {}
     return {
         "dataset": dataset,
@@ -30,7 +30,7 @@ def row(dataset: str, description: Mapping) -> dict[str, str]:
 
 
 def listing(descriptions: Mapping[str, Mapping]) -> str:
-    """The table of all datasets for a terminal, with the warnings of their preparation below it."""
+    """The table of all datasets for a terminal, followed by the warnings of their preparation."""
     warnings_of_datasets = (
         (dataset, warning) for dataset, description in descriptions.items() for warning in description.get("warnings", [])
     )
@@ -40,19 +40,19 @@ def listing(descriptions: Mapping[str, Mapping]) -> str:
 
 
 def to_csv(rows: Iterable[Mapping[str, str]]) -> str:
-    """All rows, nothing shortened."""
+    """All rows as CSV, with no text cut."""
     return csv_text(rows, COLUMNS)
 
 
 def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _TERMINAL_COLUMNS) -> str:
-    """A Markdown table no wider than a terminal: the widest columns are cut until it fits, but never the first."""
+    """A Markdown table that fits a terminal: the widest columns are cut until it does, except the first column."""
     cells = [list(columns), *([plain_in_markdown(" ".join(row[column].split())) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    while sum(widths) + _GAP * len(widths) + 1 > _WIDTH:
+    while sum(widths) + _GAP * len(widths) + 1 > _MAX_WIDTH:
         widths[widths.index(max(widths[1:]), 1)] -= 1
     lines = [_line(row, widths) for row in cells]
-    rule = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
-    return "\n".join([lines[0], rule, *lines[1:], ""])
+    separator = "|" + "|".join("-" * (width + 2) for width in widths) + "|"
+    return "\n".join([lines[0], separator, *lines[1:], ""])
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -1,4 +1,4 @@
-"""Where the methods of a configuration come from: the package, a user's file, or a command line."""
+"""Load the methods of a configuration from the package, from a user's file, or from a command line."""
 
 import importlib
 from collections.abc import Mapping
@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from clusterlets import methods
 from clusterlets.methods import Method
 
-#: The module that makes a method of a command line.
+#: The module, below ``clusterlets``, that turns a command line into a method.
 PROGRAM = "grid.program"
 
 
 def load(entry: Mapping) -> type[Method]:
-    """The method of an entry of the configuration: from its ``path``, its ``command``, or else by its ``name``."""
+    """Load the method of a configuration's entry from its ``path``, its ``command``, or otherwise by its ``name``."""
     if "path" in entry:
         return methods.from_file(entry["path"])
     if "command" in entry:
-        # Imported late and by name: few cells start programs, and only these depend on the module.
+        # Imported by name, so that the module is only in the fingerprints of the few cells that start a program.
         return importlib.import_module(f"clusterlets.{PROGRAM}").program(
             entry["name"], entry["command"], entry.get("conda", "")
         )

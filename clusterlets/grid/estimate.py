@@ -1,6 +1,6 @@
-"""What a grid will cost, from a few constants that were measured once, so accurate to a factor of two.
+"""Estimate the cost of a grid from a few constants that were measured once. The estimate is right to a factor of two.
 
-They come from the paper's grid on the ten available datasets (610 s of CPU, 7 minutes on two cores, 2026-11).
+The constants come from the paper's grid on the ten available datasets (610 s of CPU, 7 minutes on two cores, 2026-11).
 """
 
 import math
@@ -14,25 +14,25 @@ from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
-_PAIR = 4.5e-10  # seconds to add up the distance of two instances, shared by ten seeds
-_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs that sampled sums visit, however many rows there are
-_ORDERED = 1e-7  # seconds to find a row's position in the samples
-_SCORED = 6e-8  # seconds to score an instance in a run of a matcher
-_SAMPLE = 3.5e-7  # seconds to draw and score one partition for C
-_KMEANS = 2e-6  # seconds of k-means for an instance
-_START = 0.14  # seconds of a job that loads only numpy
-_START_COMPILED = 0.6  # seconds of a job that loads numba
-_SUMMARY = 40.0  # seconds of tables, figures and report together, once
+_PAIR_SECONDS = 4.5e-10  # to add up a distance for one seed, if a block of ten seeds computes it once
+_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs of rows in sampled sums, whatever the size of the table
+_ORDER_SECONDS = 1e-7  # to find a row's position in the samples
+_SCORE_SECONDS = 6e-8  # to score a matcher's run, per instance
+_PARTITION_SECONDS = 3.5e-7  # to draw and score one partition for method C
+_KMEANS_SECONDS = 2e-6  # to cluster with k-means, per instance
+_START_SECONDS = 0.14  # to start a job that loads only NumPy
+_NUMBA_SECONDS = 0.6  # to start a job that loads Numba
+_SUMMARY_SECONDS = 40.0  # for all tables, figures and pages of the report
 
-_CELL = 8_000  # bytes on disk of a cell with its log
-_NUMBER = 8  # bytes of a number
-_BASE = 180_000_000  # bytes of memory of a job that loads numba
-_COPIES = 4  # copies of the instances and of the distance sums that a job holds at its peak
+_CELL_BYTES = 8_000  # on disk, for a cell with its log
+_FLOAT_BYTES = 8  # of a number
+_BASE_BYTES = 180_000_000  # of memory, for a job that loads Numba
+_N_COPIES = 4  # copies of the instances and of the distance sums that a job holds at its peak
 
 
 @dataclass(frozen=True)
 class Cost:
-    """CPU seconds, bytes on disk, and bytes of memory of the largest job."""
+    """CPU seconds, bytes on disk, and bytes of memory that the largest job needs."""
 
     seconds: float
     disk: float
@@ -40,48 +40,50 @@ class Cost:
 
 
 def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
-    """Cost of everything that the configured grid does with one dataset."""
-    grid = list(cells({**config, "datasets": [""]}))
-    seeds, block = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
-    outputs = sum(_number_of_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
-    disk: float = _CELL * len(grid) + _NUMBER * rows * (features + 1)
-    largest_sums = 0
-    sampled = min(rows, SAMPLED_ROWS)
+    """Cost of all jobs of the configured grid on one dataset."""
+    grid_cells = list(cells({**config, "datasets": [""]}))
+    n_seeds, block_size = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
+    n_outputs = sum(_number_of_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
+    disk: float = _CELL_BYTES * len(grid_cells) + _FLOAT_BYTES * rows * (features + 1)
+    most_sums = 0
+    n_sampled = min(rows, SAMPLED_ROWS)
     for k in config["k"]:
-        pieces = sum(min(k, count) for count in group_counts)
-        label_bytes = 1 if pieces <= 256 else 2
-        disk += seeds * (rows * label_bytes * (1 + outputs) + _NUMBER * (pieces**2 + outputs * k**2 + pieces * features))
-        disk += seeds * _NUMBER * pieces * sampled
-        largest_sums = max(largest_sums, block * pieces * max(pieces, sampled))
+        n_pieces = sum(min(k, count) for count in group_counts)
+        label_bytes = 1 if n_pieces <= 256 else 2
+        disk += n_seeds * (
+            rows * label_bytes * (1 + n_outputs) + _FLOAT_BYTES * (n_pieces**2 + n_outputs * k**2 + n_pieces * features)
+        )
+        disk += n_seeds * _FLOAT_BYTES * n_pieces * n_sampled
+        most_sums = max(most_sums, block_size * n_pieces * max(n_pieces, n_sampled))
     seconds = sum(seconds for _, seconds in dataset_steps(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
-        extra = _variant_cost(rows, features, group_counts, config, variant)
-        seconds, disk = seconds + extra.seconds, disk + extra.disk
-    return Cost(seconds, disk, _BASE + _COPIES * _NUMBER * (rows * features + largest_sums))
+        variant_cost = _variant_cost(rows, features, group_counts, config, variant)
+        seconds, disk = seconds + variant_cost.seconds, disk + variant_cost.disk
+    return Cost(seconds, disk, _BASE_BYTES + _N_COPIES * _FLOAT_BYTES * (rows * features + most_sums))
 
 
 def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
-    """Number of jobs and their total CPU seconds for each step of the workflow on one dataset, by its rule's name."""
-    seeds, grids = config["seeds"]["count"], config["grids"]
-    jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
-    runs = len(config["k"]) * seeds
+    """Number of jobs and their total CPU seconds on one dataset, for each rule of the workflow, by name."""
+    n_seeds, grids = config["seeds"]["count"], config["grids"]
+    n_jobs = len(config["k"]) * len(seed_blocks(**config["seeds"]))
+    n_runs = len(config["k"]) * n_seeds
     needs = {need for grid in grids.values() for need in grid["needs"]}
-    steps = {"prepare_dataset": (1, _START), "measure_geometry": (1, _START)}
+    steps = {"prepare_dataset": (1, _START_SECONDS), "measure_geometry": (1, _START_SECONDS)}
     plain = methods.get("k-means")()
-    starts = sum(plain.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
-    steps["measure_plain_cost"] = (len(config["k"]), len(config["k"]) * _START_COMPILED + starts)
+    kmeans_seconds = sum(plain.seconds(rows, features, k) for k in config["k"]) * number_of_starts(rows)
+    steps["measure_plain_cost"] = (len(config["k"]), len(config["k"]) * _NUMBA_SECONDS + kmeans_seconds)
     if "clusterlets" in needs:
-        steps["extract_clusterlets"] = (jobs, jobs * _START_COMPILED + runs * rows * _KMEANS)
-        steps["sum_distances"] = (jobs, jobs * _START_COMPILED + runs * _sum_seconds(rows, 1))
+        steps["extract_clusterlets"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * rows * _KMEANS_SECONDS)
+        steps["sum_distances"] = (n_jobs, n_jobs * _NUMBA_SECONDS + n_runs * _sum_seconds(rows, 1))
     if "partitions" in needs:
-        steps["sample_partitions"] = (jobs, jobs * _START + runs * config["sample_size"] * _SAMPLE)
+        steps["sample_partitions"] = (n_jobs, n_jobs * _START_SECONDS + n_runs * config["sample_size"] * _PARTITION_SECONDS)
     for cell in cells({**config, "datasets": [""]}):
         grid = grids[cell.method]
-        cell_seconds = {"score_method": _START}
+        cell_seconds = {"score_method": _START_SECONDS}
         if grid["needs"]:
-            cell_seconds["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORED
+            cell_seconds["score_method"] += len(seeds_of(cell.seeds)) * rows * _SCORE_SECONDS
         else:
-            cell_seconds["fit_method"] = _START_COMPILED + _fit_seconds(cell, grid, rows, features, n_groups, config["limits"])
+            cell_seconds["fit_method"] = _NUMBA_SECONDS + _fit_seconds(cell, grid, rows, features, n_groups, config["limits"])
         for step, seconds in cell_seconds.items():
             count, total = steps.get(step, (0, 0.0))
             steps[step] = (count + 1, total + seconds)
@@ -89,7 +91,7 @@ def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) 
 
 
 def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: int, limits: Mapping) -> float:
-    """CPU seconds of all fits of a cell and the distances that score them; 0 if the method does not handle the table."""
+    """CPU seconds of a cell's fits and of the distances for their scores; 0 if the method does not support the table."""
     method = load({"name": cell.method, **grid})
     if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0
@@ -100,11 +102,11 @@ def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: 
 
 
 def _sum_seconds(rows: int, n_parts: int) -> float:
-    """CPU seconds to add up distances inside equal parts of a table, exact or sampled, and from sampled rows to all rows."""
-    to_all = min(rows, SAMPLED_ROWS) * rows * _PAIR
+    """CPU seconds to add up distances within equal parts of a table (all or a sample) and from sampled rows to all rows."""
+    to_all_rows = min(rows, SAMPLED_ROWS) * rows * _PAIR_SECONDS
     if rows > EXACT_LIMIT:
-        return to_all + _SAMPLED_PAIRS * _PAIR + rows * _ORDERED
-    return to_all + rows / 2 / n_parts * rows * _PAIR
+        return to_all_rows + _SAMPLED_PAIRS * _PAIR_SECONDS + rows * _ORDER_SECONDS
+    return to_all_rows + rows / 2 / n_parts * rows * _PAIR_SECONDS
 
 
 def _number_of_outputs(name: str, entry: Mapping) -> int:
@@ -113,17 +115,17 @@ def _number_of_outputs(name: str, entry: Mapping) -> int:
 
 
 def _variant_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
-    """Cost of the cells that a variant touches; if it has its own tables, of the whole grid on the paper's seeds."""
+    """Cost of the cells that a variant touches, or of the whole grid on the paper's seeds if it has its own tables."""
     if variants.has_own_tables(config, variant):
         count = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
         variant_config = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
         return dataset_cost(rows, features, group_counts, variant_config)
     prefix = variants.folder(config["results"], variant) + "/"
     n_cells = sum(path.startswith(prefix) for path in variants.paths({**config, "datasets": [""]}, variant))
-    return Cost(_START * n_cells, _CELL * n_cells, 0)
+    return Cost(_START_SECONDS * n_cells, _CELL_BYTES * n_cells, 0)
 
 
 def total_cost(costs: Sequence[Cost]) -> Cost:
     """Cost of a whole grid, including its summary."""
-    total = sum(cost.seconds for cost in costs) + _SUMMARY
-    return Cost(total, sum(cost.disk for cost in costs), max((cost.memory for cost in costs), default=_BASE))
+    total = sum(cost.seconds for cost in costs) + _SUMMARY_SECONDS
+    return Cost(total, sum(cost.disk for cost in costs), max((cost.memory for cost in costs), default=_BASE_BYTES))

@@ -1,11 +1,11 @@
-"""What a step's result depends on other than its inputs: the code it runs and the libraries that compute.
+"""Fingerprints of what a step's result depends on besides its input files: the step's code and the numeric libraries.
 
-Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has, as a parameter,
-the fingerprint of its step: the import closure inside this package, read from the source, and the locked versions of the
-numeric libraries.
+Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has the fingerprint of
+its step as a parameter. It covers all modules of this package that the step imports, directly or not, as their source says,
+and the locked versions of the numeric libraries.
 
-Of a Python file only the syntax tree counts, without docstrings and ``__version__``: neither they nor comments change a
-result. A module that cannot change one either, because it only measures, checks or explains, says so:
+For a Python file, only the syntax tree counts, without docstrings and ``__version__``, because neither these nor comments
+change a result. A module that only measures, checks or explains changes no result either. It declares
 ``IN_FINGERPRINTS = False``. Every file is read once per process.
 """
 
@@ -31,12 +31,12 @@ def fingerprint(
     user_files: Iterable[str] = (),
     further_parts: Iterable[str] = (),
 ) -> str:
-    """Sixteen hexadecimal digits for the import closure of ``modules`` (below ``clusterlets``), library versions, files.
+    """Sixteen hexadecimal digits for the import closure of ``modules``, for files and for library versions; then the parts.
 
-    ``modules`` are dotted names such as ``"steps.scoring"``, and count even with ``IN_FINGERPRINTS = False``; modules that are
-    imported by name at run time must be given too. ``files`` are relative to the package, and ``user_files`` are the user's.
-    The parts follow the digits, each file with its own digits and each library with its version, and then ``further_parts``,
-    so that :func:`changed_parts` can name those that changed.
+    ``modules`` are dotted names below ``clusterlets``, such as ``"steps.scoring"``. They count even with
+    ``IN_FINGERPRINTS = False``, and must include modules that are imported by name at run time. ``files`` are relative to the
+    package, and ``user_files`` are the user's own. The parts are each file with digits of its own, each library with its
+    version, and ``further_parts``, so that :func:`changed_parts` can name the parts that changed.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
     paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(module_file, closure)}
@@ -48,22 +48,22 @@ def fingerprint(
 
 
 def format_part(name: str, content: bytes) -> str:
-    """A part of a fingerprint: a name without spaces, and digits for its content."""
-    return f"{name}:{_digits(content)}"
+    """A part of a fingerprint: a name, which must have no spaces, and hexadecimal digits for its content."""
+    return f"{name}:{_short_hash(content)}"
 
 
-def _digits(content: bytes) -> str:
+def _short_hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:12]
 
 
 @functools.cache
 def _digest(path: Path) -> str:
-    """Digits for what matters in a file: of Python, the syntax tree without docstrings; of any other file, its bytes."""
+    """Hash of what matters in a file: for Python, the syntax tree without docstrings; for any other file, its bytes."""
     try:
         content = ast.dump(_tree(path)).encode() if path.suffix == ".py" else path.read_bytes()
-    except (SyntaxError, ValueError):  # a user's file may need a different version of Python
+    except (SyntaxError, ValueError):  # a user's file may be for another version of Python
         content = path.read_bytes()
-    return _digits(content)
+    return _short_hash(content)
 
 
 @functools.cache
@@ -78,21 +78,21 @@ def _tree(path: Path) -> ast.Module:
 
 
 def changed_parts(old: str, new: str) -> list[str]:
-    """Parts that two fingerprints do not share: files relative to the package, and libraries."""
+    """Names of the parts in which two fingerprints differ, such as files (relative to the package) and libraries."""
     differing = set(old.split()[1:]) ^ set(new.split()[1:])
     return sorted({re.split("==|:", part)[0] for part in differing})
 
 
 @functools.cache
 def import_closure(module: str) -> frozenset[str]:
-    """``module`` and every module that importing or running it can import by statement, if its code can change results."""
+    """``module`` and all modules that its import statements load, directly or not, if they belong in fingerprints."""
     closure: set[str] = set()
-    waiting = [module]
-    while waiting:
-        current = waiting.pop()
+    pending = [module]
+    while pending:
+        current = pending.pop()
         if current not in closure:
             closure.add(current)
-            waiting += filter(_in_fingerprints, _imports(current))
+            pending += filter(_in_fingerprints, _imports(current))
     return frozenset(closure)
 
 
@@ -106,24 +106,24 @@ def _assigns(name: str, node: ast.stmt) -> bool:
 
 
 def module_file(module: str) -> Path:
-    """Source file of a module of this package, which need not exist."""
+    """Path of the source file of a module of this package. The file need not exist."""
     path = PACKAGE.parent / module.replace(".", "/")
     package = path / "__init__.py"
     return package if package.is_file() else path.with_suffix(".py")
 
 
 def data_files(folder: str) -> list[str]:
-    """Files of a folder of this package that are not source, relative to the package."""
+    """Files in a folder of this package that are not Python, as paths relative to the package."""
     files = (PACKAGE / folder).iterdir()
     return sorted(path.relative_to(PACKAGE).as_posix() for path in files if path.is_file() and path.suffix != ".py")
 
 
 def locked_versions(lock: str | Path, names: Iterable[str]) -> dict[str, str]:
-    """Versions of distributions: from a pip lock file or, if not in it (as for a user's method), the installed ones."""
-    return {name: _pins(Path(lock)).get(name) or _installed(name) for name in names}
+    """Versions of distributions: from a pip lock file, or those installed if the file lacks them (as for a user's method)."""
+    return {name: _pins(Path(lock)).get(name) or _installed_version(name) for name in names}
 
 
-def _installed(name: str) -> str:
+def _installed_version(name: str) -> str:
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -137,13 +137,13 @@ def _pins(lock: Path) -> dict[str, str]:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of this package named by import statements anywhere in the source, and the packages that contain them."""
-    imported = set()
+    """Modules of this package that import statements anywhere in the source name, and the packages that contain them."""
+    imported_names = set()
     for node in ast.walk(_tree(module_file(module))):
         if isinstance(node, ast.Import):
-            imported |= {alias.name for alias in node.names}
+            imported_names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            imported |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
-    parents = {name.rsplit(".", depth)[0] for name in [*imported, module] for depth in range(1, name.count(".") + 1)}
-    names = (name for name in imported | parents if name.split(".")[0] == PACKAGE.name)
+            imported_names |= {node.module} | {f"{node.module}.{alias.name}" for alias in node.names}
+    parents = {name.rsplit(".", depth)[0] for name in [*imported_names, module] for depth in range(1, name.count(".") + 1)}
+    names = (name for name in imported_names | parents if name.split(".")[0] == PACKAGE.name)
     return tuple(sorted(name for name in names if module_file(name).is_file()))

@@ -1,11 +1,11 @@
-"""CPU time and memory of this process. Imports only the standard library, because every job measures itself."""
+"""CPU time and memory of this process. Every job measures itself, so this module imports only the standard library."""
 
 import resource
 import sys
 import time
 from contextlib import suppress
 
-#: Only logs read what it measures: see clusterlets.grid.fingerprints.
+#: This module only measures and changes no result: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 
@@ -16,13 +16,13 @@ def cpu_seconds() -> float:
 
 
 def reset_peak_memory() -> None:
-    """Reset the peak that :func:`peak_memory` reports, where the system can."""
+    """Reset the peak that :func:`peak_memory` reports, if the operating system allows it."""
     with suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
         file.write("5")
 
 
 def peak_memory() -> int:
-    """Peak memory in bytes. Not ``ru_maxrss`` on Linux, where a process inherits it from its parent (Snakemake)."""
+    """Peak memory of this process in bytes. On Linux, ``ru_maxrss`` would start from the peak of its parent (Snakemake)."""
     try:
         with open("/proc/self/status", encoding="utf-8") as status:
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
