@@ -98,10 +98,11 @@ def test_jobs_end_with_their_run_if_only_the_run_gets_the_signal(workflow, signa
 
 
 def test_a_second_run_of_the_same_files_is_refused_and_the_first_goes_on(finished, workflow):
+    # So many cells that the first run is still busy when the second begins.
     cells = [
         *CELLS,
         *(cell.replace("iris", "breast_cancer") for cell in CELLS),
-    ]  # so many that the first run is still busy when the second begins
+    ]
     with workflow.start(*cells) as first:
         wait_for_results(first, workflow, 2)
         second = workflow.run(*cells)
@@ -128,7 +129,7 @@ DAMAGED_TOGETHER = {
     "distances/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/B/k3_hops2"],
     "partitions/breast_cancer/clusterlets/k3/seeds0-1.npz": ["runs/breast_cancer/C/k3_omega0.5"],
 }
-# Files whose damage would hide that of another one.
+# Further files, each damaged before a run of its own.
 DAMAGED_ONE_BY_ONE = {
     "labels/breast_cancer/clusterlets/k2/seeds0-1.npz": ["distances/breast_cancer/clusterlets/k2"],
     "labels/iris/clusterlets/k3/seeds0-1.npz": ["clusterings/composition.csv"],

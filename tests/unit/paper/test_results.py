@@ -14,7 +14,7 @@ MAY_CHANGE = {"methods.csv", "at_given_fairness.csv", "at_given_fairness.md"}
 
 @pytest.fixture(scope="module")
 def runs():
-    return synthetic_runs(seeds=2, ks=(2, 5))
+    return synthetic_runs(("adult", "pima", "credit", "magic"), seeds=2, ks=(2, 5))
 
 
 def with_method(runs, name):
