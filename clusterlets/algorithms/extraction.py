@@ -12,7 +12,7 @@ from clusterlets.errors import ClusterletsError
 def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterlets:
     """k-means on each group separately, with ``min(n_clusterlets, distinct rows of the group)`` clusters (paper, section 3.1).
 
-    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` of each group, at least 2. Raises ClusterletsError as
+    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` of each group, at least 1. Raises ClusterletsError as
     :func:`clusterlets.algorithms.instances.checked_instances` does, and for a group without instances. O(n n_clusterlets d)
     time per round of k-means.
     """

@@ -29,7 +29,7 @@ class ClusterletClustering(_ClusterletClustering):
     Parameters
     ----------
     n_clusterlets : int, default=10
-        Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows.
+        Number of clusterlets of each group, k in the paper, at least 1; fewer where a group has fewer distinct rows.
         The matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.
     n_clusters : int or None, default=None
         Number of clusters. Then ``n_clusterlets`` from 2 to twice as many (at least 2) and ``hops`` from 1 to 4 are

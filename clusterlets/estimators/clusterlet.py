@@ -64,7 +64,7 @@ class ClusterletClustering(FairClusterer):
     hops: int
 
     def _check_parameters(self):
-        check_whole("n_clusterlets", self.n_clusterlets, 2)
+        check_whole("n_clusterlets", self.n_clusterlets, 1)
         if self.n_clusters is not None:
             check_whole("n_clusters", self.n_clusters, 1)
         faults = [methods.Choice(methods.names("paper")).fault("matcher", self.matcher)]
@@ -184,7 +184,7 @@ set_parameters(
         "n_clusterlets": (
             10,
             "int",
-            "Number of clusterlets of each group, k in the paper, at least 2; fewer where a group has fewer distinct rows. The "
+            "Number of clusterlets of each group, k in the paper, at least 1; fewer where a group has fewer distinct rows. The "
             "matcher decides how many clusters there are: ``n_clusters_``. Ignored if ``n_clusters`` is given.",
         ),
         "n_clusters": (

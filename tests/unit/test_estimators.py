@@ -364,7 +364,7 @@ def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored,
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (ClusterletClustering(1), "n_clusterlets: 1; it must be a whole number of at least 2"),
+        (ClusterletClustering(0), "n_clusterlets: 0; it must be a whole number of at least 1"),
         (ClusterletClustering(n_clusters=0), "n_clusters: 0; it must be"),
         (ClusterletClustering(matcher="G-Q"), "matcher: 'G-Q'; it must be B or C or D or G-B or G-D"),
         (ClusterletClustering(hops=0), "hops: 0; it must be a whole number from 1 to 1,000,000"),
