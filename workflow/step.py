@@ -13,7 +13,7 @@ CHECKOUT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(CHECKOUT))
 import clusterlets  # noqa: E402
 
-sys.path.remove(str(CHECKOUT))  # the imported package finds its modules without it
+sys.path.remove(str(CHECKOUT))  # The package, once imported, finds its modules without this entry.
 
 if Path(clusterlets.__file__).resolve().parent != CHECKOUT / "clusterlets":
     sys.exit(

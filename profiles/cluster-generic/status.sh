@@ -3,13 +3,13 @@
 
 state=$(squeue --noheader --states=all --format=%T --jobs="$1" 2>&1)
 case $state in
-    # SLURM forgets a job some minutes after its end; its accounting, where there is one, does not.
+    # SLURM forgets a job some minutes after its end. Its accounting, if there is any, keeps the job.
     *"Invalid job id"* | "") state=$(sacct --allocations --noheader --parsable2 --format=State --jobs="$1" 2>/dev/null) || state= ;;
 esac
 case $state in
     COMPLETED) echo success ;;
-    # No longer known (""): the job runs again, which is always safe.
+    # The scheduler no longer knows the job (""): it runs again, which is always safe.
     BOOT_FAIL | CANCELLED* | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | REVOKED | TIMEOUT | "") echo failed ;;
-    # Waiting or running, or the controller does not answer: Snakemake will ask again.
+    # The job waits or runs, or the controller does not answer: Snakemake will ask again.
     *) echo running ;;
 esac

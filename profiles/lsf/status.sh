@@ -3,8 +3,8 @@
 
 case $(bjobs -noheader -o stat "$1" 2>&1) in
     DONE) echo success ;;
-    # No longer known ("is not found"): the job runs again, which is always safe.
+    # The scheduler no longer knows the job ("is not found"): it runs again, which is always safe.
     EXIT | ZOMBI | *"is not found"*) echo failed ;;
-    # Waiting or running, or the server does not answer: Snakemake will ask again.
+    # The job waits or runs, or the server does not answer: Snakemake will ask again.
     *) echo running ;;
 esac

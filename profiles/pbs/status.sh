@@ -6,10 +6,10 @@ state=$(echo "$answer" | sed -n 's/^ *job_state = //p')
 status=$(echo "$answer" | sed -n 's/^ *Exit_status = //p')
 case $state:$status:$answer in
     F:0:*) echo success ;;
-    # No longer known: the job runs again, which is always safe.
+    # The scheduler no longer knows the job: it runs again, which is always safe.
     F:* | ::*"Unknown Job Id"*) echo failed ;;
-    # Snakemake prints this and stops. Without history a job that has ended cannot be told from one that never existed.
+    # Snakemake prints this message and stops. Without history a job that has ended cannot be told from one that never existed.
     ::*history*) echo "PBS keeps no history of its jobs. Ask for job_history_enable=True, or take another profile." ;;
-    # Waiting or running, or the server does not answer: Snakemake will ask again.
+    # The job waits or runs, or the server does not answer: Snakemake will ask again.
     *) echo running ;;
 esac

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from test_limits import LONG, SHORT, SLEEPY, statuses
+from test_limits import LONG_LIMIT, SHORT_LIMIT, SLEEPY, statuses
 
 RUNS = "results/tiny/runs.csv"
 MINE = """
@@ -60,17 +60,17 @@ def cache(tmp_path_factory):
 
 def test_a_revert_and_a_different_folder_restore_all_but_what_limits_or_programs_decide(workflow_in, tmp_path_factory, cache):
     here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(SHORT) == CACHED | NOT_CACHED
+    assert here.run(SHORT_LIMIT) == CACHED | NOT_CACHED
     assert ("sleepy", "timeout") in statuses(here.workflow)
     before = here.results()
 
     here.write(MINE.replace("// 10", "// 7"))
-    assert here.run(SHORT) == {"fit_method mine", "score_method mine"} and here.results() != before
+    assert here.run(SHORT_LIMIT) == {"fit_method mine", "score_method mine"} and here.results() != before
     here.write(MINE + "# taken back\n")
-    assert here.run(SHORT) == set() and here.results() == before
+    assert here.run(SHORT_LIMIT) == set() and here.results() == before
 
     there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(LONG) == NOT_CACHED
+    assert there.run(LONG_LIMIT) == NOT_CACHED
     assert statuses(there.workflow) == {*statuses(here.workflow) - {("sleepy", "timeout")}, ("sleepy", "ok")}
     rows = [[line for line in run.results().splitlines() if b"sleepy" not in line] for run in (here, there)]
     assert rows[0] == rows[1]
@@ -79,11 +79,11 @@ def test_a_revert_and_a_different_folder_restore_all_but_what_limits_or_programs
 def test_damaged_files_of_the_cache_are_made_again_in_one_run(workflow_in, tmp_path_factory):
     cache = tmp_path_factory.mktemp("cache")
     here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
-    assert here.run(SHORT) == CACHED | NOT_CACHED
+    assert here.run(SHORT_LIMIT) == CACHED | NOT_CACHED
     before = here.results()
     for file in filter(Path.is_file, cache.rglob("*")):
         file.write_bytes(file.read_bytes()[:-1] + b"?")
     there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
-    assert there.run(SHORT) == CACHED | NOT_CACHED and there.results() == before
+    assert there.run(SHORT_LIMIT) == CACHED | NOT_CACHED and there.results() == before
     third = Cached(workflow_in(tmp_path_factory.mktemp("third")), cache)
-    assert third.run(SHORT) == NOT_CACHED and third.results() == before
+    assert third.run(SHORT_LIMIT) == NOT_CACHED and third.results() == before

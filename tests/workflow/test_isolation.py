@@ -1,4 +1,4 @@
-"""A step runs the package next to its Snakefile and the libraries of its environment, whatever lies in folders around it."""
+"""A step imports the package next to its Snakefile and the libraries of its environment, and no file from other folders."""
 
 import os
 import re
@@ -15,11 +15,12 @@ ROOT = Path(__file__).resolve().parents[2]
 CODE = ["Snakefile", "config.yaml", "requirements.lock", "workflow", "clusterlets", "profiles", "envs"]
 TARGETS = [f"results/tiny/runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k2_hops2", "C/k2_omega0.5", "FRAC/k2")]
 TARGETS += ["results/tiny/datasets.md"]
-# Modules of Python, of libraries and of the project, imported early and late.
-POISON = ["random", "csv", "yaml", "numpy", "scipy", "sklearn", "numba", "jsonschema"]
+# Modules of the standard library and of libraries. Some are imported at the start of a step, some later.
+SHADOWED_MODULES = ["random", "csv", "yaml", "numpy", "scipy", "sklearn", "numba", "jsonschema"]
 
 
-def poison(folder, *names):
+def add_failing_modules(folder, *names):
+    """Add packages with these names that end any process that imports them."""
     for name in names:
         (folder / name).mkdir()
         (folder / name / "__init__.py").write_text(f"raise SystemExit('{name} of {folder.name} was run')\n")
@@ -34,13 +35,13 @@ def checkout_in(folder):
     return folder
 
 
-def test_no_file_in_the_working_folder_or_next_to_the_snakefile_stands_in_for_a_module(tmp_path, workflow_in, finished):
+def test_no_file_in_the_working_folder_or_next_to_the_snakefile_replaces_a_module(tmp_path, workflow_in, finished):
     root = checkout_in(tmp_path / "code")
-    poison(root, *POISON)
+    add_failing_modules(root, *SHADOWED_MODULES)
     workflow = workflow_in(tmp_path / "run", root)
     workflow.folder.mkdir()
-    poison(workflow.folder, "clusterlets", *POISON)
-    run = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # for Snakemake itself, which a person starts
+    add_failing_modules(workflow.folder, "clusterlets", *SHADOWED_MODULES)
+    run = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # Protects Snakemake itself, which the user starts.
     assert run.status == 0, run.output
     actual, expected = workflow.results(), finished.results()
     assert {name: actual[name] for name in actual if name.startswith("runs/")} == {
@@ -49,18 +50,18 @@ def test_no_file_in_the_working_folder_or_next_to_the_snakefile_stands_in_for_a_
     assert len(actual) > len(TARGETS)
 
 
-CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -'
+SPECIAL_CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -'
 
 
 def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path, workflow_in):
-    workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / CHARACTERS))
+    workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / SPECIAL_CHARACTERS))
     workflow.folder.mkdir()
     run = workflow.run(*TARGETS, "results/tiny/tables/all_tables.tex", config={"datasets": ["iris"], "k": [2]})
     assert run.status == 0, run.output
     assert not list(tmp_path.rglob("hit"))
 
 
-def test_a_checkout_in_a_folder_with_braces_is_refused_in_a_line(tmp_path, workflow_in):
+def test_a_checkout_in_a_folder_with_braces_is_refused_with_a_message_of_one_line(tmp_path, workflow_in):
     workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / "a{k}"))
     workflow.folder.mkdir()
     run = workflow.run("--dry-run")
@@ -68,7 +69,7 @@ def test_a_checkout_in_a_folder_with_braces_is_refused_in_a_line(tmp_path, workf
     assert re.search(r"^The checkout is in .*/a\{k\}, but Snakemake reads braces .* Move it", run.output, re.MULTILINE)
 
 
-def test_a_step_refuses_a_package_that_is_not_the_checkouts(tmp_path):
+def test_a_step_refuses_a_package_from_outside_its_checkout(tmp_path):
     (tmp_path / "clusterlets").mkdir()
     (tmp_path / "clusterlets" / "__init__.py").write_text("")
     (tmp_path / "sitecustomize.py").write_text("import clusterlets\n")
@@ -86,12 +87,12 @@ RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk")
 
 
 @pytest.mark.parametrize("file", RULES, ids=lambda path: path.name)
-def test_every_field_of_a_command_is_quoted(file):
+def test_every_placeholder_in_a_shell_command_is_quoted(file):
     text = file.read_text(encoding="utf-8")
-    written = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", text, re.MULTILINE)
-    called = re.findall(r"^ +shell:\n +(shell_line\(.*?\))$", text, re.MULTILINE | re.DOTALL)
-    assert len(written) + len(called) == len(re.findall(r"^ +shell:$", text, re.MULTILINE))
-    commands = [*written, *(eval(call, {"shell_line": shell_line}) for call in called)]
-    fields = re.findall(r"\{([^{}]+)\}", "".join(commands))
-    assert all(field.endswith(":q") for field in fields), fields
-    assert bool(fields) == bool(re.search(r"^ *rule\b", text, re.MULTILINE))
+    literal_commands = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", text, re.MULTILINE)
+    calls = re.findall(r"^ +shell:\n +(shell_line\(.*?\))$", text, re.MULTILINE | re.DOTALL)
+    assert len(literal_commands) + len(calls) == len(re.findall(r"^ +shell:$", text, re.MULTILINE))
+    commands = [*literal_commands, *(eval(call, {"shell_line": shell_line}) for call in calls)]
+    placeholders = re.findall(r"\{([^{}]+)\}", "".join(commands))
+    assert all(placeholder.endswith(":q") for placeholder in placeholders), placeholders
+    assert bool(placeholders) == bool(re.search(r"^ *rule\b", text, re.MULTILINE))

@@ -1,4 +1,4 @@
-"""Changed limits rerun the cells that crossed the old ones, and no others."""
+"""Changing the limits reruns the cells that exceeded the old limits, and no others."""
 
 SLEEPY = """
 import time
@@ -13,8 +13,8 @@ class Sleepy(Method):
         return np.arange(len(X)) % n_clusters
 """
 RUNS = "results/tiny/runs.csv"
-FEW = {"datasets": ["iris"], "k": [2], "methods": ["D", "random", {"path": "sleepy.py"}]}
-SHORT, LONG = ({**FEW, "limits": {"seconds": seconds, "memory_mb": 4000}} for seconds in (0.3, 60))
+SMALL_GRID = {"datasets": ["iris"], "k": [2], "methods": ["D", "random", {"path": "sleepy.py"}]}
+SHORT_LIMIT, LONG_LIMIT = ({**SMALL_GRID, "limits": {"seconds": seconds, "memory_mb": 4000}} for seconds in (0.3, 60))
 
 
 def statuses(workflow):
@@ -24,12 +24,12 @@ def statuses(workflow):
     return {(row["method"], row["status"]) for row in rows}
 
 
-def test_changed_limits_rerun_the_cells_that_crossed_the_old_ones(workflow):
+def test_changed_limits_rerun_the_cells_that_exceeded_the_old_limits(workflow):
     (workflow.folder / "sleepy.py").write_text(SLEEPY)
-    assert workflow.run(RUNS, config=SHORT).status == 0
+    assert workflow.run(RUNS, config=SHORT_LIMIT).status == 0
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}
-    assert "Nothing to be done" in workflow.run(RUNS, config=SHORT).output
-    again = workflow.run(RUNS, config=LONG)
-    assert again.status == 0 and "Done: 3 of 3 steps" in again.output  # its fit, its scores, and all runs together
+    assert "Nothing to be done" in workflow.run(RUNS, config=SHORT_LIMIT).output
+    again = workflow.run(RUNS, config=LONG_LIMIT)
+    assert again.status == 0 and "Done: 3 of 3 steps" in again.output  # the fit and scores of sleepy, and the table of all runs
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "ok")}
-    assert "Nothing to be done" in workflow.run(RUNS, config=LONG).output
+    assert "Nothing to be done" in workflow.run(RUNS, config=LONG_LIMIT).output

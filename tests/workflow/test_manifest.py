@@ -1,4 +1,4 @@
-"""A finished run's manifest and accounts: what was promised is checked, and what a run cost is counted in full."""
+"""The manifest and the accounts of a finished run: `verify` checks every listed file, and the cost of every job is counted."""
 
 import json
 import re
@@ -21,30 +21,32 @@ def copied(finished, tmp_path):
     return finished.copy(tmp_path)
 
 
-def test_a_finished_run_passes_and_equals_itself(finished):
+def test_a_finished_run_passes_verification_and_equals_itself(finished):
     verified = finished.command("verify", "--results", "results/tiny")
     assert verified.status == 0, verified.output
     assert finished.command("compare", "results/tiny", "results/tiny").status == 0
 
 
-def test_the_manifest_promises_every_result_but_itself(finished):
+def test_the_manifest_lists_every_result_but_itself(finished):
     manifest = json.loads(finished.results()["manifest.json"])
-    promised = set(files(manifest))
+    listed = set(files(manifest))
     intermediates = ("pieces/", "labels/", "distances/", "partitions/", "prepared/", "geometry/", "plain_costs/")
-    missing = {file for file in finished.results() if file not in promised and not file.startswith(intermediates)}
+    missing = {file for file in finished.results() if file not in listed and not file.startswith(intermediates)}
     assert missing == {"manifest.json"}
     assert {name: entry["rows"] for name, entry in manifest["datasets"].items()} == {"iris": 150, "breast_cancer": 569}
     assert str(finished.folder) not in json.dumps(manifest) and str(ROOT) not in json.dumps(manifest)
 
 
-def test_flipped_bits_a_changed_page_and_a_missing_list_are_named_and_the_advice_mends_them(copied):
+def test_damaged_changed_and_missing_results_are_named_and_the_advice_repairs_them(copied):
     cell, page = copied.folder / CELL, copied.folder / "results/tiny/report.html"
     content = cell.read_bytes()
     cell.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
     page.write_bytes(page.read_bytes().replace(b"</h1>", b" It does.</h1>"))
     (copied.folder / "results/tiny/datasets.csv").unlink()
     verified = copied.command("verify", "--results", "results/tiny")
-    assert verified.status == 1 and verified.output.count(CELL) == 2  # named, and in the command
+    assert (
+        verified.status == 1 and verified.output.count(CELL) == 2
+    )  # once in the list of damage, once in the command that removes it
     assert "missing\n  results/tiny/datasets.csv\n" in verified.output
     removed = re.search(r"^  rm (.*)$", verified.output, re.MULTILINE)[1].split()
     assert sorted(removed) == sorted([CELL, "results/tiny/report.html", "results/tiny/runs.csv"])
@@ -64,6 +66,13 @@ def test_every_log_of_the_run_is_counted(finished):
     assert set(provenance["jobs"]["logs_left_out"].values()) == {0}
     assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8
     assert provenance["jobs"]["first_job_began"] < provenance["jobs"]["last_job_ended"]
-    rules = {"fetch_dataset iris", "prepare_dataset iris", "fit_method FRAC", "score_method D", "score_method FRAC", "analyse"}
-    assert rules <= provenance["fingerprints"].keys()
-    assert all(re.fullmatch("[0-9a-f]{16}", code) for code in provenance["fingerprints"].values())
+    fingerprinted = {
+        "fetch_dataset iris",
+        "prepare_dataset iris",
+        "fit_method FRAC",
+        "score_method D",
+        "score_method FRAC",
+        "analyse",
+    }
+    assert fingerprinted <= provenance["fingerprints"].keys()
+    assert all(re.fullmatch("[0-9a-f]{16}", fingerprint) for fingerprint in provenance["fingerprints"].values())

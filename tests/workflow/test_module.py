@@ -22,34 +22,34 @@ rule count_runs:
     output: "lines.txt"
     shell: "wc -l < {{input}} > {{output}}"
 """
-FEW = {"datasets": ["iris"], "k": [2], "methods": ["G-B", "k-means", "random"]}
+SMALL_GRID = {"datasets": ["iris"], "k": [2], "methods": ["G-B", "k-means", "random"]}
 
 
 @pytest.fixture
 def caller(tmp_path, workflow_in):
-    """A Snakefile in a folder of its own that builds on the runs of the workflow."""
+    """A Snakefile, in a folder of its own, with a rule that reads the runs of the workflow."""
     (tmp_path / "Snakefile").write_text(CALLER)
     return workflow_in(tmp_path, tmp_path)
 
 
-def test_a_rule_of_another_snakefile_builds_on_the_runs(caller, tmp_path):
-    run = caller.run(config=FEW)
+def test_a_rule_of_another_snakefile_can_read_the_runs(caller, tmp_path):
+    run = caller.run(config=SMALL_GRID)
     assert run.status == 0, run.output
     runs = (tmp_path / "results" / "tiny" / "runs.csv").read_text().splitlines()
     assert len(runs) == 1 + 3 * 2  # header, three methods, two seeds
     assert (tmp_path / "lines.txt").read_text().split() == [str(len(runs))]
 
 
-def test_every_step_is_planned_under_the_callers_names(caller):
-    planned = caller.run("paper_all", "--dry-run", config=FEW)
+def test_every_rule_is_planned_with_the_prefix_that_the_caller_gives(caller):
+    planned = caller.run("paper_all", "--dry-run", config=SMALL_GRID)
     assert planned.status == 0, planned.output
     jobs = {fields[0]: fields[1] for line in planned.output.splitlines() if len(fields := line.split()) == 2}
     assert jobs["paper_fit_method"] == "2" and jobs["paper_score_method"] == "3"
     assert {"paper_analyse", "paper_write_report", "paper_write_manifest"} <= jobs.keys()
 
 
-def test_a_configuration_of_the_caller_is_checked(caller):
-    run = caller.run("--dry-run", config=FEW | {"methods": ["G-X"]})
+def test_the_configuration_that_the_caller_passes_is_checked(caller):
+    run = caller.run("--dry-run", config=SMALL_GRID | {"methods": ["G-X"]})
     assert run.status and "There is no method 'G-X'" in run.output
 
 
@@ -57,12 +57,12 @@ def test_a_configuration_of_the_caller_is_checked(caller):
 def test_a_prefix_is_refused_before_any_plan(caller, tmp_path, line):
     snakefile = tmp_path / "Snakefile"
     snakefile.write_text(snakefile.read_text().replace("    config: config\n", f"    config: config\n    {line}\n"))
-    run = caller.run("--dry-run", config=FEW)
+    run = caller.run("--dry-run", config=SMALL_GRID)
     assert run.status and "Set results: in the configuration instead" in run.output, run.output
     assert "Traceback" not in run.output and "Cyclic" not in run.output
 
 
-def test_a_snakefile_that_is_hosted_elsewhere_is_refused(caller, tmp_path, tmp_path_factory):
+def test_a_snakefile_that_snakemake_fetches_from_a_host_is_refused(caller, tmp_path, tmp_path_factory):
     repository = tmp_path_factory.mktemp("repository")
     shutil.copytree(ROOT / "workflow", repository / "workflow")
     for file in ("Snakefile", "config.yaml"):
@@ -75,9 +75,9 @@ def test_a_snakefile_that_is_hosted_elsewhere_is_refused(caller, tmp_path, tmp_p
     snakefile.write_text(snakefile.read_text().replace(f'"{ROOT}/Snakefile"', hosted))
     environment = {
         "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
-        # git takes the repository in place of a host that no test can reach.
+        # git clones the local repository in place of the address at GitHub, which tests cannot reach.
         **{"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{repository.as_uri()}.insteadOf"},
         "GIT_CONFIG_VALUE_0": "https://github.com/some/where",
     }
-    run = caller.run("--dry-run", config=FEW, environment=environment)
+    run = caller.run("--dry-run", config=SMALL_GRID, environment=environment)
     assert run.status and "Clone the repository" in run.output, run.output

@@ -1,4 +1,4 @@
-"""The profiles for PBS and LSF against stand-ins for their commands, as neither scheduler is available here."""
+"""The profiles for PBS and LSF, run with stand-ins for the schedulers' commands, because tests have neither scheduler."""
 
 import importlib.util
 import os
@@ -43,7 +43,7 @@ def submit(profile, script, environment, cwd, **resources):
 
 
 class _Attributes(dict):
-    """A mapping whose values are also attributes, as the plugin has them."""
+    """A mapping whose values are also attributes, like the resources that the plugin passes."""
 
     __getattr__ = dict.__getitem__
 
@@ -64,14 +64,14 @@ def wait_for(profile, job, environment, expected):
 
 
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
-@pytest.mark.parametrize(("script", "ends"), [("exit 0", "success"), ("exit 3", "failed")])
-def test_a_job_is_submitted_and_its_end_is_reported(profile, script, ends, environment, tmp_path):
-    (tmp_path / "job.sh").write_text(f"#!/bin/sh\nsleep 1\necho said\n{script}\n")
+@pytest.mark.parametrize(("last_line", "outcome"), [("exit 0", "success"), ("exit 3", "failed")])
+def test_a_job_is_submitted_and_its_end_is_reported(profile, last_line, outcome, environment, tmp_path):
+    (tmp_path / "job.sh").write_text(f"#!/bin/sh\nsleep 1\necho said\n{last_line}\n")
     process = submit(profile, tmp_path / "job.sh", environment, tmp_path)
     assert process.returncode == 0, process.stderr
     (job,) = process.stdout.splitlines()
     assert job == {"pbs": "1.server", "lsf": "1"}[profile]
-    wait_for(profile, job, environment, ends)
+    wait_for(profile, job, environment, outcome)
     (log,) = (tmp_path / ".snakemake" / "cluster_logs").iterdir()
     assert log.read_text() == "said\n"
 
@@ -110,7 +110,7 @@ def test_the_status_when_the_scheduler_reports_an_error(profile, program, error,
 
 @needs_plugin
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
-def test_the_smoke_job_runs_through_the_profile_in_one_submission(profile, environment, tmp_path):
+def test_the_smoke_grid_runs_in_one_submission_with_the_profile(profile, environment, tmp_path):
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--profile", ROOT / "profiles" / profile]
     polling = ["--latency-wait", "15", "--seconds-between-status-checks", "2"]
     target = ["--configfile", SMOKE, "--", "results/smoke/runs.csv"]

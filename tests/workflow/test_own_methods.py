@@ -1,4 +1,4 @@
-"""A user's own method: one file and one entry in the configuration; whatever it does, the grid goes on."""
+"""A user's own method is one file and one entry in the configuration. Whatever the method does, the rest of the grid runs."""
 
 import hashlib
 import re
@@ -21,12 +21,12 @@ GRID = {
     "sample_size": 2000,
     "limits": {"seconds": 2, "memory_mb": 500},
 }
-STREAM = 3219977535  # number of its random stream; derived from its name, and fixed forever
+STREAM = 3219977535  # Number of the random stream of "shuffled": it follows from the name and must never change.
 SHUFFLED = {"path": FILE, "parameters": {"share": [0.2]}}
-AWK = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} > {labels}"""
-STRIPES = {"name": "stripes", "command": AWK}
-# What goes wrong: the body of fit, and the status and note of its runs.
-WRONG = {
+AWK_COMMAND = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} > {labels}"""
+STRIPES = {"name": "stripes", "command": AWK_COMMAND}
+# Methods that go wrong: the body of fit, and the status and the note of the runs.
+FAULTY = {
     "sleeper": ("time.sleep(60)", "timeout", "stopped after 8 s"),
     "hog": ("return np.ones(10**9)", "out_of_memory", "more than 500 MB"),
     "raiser": ('raise ValueError("no luck")', "failed", "ValueError: no luck"),
@@ -36,7 +36,7 @@ WRONG = {
         "fit must return labels (150,) or memberships (150, C), not (149,)",
     ),
 }
-# A user's own matcher: it joins each group's first clusterlets, then the second ones, and so on.
+# A user's own matcher. Its first cluster joins the first clusterlet of each group, its second the second ones, and so on.
 ABREAST = """
 import numpy as np
 
@@ -52,7 +52,7 @@ class Abreast(Matcher):
         positions = (positions + turn * clusterlets.group) % (positions.max() + 1)
         return positions == np.arange(positions.max() + 1)[:, None]
 """
-SOURCE = """
+FAULTY_SOURCE = """
 import time
 
 import numpy as np
@@ -60,43 +60,43 @@ import numpy as np
 from clusterlets.methods import Method
 
 
-class Wrong(Method):
+class Faulty(Method):
     name = "{name}"
 
     def fit(self, X, groups, n_clusters, random_state):
         {body}
 """
-# Steps that a new method does not rerun, and the folders that hold their files and the cells.
+# Rules that do not run again for a new method. Then the folders of their files, and of files that belong to single methods.
 DATA_RULES = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "measure_plain_cost"}
 CLUSTERLET_RULES = {"extract_clusterlets", "sum_distances", "sample_partitions"}
 KEPT_FOLDERS = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
 
 
 def documented_source():
-    """The file that the documentation shows."""
+    """The source of the method that docs/extending.md shows."""
     text = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
     section = re.split(r"^#+ .*A method of your own.*$", text, maxsplit=1, flags=re.MULTILINE)[1]
     return re.search(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)[1]
 
 
 class Grids:
-    """A grid without the method, the plan with it, and the grid with it and with others that go wrong."""
+    """Runs a grid without the method, plans it with the method, and runs it with the method and others, some of them faulty."""
 
     def __init__(self, workflow):
         self.workflow, self.top = workflow, workflow.folder / "results" / "tiny"
         self.run(USUAL)
-        self.before = self.kept()
+        self.before = self.kept_files()
         (workflow.folder / FILE).write_text(documented_source(), encoding="utf-8")
         self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
-        for name, (body, _, _) in WRONG.items():
-            (workflow.folder / f"{name}.py").write_text(SOURCE.format(name=name, body=body), encoding="utf-8")
+        for name, (body, _, _) in FAULTY.items():
+            (workflow.folder / f"{name}.py").write_text(FAULTY_SOURCE.format(name=name, body=body), encoding="utf-8")
         (workflow.folder / "abreast.py").write_text(ABREAST, encoding="utf-8")
         self.methods = [
             *USUAL,
             SHUFFLED,
             STRIPES,
             {"path": "abreast.py", "parameters": {"turn": [1]}},
-            *({"path": f"{name}.py"} for name in WRONG),
+            *({"path": f"{name}.py"} for name in FAULTY),
         ]
         self.output = self.run(self.methods)
         self.rows = workflow.rows("runs.csv")
@@ -111,8 +111,8 @@ class Grids:
         assert run.status == 0, run.output
         return run.output
 
-    def kept(self):
-        """Content and time of everything but the summaries, and of the logs of the jobs that made it."""
+    def kept_files(self):
+        """Hash and time of every file but the summaries, including the logs of the jobs that made these files."""
         logs = [f"logs/{rule}" for rule in (*DATA_RULES, *CLUSTERLET_RULES, "fit_method", "score_method")]
         files = [path for folder in (*KEPT_FOLDERS, *logs) for path in (self.top / folder).rglob("*") if path.is_file()]
         return {path.relative_to(self.top).as_posix(): (_hash(path), path.stat().st_mtime_ns) for path in files}
@@ -130,7 +130,7 @@ def grids(workflow_in, tmp_path_factory):
     return Grids(workflow_in(tmp_path_factory.mktemp("own")))
 
 
-def test_the_plan_holds_the_methods_jobs_and_the_summaries(grids):
+def test_the_plan_consists_of_the_methods_jobs_and_the_summaries(grids):
     jobs = jobs_in(grids.plan)
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
     assert not (DATA_RULES | CLUSTERLET_RULES) & set(jobs)
@@ -140,13 +140,13 @@ def test_the_plan_holds_the_methods_jobs_and_the_summaries(grids):
 
 
 def test_no_other_file_is_touched(grids):
-    after = grids.kept()
+    after = grids.kept_files()
     assert {name: after.get(name) for name in grids.before} == grids.before
-    added = ("shuffled", "stripes", "abreast", *WRONG)
+    added = ("shuffled", "stripes", "abreast", *FAULTY)
     assert all(set(name.split("/")) & set(added) for name in set(after) - set(grids.before))
 
 
-def test_its_runs_are_in_the_results(grids):
+def test_the_methods_runs_are_in_the_results(grids):
     rows = grids.rows_of("shuffled")
     assert [(row["k"], row["seed"], row["parameters"], row["status"]) for row in rows] == [
         (k, seed, "share=0.2", "ok") for k in ("2", "3") for seed in ("0", "1")
@@ -173,24 +173,24 @@ def test_a_users_own_matcher_joins_the_clusterlets_that_the_others_join(grids):
     assert len(grids.command("export", "--config", "settings.yaml", *arguments).split()) == 151
 
 
-def test_a_method_that_goes_wrong_gets_a_status_with_a_note_and_the_others_their_results(grids):
-    for name, (_, status, note) in WRONG.items():
+def test_a_faulty_method_gets_a_status_and_a_note_and_the_others_get_their_results(grids):
+    for name, (_, status, note) in FAULTY.items():
         assert [(row["status"], row["note"], row["n_clusters"]) for row in grids.rows_of(name)] == [(status, note, "")] * 4
-    others = Counter(row["status"] for row in grids.rows if row["method"] not in WRONG)
+    others = Counter(row["status"] for row in grids.rows if row["method"] not in FAULTY)
     assert set(others) <= {"ok", "no_valid_partition"} and others["ok"] >= 4 * (len(USUAL) + 3)
 
 
 def test_the_report_names_every_method_and_counts_runs_without_a_result(grids):
     page = (grids.top / "report.html").read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<(style|script)\b.*?</\1>", " ", page)).split())
-    for name in ("shuffled", "stripes", "abreast", *WRONG):
+    for name in ("shuffled", "stripes", "abreast", *FAULTY):
         assert name in text, name
-    for name, (_, status, _) in WRONG.items():
+    for name, (_, status, _) in FAULTY.items():
         assert f"4 runs of {name} have no result, status {status}: iris (4)." in text
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_export_writes_its_clusters(grids, seed):
+def test_export_writes_the_methods_clusters(grids, seed):
     arguments = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
     header, *lines = grids.command("export", "--config", "settings.yaml", *arguments).split()
     stream = random_stream(0, "iris", 3, seed, STREAM)
@@ -206,15 +206,15 @@ def test_nothing_is_left_to_do_until_the_methods_code_changes(grids):
     path.write_text(source + "CHANGED = True\n", encoding="utf-8")
     output = grids.command(*arguments)
     path.write_text(source, encoding="utf-8")
-    first, then = output.split("\nWhat it reads is made again\n")
-    reason, *jobs = first.splitlines()
+    changed, consequences = output.split("\nWhat it reads is made again\n")
+    reason, *jobs = changed.splitlines()
     assert reason == "Its code changed: ./shuffled.py"
     assert sorted(job.strip() for job in jobs) == [f"iris: shuffled k{k}_share0.2" for k in (2, 3)]
-    followers = sorted(line.strip() for line in then.splitlines() if "iris: " in line)
-    assert followers == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
+    consequent_jobs = sorted(line.strip() for line in consequences.splitlines() if "iris: " in line)
+    assert consequent_jobs == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
 
 
-def test_changed_limits_rerun_what_crossed_the_old_ones_and_nothing_else(grids):
+def test_changed_limits_rerun_what_exceeded_the_old_limits_and_nothing_else(grids):
     longer = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": grids.methods}
     run = grids.workflow.run("--dry-run", config=longer)
     assert run.status == 0, run.output

@@ -1,4 +1,4 @@
-"""The cluster profiles name rules: a renamed or new rule must be noticed here, not by a thousand submissions."""
+"""The cluster profiles name rules. These tests notice a new or renamed rule before it costs a thousand submissions."""
 
 import re
 import subprocess
@@ -26,8 +26,8 @@ def rules():
 @pytest.fixture(scope="module")
 def local_rules(rules):
     (names,) = re.findall(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(encoding="utf-8"), re.MULTILINE)
-    drawing = (ROOT / "workflow" / "rules" / "results.smk").read_text(encoding="utf-8").partition('f"plot_{module}"')[2]
-    assert "localrule: True" in drawing.partition("shell:")[0]
+    plot_rule = (ROOT / "workflow" / "rules" / "results.smk").read_text(encoding="utf-8").partition('f"plot_{module}"')[2]
+    assert "localrule: True" in plot_rule.partition("shell:")[0]
     return {*names.replace(",", " ").split(), "all", "data", *(rule for rule in rules if rule.startswith("plot_"))}
 
 
@@ -52,7 +52,7 @@ def test_every_submitted_rule_has_memory_and_time_that_grow_with_the_attempt(nam
     assert settings["retries"] > 0
 
 
-def test_the_profiles_agree_on_what_is_submitted():
+def test_both_cluster_profiles_submit_the_same_groups_with_the_same_resources():
     first, second = (profile(name) for name in PROFILES)
     for key in ("groups", "default-resources", "set-resources", "retries", "latency-wait"):
         assert first[key] == second[key], key
@@ -71,7 +71,7 @@ def test_the_profiles_of_other_schedulers_differ_only_in_the_commands(name):
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_plugins_are_pinned_apart_from_the_main_lock(name):
+def test_a_profiles_plugins_are_pinned_in_a_lock_of_its_own(name):
     def pinned(path):
         return dict(re.findall(r"^([\w-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 

@@ -1,4 +1,4 @@
-"""What runs again after a change: exactly what it touches, rule by rule, as Snakemake plans it and as it runs."""
+"""After a change, exactly the jobs that depend on it run again. Plans and real runs are compared, rule by rule."""
 
 import json
 import os
@@ -25,7 +25,7 @@ NO_CODE = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data"
 
 
 class Checkout:
-    """A finished run and the code that made it, both copied, so that either can be changed."""
+    """Copies of a finished run and of the code that made it, both of which a test may change."""
 
     def __init__(self, finished, folder):
         self.root = folder / "code"
@@ -39,7 +39,7 @@ class Checkout:
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def change(self, *files):
-        """Change code without a consequence."""
+        """Change the code of these files, but not what it does."""
         for file in files:
             with open(self.root / file, "a", encoding="utf-8") as module:
                 module.write("\nCHANGED = True\n")
@@ -61,7 +61,7 @@ class Checkout:
 
 
 def jobs_in(output):
-    """Snakemake's table of jobs; without the target, which does nothing."""
+    """Number of jobs by rule in Snakemake's table, without the target rule, which does nothing."""
     table = re.findall(r"^(\w+) +(\d+)$", output, re.MULTILINE)
     assert table or "Nothing to be done" in output, output
     return {rule: int(count) for rule, count in table if rule not in ("all", "total")}
@@ -69,13 +69,13 @@ def jobs_in(output):
 
 @pytest.fixture(scope="module")
 def original(finished, tmp_path_factory):
-    """A copy that the tests put back as it was."""
+    """A copy of the finished run. Tests that change it restore it."""
     return Checkout(finished, tmp_path_factory.mktemp("original"))
 
 
 @pytest.fixture(scope="module")
 def summary_jobs(original, tmp_path_factory):
-    """The jobs that sum up any grid: every rule that makes neither data nor a block or cell."""
+    """The jobs that summarise a grid of any size: those of all rules except the rules of data, blocks and cells."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
     data_and_cells = BLOCKS | TABLES | FETCHED
@@ -85,7 +85,7 @@ def summary_jobs(original, tmp_path_factory):
 
 @pytest.fixture
 def checkout(original):
-    """The copy, whose code is put back after the test."""
+    """The copy, for a test that changes its code. The code is restored after the test."""
     backup = original.root.with_name("kept")
     shutil.copytree(original.root, backup, copy_function=shutil.copy2)
     yield original
@@ -93,7 +93,7 @@ def checkout(original):
     backup.rename(original.root)
 
 
-# What is new in each configuration, besides the summaries. The first one is all that a grid can grow by.
+# A configuration in which everything by which a grid can grow has grown.
 LARGER = {
     "datasets": ["iris", "breast_cancer", "wine"],
     "k": [2, 3, 4],
@@ -103,7 +103,8 @@ LARGER = {
     "methods": [*USUAL, "FRAC-OE"],
 }
 NEW_BLOCKS = 3 * 3 * 2 - 4  # of three datasets, three k and two blocks of seeds
-SETTINGS = {
+# For each change: the new settings, and the jobs that run besides the summaries.
+CHANGES = {
     "a larger grid": (
         LARGER,
         {
@@ -129,30 +130,32 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("change", SETTINGS)
-def test_a_setting_runs_what_is_new_and_the_summaries(original, summary_jobs, change):
-    config, expected = SETTINGS[change]
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_setting_runs_only_what_is_new_and_the_summaries(original, summary_jobs, change):
+    config, expected = CHANGES[change]
     assert original.planned(**config) == expected | summary_jobs
 
 
-UNREAD = ("methods/frac_oe", "commands/cluster", "commands/__init__", "grid/configuration", "grid/measures", "extras")
+UNUSED_MODULES = ("methods/frac_oe", "commands/cluster", "commands/__init__", "grid/configuration", "grid/measures", "extras")
 
 
 def test_what_no_result_depends_on_runs_nothing(checkout):
-    """Comments, docstrings, the version, code that no job reads, times of files, cores, the exclusion of what is not there."""
+    """That is: comments, docstrings, the version, modules that no job imports, times of files, the number of cores, and the
+    exclusion of a dataset that the grid does not have.
+    """
     for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:
         text = path.read_text(encoding="utf-8")
         docstring = text.replace('"""', '"""More: ', 1) if text.startswith('"""') else text
         path.write_text(f"# a comment\n\n{docstring}\n# a comment\n", encoding="utf-8")
     checkout.edit("clusterlets/__init__.py", '__version__ = "', '__version__ = "1')
-    checkout.change(*(f"clusterlets/{module}.py" for module in UNREAD))
+    checkout.change(*(f"clusterlets/{module}.py" for module in UNUSED_MODULES))
     for path in (checkout.workflow.folder / "data" / "raw").rglob("*"):
         os.utime(path)
     run = checkout.workflow.run("--dry-run", "--quiet", "rules", "--cores", "1", "--config", "exclude=nbfi")
     assert run.status == 0 and jobs_in(run.output) == {}, run.output
 
 
-# The jobs of data and cells that depend on a file or a library by themselves; others follow from these.
+# For each file or library, the jobs of data and cells that depend on it directly. Others run because these do.
 DATA = {"fetch_dataset": 2, "prepare_dataset": 2}
 ALL = {**DATA, "measure_geometry": 2, "list_data": 1, **BLOCKS}
 DEPENDENT = {
@@ -180,7 +183,7 @@ DEPENDENT = {
 
 
 def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summary_jobs):
-    """By the fingerprints that Snakemake recorded: with a different one it plans a job again, as the next test shows."""
+    """Snakemake has recorded a fingerprint for each job. If it changes, the job runs again, as the next test shows."""
     jobs = {}
     for file in (finished.folder / ".snakemake" / "metadata").rglob("*"):
         record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"log": []}
@@ -191,8 +194,8 @@ def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summar
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
     cell_jobs = {name: {rule: counter[rule] for rule in ALL if rule in counter} for name, counter in dependent.items()}
     assert cell_jobs == DEPENDENT
-    computing = {"collect_runs", "recover_clusters"}
-    assert computing <= dependent["numpy"].keys() and not computing & dependent["matplotlib"].keys()
+    without_figures = {"collect_runs", "recover_clusters"}
+    assert without_figures <= dependent["numpy"].keys() and not without_figures & dependent["matplotlib"].keys()
     assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
     assert dependent["__main__.py"] == ALL | summary_jobs
 
@@ -250,7 +253,7 @@ def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sum
 
 
 def test_what_was_planned_is_what_runs(checkout):
-    """Last in this file, as it leaves a different grid in the copy. Up to the runs only: summing them up would take longer."""
+    """Must be the last test of this file, because it leaves a different grid in the copy. It omits the slow summaries."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
     checkout.change("clusterlets/algorithms/matching/pinball.py")
     expected = {"score_method": 4 * 4 + 4, "collect_runs": 1}

@@ -1,4 +1,4 @@
-"""What a user sees of a run."""
+"""What a user sees while the workflow runs."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ FAILING = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensit
 
 
 @pytest.fixture(autouse=True)
-def plugin_is_found():
+def logger_plugin_is_installed():
     assert LoggerPluginRegistry().is_installed("cells"), "install the checkout again: pip install --editable ."
 
 
@@ -54,7 +54,7 @@ onsuccess:
 
 
 def test_a_local_run_has_no_limit_on_starts(tmp_path, workflow_in):
-    """So a search for ready jobs does not schedule another one a second later."""
+    """With such a limit, Snakemake would repeat its search for ready jobs after a second."""
     (tmp_path / "Snakefile").write_text(SNAKEFILE)
     run = workflow_in(tmp_path, tmp_path).run("data", config={"datasets": ["iris"]})
     assert run.status == 0 and "limit on starts: None" in run.output, run.output

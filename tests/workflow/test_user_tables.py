@@ -1,4 +1,4 @@
-"""A user's own table and other groups through the whole workflow, first of all as docs/extending.md shows it."""
+"""The whole workflow with a user's own table and with other groups. The first tests follow docs/extending.md."""
 
 import csv
 import hashlib
@@ -29,7 +29,7 @@ def example(language):
 
 @pytest.fixture(scope="module")
 def people(tmp_path_factory):
-    """The guide's example, followed to the letter: its folder, and what each of its commands printed."""
+    """The folder in which the guide's example was followed to the letter, and the output of each of its commands."""
     folder = tmp_path_factory.mktemp("people")
     (folder / "people.csv").write_text(example("csv"), encoding="utf-8")
     (folder / "people.yaml").write_text(example("yaml"), encoding="utf-8")
@@ -37,7 +37,7 @@ def people(tmp_path_factory):
 
 
 def run(folder, command):
-    """A command of the guide, in a folder other than the checkout."""
+    """Output of a command of the guide, run in a folder other than the checkout."""
     process = subprocess.run(
         command.replace("snakemake", f"snakemake --snakefile '{ROOT / 'Snakefile'}'"),
         cwd=folder,
@@ -81,7 +81,7 @@ def test_the_whole_grid_runs_to_the_report_with_groups_by_name(people):
     assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
 
 
-def test_a_touched_table_runs_nothing_and_a_changed_one_what_depends_on_it(people):
+def test_a_touched_table_reruns_nothing_and_a_changed_one_reruns_what_depends_on_it(people):
     folder, _ = people
     command = example("sh").splitlines()[1] + " --dry-run"
     os.utime(folder / "people.csv")
@@ -97,8 +97,8 @@ def test_a_touched_table_runs_nothing_and_a_changed_one_what_depends_on_it(peopl
     assert "iris" not in planned
 
 
-def test_names_of_every_kind_reach_the_report_and_the_manifest(workflow):
-    """Names that contain syntax of Snakemake, a shell, matplotlib, Markdown, LaTeX and HTML."""
+def test_names_with_special_characters_reach_the_report_and_the_manifest(workflow):
+    """The names contain syntax of Snakemake, shells, matplotlib, Markdown, LaTeX and HTML."""
     names = ["$0-$20k", "$\\frac{$", "rate {pct}", "a|b <b>&amp;", "_hidden $(touch x) `touch x`", "x" * 20_000]
     with open(workflow.folder / "people.csv", "w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -121,8 +121,8 @@ def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
     ascii_locale = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     lines = [f"{row},{'Köln' if row % 3 else '東京'}\n" for row in range(30)]
     entry = {"name": "people", "path": "people.csv", "sensitive": "größe"}
-    for first, status in (("31", 0), ("älter", 1)):
-        (workflow.folder / "people.csv").write_text("".join(["age,größe\n", f"{first},Köln\n", *lines]), encoding="utf-8")
+    for first_age, status in (("31", 0), ("älter", 1)):
+        (workflow.folder / "people.csv").write_text("".join(["age,größe\n", f"{first_age},Köln\n", *lines]), encoding="utf-8")
         outcome = workflow.run("data", config={"datasets": [entry]}, environment=ascii_locale)
         assert outcome.status == status and "Traceback" not in outcome.output, outcome.output
     assert "K\\xf6ln" in outcome.output or "\\xe4lter" in outcome.output
@@ -145,23 +145,23 @@ def test_results_of_two_groups_lie_side_by_side(workflow):
     assert written["groups"] == groups
 
 
-NAMES = [f"a{character}b.csv" for character in f"{string.punctuation} éß漢".replace("/", "")]
-NAMES += ["-rf.csv", "~/a.csv", "$(touch hit).csv", "`touch hit`.csv", " a.csv", "a .csv"]
-NAMES += ["rate {k}.csv", "{wildcards.dataset}.csv", "{}.csv"]
+FILE_NAMES = [f"a{character}b.csv" for character in f"{string.punctuation} éß漢".replace("/", "")]
+FILE_NAMES += ["-rf.csv", "~/a.csv", "$(touch hit).csv", "`touch hit`.csv", " a.csv", "a .csv"]
+FILE_NAMES += ["rate {k}.csv", "{wildcards.dataset}.csv", "{}.csv"]
 COLUMN = "in {k} or '$(touch hit)' \"%\" \\ é"
 
 
 def test_a_table_may_have_any_name_and_so_may_its_columns(workflow):
     (workflow.folder / "~").mkdir()
     entries = []
-    for number, name in enumerate(NAMES):
+    for number, name in enumerate(FILE_NAMES):
         rows = [f"{value},{value % 3},{value + number}" for value in range(9)]
         text = "\n".join(['x,"' + COLUMN.replace('"', '""') + '",y', *rows, ""])
         (workflow.folder / name).write_text(text, encoding="utf-8")
         entries.append({"name": f"t{number}", "id": f"t{number}", "path": name, "sensitive": COLUMN, "features": ["x", "y"]})
     outcome = workflow.run("data", config={"datasets": entries})
     assert outcome.status == 0, outcome.output
-    for number, name in enumerate(NAMES):
+    for number, name in enumerate(FILE_NAMES):
         description = json.loads((workflow.folder / f"results/tiny/prepared/t{number}.json").read_text())
         assert (description["source"], description["rows"], description["sensitive"]) == (name, 9, COLUMN)
     assert not list(workflow.folder.rglob("hit"))
@@ -169,7 +169,7 @@ def test_a_table_may_have_any_name_and_so_may_its_columns(workflow):
     assert "Nothing to be done" in again.output, again.output
 
 
-def test_content_alone_decides_whether_a_table_is_read_again(workflow):
+def test_a_table_is_read_again_if_and_only_if_its_content_changes(workflow):
     table, config = workflow.folder / "people.csv", {"datasets": [{"name": "people", "path": "people.csv", "sensitive": "b"}]}
     table.write_text("a,b\n1,x\n2,y\n3,x\n")
     result = "results/tiny/prepared/people.b.json"
@@ -179,21 +179,21 @@ def test_content_alone_decides_whether_a_table_is_read_again(workflow):
         assert outcome.status == 0, outcome.output
         return outcome.output
 
-    def made_from():
+    def hash_of_source():
         return json.loads((workflow.folder / result).read_text())["source_sha256"]
 
     output_of()
-    first = made_from()
+    first = hash_of_source()
     other = table.read_text().replace("3", "4")
     (workflow.folder / "older").write_text(other)
     os.utime(workflow.folder / "older", (1e9, 1e9))
-    os.replace(workflow.folder / "older", table)  # as cp -p and tar -x put it there
+    os.replace(workflow.folder / "older", table)  # keeps an old time, as cp -p and tar -x do
     assert "Read people.b from people.csv" in output_of("--dry-run")
     command = [Path(sys.executable).with_name("clusterlets"), "why", result, "--configfile", "settings.yaml"]
     output = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True).stdout
     assert output == "The content of its table changed: people.csv\n    Read people.b from people.csv\n"
     output_of()
-    assert made_from() == hashlib.sha256(other.encode()).hexdigest() != first
+    assert hash_of_source() == hashlib.sha256(other.encode()).hexdigest() != first
     for time in (1e9, 2e9, 4e9):  # older, newer, from the future
         os.utime(table, (time, time))
         assert "Nothing to be done" in output_of("--dry-run")

@@ -1,4 +1,4 @@
-"""Variants of the grid through the real workflow: what runs, what is shared, and that the rows are what they say."""
+"""Variants of the grid, run by the real workflow: which jobs run, which files are shared, and what the rows hold."""
 
 import csv
 import io
@@ -18,6 +18,7 @@ VARIANTS = {
     "scaling_standard": {"scaling": "standard"},
 }
 EXTENDED = {**SMALL, "seeds": {"count": 4, "block": 2}, "variants": VARIANTS}
+# The methods and matchers whose results each variant changes.
 TOUCHED = {
     "pinball_cluster": {"D", "B"},
     "greedy_last": {"G-D", "G-B"},
@@ -38,7 +39,7 @@ def method(row):
 
 @pytest.fixture(scope="module")
 def extended(tmp_path_factory, workflow_in):
-    """The default grid, then the extended one in the same folder; the dry run between them."""
+    """A folder in which the default grid and then the extended grid were run, and the dry run between the two."""
     workflow = workflow_in(tmp_path_factory.mktemp("extended"))
     first = workflow.run(TARGETS[0], config=SMALL)
     assert first.status == 0, first.output
@@ -48,19 +49,19 @@ def extended(tmp_path_factory, workflow_in):
     return workflow, planned
 
 
-def test_only_new_seeds_touched_cells_and_summaries_are_jobs(extended):
+def test_only_new_seeds_touched_cells_and_summaries_run(extended):
     _, planned = extended
     assert jobs_in(planned.output) == {
         "prepare_dataset": 1,
-        "measure_geometry": 1,  # of the scaled table
+        "measure_geometry": 1,  # for the scaled table
         "measure_plain_cost": 1,
-        # of the block of further seeds, and of both blocks of the scaled table
+        # For the block of new seeds, and for both blocks of the scaled table.
         "extract_clusterlets": 3,
         "sample_partitions": 3,
         "sum_distances": 3,
         "fit_method": 3 * 3,
-        # Four matchers with hops, then C with two omegas, then three methods. Each: the new seeds, then both blocks of what a
-        # scope or equation touches (matchers only), then both blocks for deviation and scaling.
+        # Four matchers with hops, then C with two omegas, then three methods. For each: the block of new seeds, then (for
+        # matchers) both blocks of the variant of its scope or equation, then both blocks for each of deviation and scaling.
         "score_method": (4 + 2 * (2 + 2) + 2 * (4 + 4)) + (2 + 2 * 2 + 2 * (2 + 2)) + 3 * (1 + 4),
         "collect_runs": 6,
     }
@@ -82,7 +83,7 @@ def test_rows_differ_where_the_choice_matters_and_nowhere_else(extended):
     by_key = {tuple(row[name] for name in key): row for row in rows(workflow, "runs.csv")}
     for name, touched in TOUCHED.items():
         variant_rows = rows(workflow, f"variants/{name}/runs.csv")
-        assert len(variant_rows) == len(by_key)  # variants run up to the paper's ten seeds, so all four
+        assert len(variant_rows) == len(by_key)  # Variants run the first ten seeds: here all four.
         assert {row["dataset"] for row in variant_rows} == {"iris"}
         differing = {method(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
         assert differing <= touched and differing, name
@@ -92,7 +93,7 @@ def test_rows_differ_where_the_choice_matters_and_nowhere_else(extended):
     assert all(silhouettes["0.0", seed] >= silhouettes["0.5", seed] for seed in "0123")
 
 
-def test_a_relative_deviation_is_that_of_the_shares(extended):
+def test_the_relative_deviation_is_relative_to_the_larger_share(extended):
     workflow, _ = extended
     top = workflow.folder / "results/tiny"
     groups = Prepared.load(str(top / "prepared/iris.npz")).groups
@@ -107,7 +108,7 @@ def test_a_relative_deviation_is_that_of_the_shares(extended):
     assert float(row["deviation_mean"]) == pytest.approx(np.mean(deviations), rel=1e-12)
 
 
-def test_the_scaled_variant_is_a_run_of_the_scaled_table(extended, workflow):
+def test_the_scaled_variant_equals_a_run_of_the_scaled_table(extended, workflow):
     other, _ = extended
     cells = [f"runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k3_hops2", "C/k3_omega0.5", "FRAC/k3")]
     run = workflow.run(*(f"results/tiny/{cell}" for cell in cells), config={**SMALL, "scaling": "standard"})

@@ -1,11 +1,11 @@
-"""From raw file to table, on a tiny grid of bundled datasets; and what a user sees when something is wrong."""
+"""The workflow from raw files to tables, on a tiny grid of bundled datasets, and its messages when something is wrong."""
 
 import pytest
 
 METHODS = {"Clusterlets", "FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
 
 
-def test_every_run_of_the_grid_is_there_once(finished):
+def test_every_run_of_the_grid_has_exactly_one_row(finished):
     rows = finished.rows("runs.csv")
     keys = {(row["dataset"], row["method"], row["matcher"], row["k"], row["hops"], row["omega"], row["seed"]) for row in rows}
     assert len(keys) == len(rows) == 2 * 2 * 2 * (5 + 4)
@@ -13,7 +13,7 @@ def test_every_run_of_the_grid_is_there_once(finished):
     assert {row["status"] for row in rows} == {"ok"}
 
 
-def test_rows_hold_what_the_methods_promise(finished):
+def test_the_scores_have_the_ranges_that_the_methods_guarantee(finished):
     for row in finished.rows("runs.csv"):
         assert 0 <= float(row["deviation_mean"]) <= float(row["deviation_max"]) <= 1
         assert 0 <= float(row["cohesion"]) <= 1
@@ -27,7 +27,7 @@ def test_rows_hold_what_the_methods_promise(finished):
             assert float(row["price_of_fairness"]) > 1
 
 
-def test_tables_figures_and_report_are_there(finished):
+def test_tables_figures_and_pages_have_their_content(finished):
     results = finished.results()
     tables = [name for name in results if name.startswith("tables/")]
     assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 28
@@ -47,7 +47,7 @@ def test_a_second_run_does_nothing(finished):
 
 
 @pytest.mark.slow
-def test_k_above_the_number_of_instances_is_a_row_and_not_an_error(workflow):
+def test_k_above_the_number_of_instances_gives_infeasible_rows_and_no_error(workflow):
     run = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
     assert run.status == 0, run.output
     rows = [row for row in workflow.rows("runs.csv") if row["k"] == "151"]
@@ -64,12 +64,12 @@ def test_a_wrong_configuration_is_refused_before_anything_runs(workflow):
     assert workflow.results() == {}
 
 
-def test_a_number_on_the_command_line_is_spelt_as_in_the_configuration(workflow):
+def test_an_ambiguous_number_on_the_command_line_is_refused(workflow):
     run = workflow.run("--dry-run", "--config", "sample_size=1_0")
     assert run.status != 0 and "--config sample_size=1_0: 1_0 can be misread" in run.output, run.output
 
 
-def test_an_unavailable_dataset_stops_the_data_target_with_the_remedy(workflow):
+def test_an_unavailable_dataset_fails_the_data_target_and_the_message_says_what_to_do(workflow):
     # No source answers: the mirror does not exist, and the public addresses lead to a proxy that refuses.
     refused = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
     environment = {**refused, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}

@@ -13,7 +13,7 @@ TABLES = [
 ]
 # The files of clusterlets.analysis.statistics.TABLES; importing that module here would load SciPy.
 RANKINGS = ["statistics", "blocks", "mean_ranks", "nemenyi"]
-# Every figure that clusterlets/report/figures declares, by the folder of its files; those in accounts are not results.
+# Files of every figure that clusterlets/report/figures declares, by folder. Those in accounts are not results.
 FIGURES = {
     folder: [
         f"{OUT}/{file}" for figure in figures.declarations() if figure.folder == folder for file in figure.files("pdf", "png")
@@ -27,7 +27,7 @@ STATISTICS = [
 COMPARISONS = ["comparison", "comparison_counts", "comparison_groups", "comparison_controls"]
 METHODS_TABLE = f"{OUT}/methods.csv"
 LEADERBOARDS = [f"{OUT}/leaderboard{name}.csv" for name in ("", "_overall", "_pairs", "_points")]
-# All results but the pages, which show what these have cost.
+# All results except the pages, which also show what these results have cost.
 BEFORE_PAGES = [
     *expand(f"{OUT}/{{name}}", name=["datasets.csv", "runs.csv", "runs.csv.sha256"]),
     METHODS_TABLE,
@@ -44,12 +44,12 @@ BEFORE_PAGES = [
     DATA_LIST,
 ]
 PAGES = [f"{OUT}/{name}" for name in ("report.html", "summary.txt", "leaderboard.html", "leaderboard.md", "fronts.html")]
-# What the jobs cost and where they ran: not results, because they differ from run to run.
+# What the jobs cost and where they ran. These are not results, because they differ from run to run.
 ACCOUNTS = [
     *expand(f"{OUT}/accounts/{{name}}.csv", name=["steps", "fits", "leaderboard_costs"]),
     f"{OUT}/accounts/provenance.json",
 ]
-# Names of the rules that draw them.
+# Names of the rules that draw the accounts.
 ACCOUNT_PLOTS = [f"plot_{figure.module}" for figure in figures.declarations() if figure.folder == "accounts"]
 MANIFEST = f"{OUT}/manifest.json"
 
@@ -125,15 +125,15 @@ rule recover_clusters:
         shell_line("recover-clusters")
 
 
-for module, drawn in figures.by_module().items():
+for module, declarations in figures.by_module().items():
 
     rule:
         name:
             f"plot_{module}"
         input:
-            [f"{OUT}/{path}" for path in dict.fromkeys(path for figure in drawn for path in figure.reads)],
+            [f"{OUT}/{path}" for path in dict.fromkeys(path for figure in declarations for path in figure.reads)],
         output:
-            [captioned(f"{OUT}/{file}") for figure in drawn for file in figure.files("png", "pdf")],
+            [captioned(f"{OUT}/{file}") for figure in declarations for file in figure.files("png", "pdf")],
         log:
             f"{OUT}/logs/plot_{module}.log",
         localrule: True
@@ -238,7 +238,7 @@ rule write_manifest:
         config=whole_configuration,
         user_files=lambda wildcards: plan.user_files(),
         results=subpath(output[0], parent=True),
-        # Cells are not listed, as they follow from the settings: a command line has no room for thousands of names.
+        # Cells are left out, because a command line has no room for thousands of names. They follow from the settings.
         files=lambda wildcards, input: ",".join(path.removeprefix(f"{OUT}/") for path in input),
     message:
         "Write down the hash of every result"
