@@ -64,10 +64,8 @@ def _distance_sums(
     disjoint_labels = _disjoint_labels(splits)
     if disjoint_labels:
         n_pieces = [int(piece_of.max()) + 1 for piece_of in disjoint_labels.values()]
-        sums_within_pieces = geometry.within_sums(X, np.stack(list(disjoint_labels.values())), max(n_pieces))
-        yield from (
-            (key, np.diag(sums[:n])) for key, n, sums in zip(disjoint_labels, n_pieces, sums_within_pieces, strict=True)
-        )
+        sums_within = geometry.within_sums(X, np.stack(list(disjoint_labels.values())), max(n_pieces))
+        yield from ((key, np.diag(sums[:n])) for key, n, sums in zip(disjoint_labels, n_pieces, sums_within, strict=True))
     for key in splits.keys() - disjoint_labels.keys():
         piece_of, membership = splits[key]
         yield key, geometry.distance_sums(X, piece_of, len(membership.T))
