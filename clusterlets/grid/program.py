@@ -108,10 +108,10 @@ def _fill(command: str, values: Mapping[str, Any]) -> str:
     unsafe = [name for _, name in _PLACEHOLDER.findall(command) if name in texts and shlex.quote(texts[name]) != texts[name]]
     if unsafe:
         try:
-            stay_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
+            values_are_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
         except ValueError:  # a quote is not closed
-            stay_words = False
-        if not stay_words:
+            values_are_words = False
+        if not values_are_words:
             raise ClusterletsError(
                 f"command: the shell would not read {texts[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
                 "quoted, so leave out the quotes around it"
