@@ -111,9 +111,7 @@ def matching_outcomes(
             seed_sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
             arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": seed_sums["sums"]}
             columns |= evaluate(SCORES, JoinedClusterlets(fit.result, clusterlets.centroids))
-            clustered = _labelled_instances(
-                table, piece_of, clusterlets, fit.result, seed_sums["sample"], seed_sums["row_sums"]
-            )
+            clustered = _instances_of(table, piece_of, clusterlets, fit.result, seed_sums["sample"], seed_sums["row_sums"])
             columns |= evaluate(SCORES, clustered)
             yield Outcome(method.name, seed, OK, note, arrays, columns)
         else:
@@ -169,7 +167,7 @@ def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.n
     return matrix
 
 
-def _labelled_instances(
+def _instances_of(
     table: Prepared,
     piece_of: np.ndarray,
     clusterlets: Clusterlets,
