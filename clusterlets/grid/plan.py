@@ -323,8 +323,8 @@ def _hash_of_file(path: str) -> str:
 def _edited_files(receipt: str) -> str:
     """Names the files next to a receipt that differ from its hashes, or "". The step itself reports a damaged receipt."""
     try:
-        listed = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
-        digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in listed.items()}
+        entries = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
+        digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in entries.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ""
     edited = [str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest]

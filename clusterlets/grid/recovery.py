@@ -84,10 +84,10 @@ class Clusters:
         """Raise ClusterletsError if a row of the results scored other clusters, such as those of another configuration."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
-        recovered = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
+        expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
         # A value that is not a number becomes NaN, so it differs from every value.
-        scored = {name: number(str(row.get(name, ""))) for name in recovered}
-        if not all(isclose(scored[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in recovered.items()):
+        row_values = {name: number(str(row.get(name, ""))) for name in expected}
+        if not all(isclose(row_values[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in expected.items()):
             raise ClusterletsError(
                 f"The clusters found are not those that {where} scored: it was made with another base_seed, scope or "
                 "deviation. Name its configuration with --config, or run the workflow again."

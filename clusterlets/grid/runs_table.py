@@ -21,7 +21,7 @@ class Column:
     is_text: bool = False
 
 
-_RUN = (
+_FIRST_COLUMNS = (
     Column(
         "dataset",
         "id",
@@ -60,7 +60,7 @@ _RUN = (
     ),
     Column("n_clusterlets", "count or empty", "number of clusterlets of all groups, N"),
 )
-_PARAMETERS = Column(
+_PARAMETERS_COLUMN = Column(
     "parameters",
     "text or empty",
     "the method's parameters, including hops and omega: `hops=4`, `tau=0.1,init=random`; characters that a path cannot contain "
@@ -69,7 +69,7 @@ _PARAMETERS = Column(
 )
 
 #: All columns in the order of the file.
-TABLE: tuple[Column | Score, ...] = (*_RUN, *OF_PAPER, _PARAMETERS, *FURTHER)
+TABLE: tuple[Column | Score, ...] = (*_FIRST_COLUMNS, *OF_PAPER, _PARAMETERS_COLUMN, *FURTHER)
 COLUMNS = tuple(column.name for column in TABLE)
 TEXT = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
 
