@@ -152,8 +152,8 @@ class Antidote(_NamedMethod):
     Notes
     -----
     Chhabra, Singla and Mohapatra, Fair clustering using antidote data, AFCR 2021.
-    See :func:`clusterlets.algorithms.antidote.antidote`. Each evaluation runs k-means, hence the limit on the rows. Fairness
-    is not promised: where the groups lie far apart, a few points change little.
+    See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so the number
+    of rows is limited. Fairness is not promised: if the groups are far apart, a few points change little.
 
     Examples
     --------
@@ -173,7 +173,7 @@ class Antidote(_NamedMethod):
     ) -> None: ...
 
 class Coreset(_AssigningMethod):
-    """Fair k-means on a small weighted sample of each group, whose centres then get all instances.
+    """Fair k-means on a small weighted sample of each group; all instances are then assigned to its centres.
 
     Parameters
     ----------
@@ -220,7 +220,8 @@ class Coreset(_AssigningMethod):
     Notes
     -----
     After Schmidt, Schwiegelshohn and Sohler, 2018, and Huang, Jiang and Vishnoi, NeurIPS 2019.
-    Fractional fair Lloyd on the sample, then one fair assignment of the table; see :mod:`clusterlets.algorithms.coreset`.
+    It runs fractional fair Lloyd on the sample, and then one fair assignment of the whole table: see
+    :mod:`clusterlets.algorithms.coreset`.
 
     Examples
     --------
@@ -373,7 +374,7 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     ) -> None: ...
 
 class FairFlow(_AssigningMethod):
-    """k-means whose rounds assign every instance, as cheaply as possible, within bounds on the shares of the groups.
+    """k-means that assigns the instances, in every round, as cheaply as possible within bounds on the shares of the groups.
 
     Parameters
     ----------
@@ -551,8 +552,9 @@ class FairLP(_AssigningMethod):
     Notes
     -----
     Bera, Chakrabarty, Flores and Negahbani, Fair algorithms for clustering, NeurIPS 2019.
-    The method of Bera and others: the linear program of fair assignment, whose counts are then rounded. It is solved by
-    its dual, and no bound is missed by a whole instance: see :mod:`clusterlets.algorithms.fair_assignment`.
+    This is the method of Bera and others: it solves the linear program of fair assignment, and rounds the counts. Here the
+    program is solved by its dual, and no rounded count misses its bound by a whole instance: see
+    :mod:`clusterlets.algorithms.fair_assignment`.
 
     Examples
     --------
@@ -664,7 +666,7 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
     ) -> None: ...
 
 class FairLloyd(_NamedMethod):
-    """k-means that lowers the largest mean squared error of a group; it says nothing of the groups' shares.
+    """k-means that lowers the largest mean squared error of a group; it does not constrain the groups' shares.
 
     Parameters
     ----------
@@ -701,8 +703,8 @@ class FairLloyd(_NamedMethod):
     Notes
     -----
     Ghadiri, Samadi and Vempala, Socially fair k-means clustering, FAccT 2021.
-    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of its nearest centre, which
-    need not be the mean of the cluster.
+    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of its nearest centre. A
+    centre need not be the mean of its cluster.
 
     Examples
     --------

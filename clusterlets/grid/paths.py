@@ -1,6 +1,6 @@
-"""Paths of the grid's files. A part that is not given stays a wildcard in braces, as the rules pass it to Snakemake.
+"""Paths of the grid's files. A part that is not given stays a wildcard in braces, which a rule passes to Snakemake.
 
-``base`` is a folder of tables and all that is made from them; ``place`` is a folder of cells: the grid's or a variant's.
+``base`` is a folder of tables and the files computed from them. ``place`` is a folder of cells, the grid's or a variant's.
 """
 
 from clusterlets.grid.cells import Cell
@@ -13,22 +13,22 @@ FIT_LOG = "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seed
 
 
 def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}") -> str:
-    """A prepared table. It is in the results folder, so that other settings in another folder do not change it."""
+    """Path of a prepared table. It is in the results folder, so a run with other settings and another folder keeps it."""
     return f"{base}/prepared/{dataset}.{suffix}"
 
 
 def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
-    """The file of one kind for a block of seeds; by default, that of the clusterlets that all matchers share."""
+    """Path of one kind of file for a block of seeds; by default, the file of the clusterlets that all matchers share."""
     return f"{{base}}/{kind}/{{dataset}}/{source}/seeds{{seeds}}.npz"
 
 
 def fit_path(kind: str) -> str:
-    """As :func:`block_path`, for a method that clusters instances: each configuration has its own files."""
+    """Like :func:`block_path`, but for a method that clusters instances, each of whose configurations has its own files."""
     return block_path(kind, "{method}/k{k}{parameters}")
 
 
 def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
-    """The file of one kind from which a cell is made."""
+    """Path of one kind of file that a cell is scored from: shared by all matchers, or the configuration's own."""
     pattern = block_path(kind) if is_matcher else fit_path(kind)
     parameters = cell.configuration.removeprefix(f"k{cell.k}")
     return pattern.format(
@@ -37,5 +37,5 @@ def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
 
 
 def block_log(step: str) -> str:
-    """The log of a step whose output all matchers share."""
+    """Path of the log of a step whose output all matchers share."""
     return f"{{base}}/logs/{step}/{{dataset}}/k{{k}}/seeds{{seeds}}.log"

@@ -1,6 +1,6 @@
-"""The files that a run makes, with their inputs and parameters. The rules ask for them, and Snakemake schedules.
+"""The plan of a run: the inputs and parameters of each file that it makes. The rules read the plan, and Snakemake runs them.
 
-``wildcards`` are Snakemake's: the parts of a path, by their names in :mod:`clusterlets.grid.paths`.
+``wildcards`` are Snakemake's. Their attributes are the parts of a path, named as in :mod:`clusterlets.grid.paths`.
 """
 
 import functools
@@ -25,12 +25,13 @@ _SOURCE_KEYS = ("path", "command", "conda")
 
 
 class Plan:
-    """The plan of a checked configuration, whose attributes the rules read.
+    """The plan of a checked configuration. The rules read its attributes.
 
-    ``variant_folders`` maps each folder of cells to its variant (empty for the grid itself); ``data_folders`` are those with
-    tables of their own, and ``settings`` holds the configuration of each. ``entries`` say where methods come from, as jobs
-    read it, ``methods`` are their classes, ``matchers`` the names of those that join clusterlets. ``user_tables`` are the ids
-    of the user's own tables, and ``limits`` the time and memory of a fit, as JSON.
+    ``variant_folders`` maps each folder of cells to the name of its variant, which is empty for the grid itself. ``settings``
+    maps each of these folders to its configuration, and ``data_folders`` lists the folders that have their own tables.
+    ``entries`` maps the name of each method to where it comes from, in the form that jobs read; ``methods`` maps it to the
+    class. ``matchers`` are the names of the methods that join clusterlets, and ``user_tables`` the ids of the user's own
+    tables. ``limits`` is the time and memory that a fit may take, as JSON.
     """
 
     def __init__(self, config: Mapping):
@@ -60,7 +61,7 @@ class Plan:
         }
 
     def user_tables_constraint(self) -> str:
-        """The regular expression of the datasets that are the user's own files; without any, one that matches nothing."""
+        """A regular expression that matches the ids of the user's own tables, and nothing if there are none."""
         return _any_of(self.user_tables) or "(?!)"
 
     # ---- cells -------------------------------------------------------------------------------------------------------
@@ -70,7 +71,7 @@ class Plan:
         return {cell.path: cell for cell in cells(self.config)}
 
     def cell(self, wildcards: Any) -> Cell:
-        """The configured cell at a path; ClusterletsError if the grid has none there."""
+        """The cell with these wildcards; ClusterletsError if the configured grid has no such cell."""
         path = paths.CELL.removeprefix("{place}/").format(**_parts(wildcards))
         if path not in self._cells:
             raise ClusterletsError(
@@ -84,7 +85,7 @@ class Plan:
         return json.dumps(self.cell(wildcards).parameters)
 
     def starts(self, wildcards: Any) -> int:
-        """How many starts each run of a method has."""
+        """Number of starts of each run of a method."""
         return self.config["grids"][wildcards.method]["starts"]
 
     def method_entry(self, wildcards: Any) -> str:
@@ -92,27 +93,30 @@ class Plan:
         return json.dumps(self.entries[wildcards.method])
 
     def method_settings(self, wildcards: Any) -> str:
-        """Values of the configuration that a cell's method takes as parameters, by the parameter's name, as JSON."""
+        """The keys of the configuration that a cell's method takes as parameters: their values by parameter name, as JSON."""
         settings = self.settings[wildcards.place]
         return json.dumps({name: settings[key] for name, key in self.methods[wildcards.method].settings.items()})
 
     def deviation(self, wildcards: Any) -> str:
-        """The kind of deviation that a cell is scored by."""
+        """The kind of deviation that the scores of a cell use."""
         return self.settings[wildcards.place]["deviation"]
 
     def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
-        """The parameter that makes a cell run again if a fit exceeded limits other than the current ones."""
+        """A function from wildcards to :func:`clusterlets.grid.crossed_limits.exceeded_limits` of the cell's file.
 
-        # It takes only wildcards: Snakemake ignores a change in a parameter that depends on the output.
-        def limits_of(wildcards: Any) -> str:
+        Its value is a parameter of the rule, so a cell in which a fit exceeded a limit runs again when the limits change.
+        """
+
+        # The path comes from the wildcards, because Snakemake ignores a change in a parameter that depends on the output.
+        def limits_to_rerun_with(wildcards: Any) -> str:
             return exceeded_limits(pattern.format(**_parts(wildcards)), self.limits)
 
-        return limits_of
+        return limits_to_rerun_with
 
     # ---- inputs ------------------------------------------------------------------------------------------------------
 
     def score_inputs(self, wildcards: Any) -> dict[str, str]:
-        """What a cell is scored from: the clusters of its method or, for a matcher, what it joins."""
+        """The files that a cell is scored from: the clusters of its method or, for a matcher, the clusterlets to join."""
         cell = self.cell(wildcards)
         base = wildcards.place if wildcards.place in self.data_folders else self.results
         inputs = {"geometry": paths.GEOMETRY.format(base=base, dataset=cell.dataset)}
@@ -123,23 +127,23 @@ class Plan:
         return inputs | {kind: self._block_path(kind, cell, base) for kind in kinds}
 
     def run_files(self, wildcards: Any) -> list[str]:
-        """The cells that make up the runs of a folder."""
+        """The files of the cells that make up the runs of a folder of cells."""
         return variants.paths(self.config, self.variant_of(wildcards))
 
     def plain_costs(self, wildcards: Any) -> list[str]:
-        """The costs of plain k-means on the tables of a folder, at every configured k."""
+        """The files with the costs of plain k-means on the tables of a folder of cells, for every configured k."""
         return list(variants.plain_cost_paths(self.config, self.variant_of(wildcards)).values())
 
     def variant_of(self, wildcards: Any) -> str:
-        """The variant that a folder of cells belongs to."""
+        """The name of the variant that a folder of cells belongs to; empty for the grid itself."""
         return self.variant_folders[wildcards.place]
 
     def folder_settings(self, wildcards: Any) -> str:
-        """What the results of a folder of cells depend on, as JSON."""
+        """The settings that the results in a folder of cells depend on, as JSON."""
         return results_settings(self.settings[wildcards.place])
 
     def recovery_inputs(self) -> list[str]:
-        """All files from which the clusters of any run can be recovered."""
+        """All files that are needed to recover the clusters of any run."""
         files = {paths.prepared_path("npz", self.results, dataset) for dataset in self.config["datasets"]}
         for cell in self._cells.values():
             kinds = ["pieces", "labels", *self._partitions(cell.method)]
@@ -162,7 +166,7 @@ class Plan:
         return tables[wildcards.dataset]
 
     def table_setting(self, key: str) -> Callable[[Any], Any]:
-        """One setting of a table; of several columns, their names joined by ``+``."""
+        """A function from wildcards to one setting of the table. Lists of column names are joined by ``+``."""
 
         def setting_of(wildcards: Any) -> Any:
             value = self.table(wildcards)[key]
@@ -180,21 +184,22 @@ class Plan:
         return _hash_of_file(self.table(wildcards)["path"])
 
     def receipt(self, wildcards: Any) -> str:
-        """The receipt that fetching a table's raw files writes."""
+        """The receipt that is written when a table's raw files are fetched."""
         return _receipt(self.table(wildcards)["name"])
 
     def edited_raw_files(self, wildcards: Any) -> str:
-        """The raw files of a table that differ from its receipt: by content, because an older file may replace a newer one.
+        """The raw files of a table that were edited after fetching, or "".
 
-        A parameter of a rule, so that the step runs that reports such a file and sets it aside.
+        Their content is compared with the receipt, because a time stamp would miss an older file that replaced a newer one.
+        The value is a parameter of a rule: when it changes, the step runs that reports an edited file and sets it aside.
         """
         return _edited_files(self.receipt(wildcards))
 
     def is_cacheable(self, wildcards: Any) -> bool:
-        """Whether a job's parameters describe all that it depends on, so that Snakemake's cache may keep its results.
+        """Whether a job's parameters describe everything that it depends on, so that Snakemake may cache its results.
 
-        A user's table is described by its hash, other raw files if their SHA-256 is the known one. The programs that a command
-        line starts are not described.
+        For a user's table, the parameters include its hash. For other tables, they suffice if the SHA-256 of the raw files is
+        the expected one. For a method that is a command, they never suffice, because they do not describe the programs it runs.
         """
         parts = _parts(wildcards)
         table, method = self.config["tables"][parts["dataset"]], self.entries.get(parts.get("method", ""), {})
@@ -203,19 +208,19 @@ class Plan:
         return "path" in table or json.loads(Path(_receipt(table["name"])).read_text(encoding="utf-8"))["sha256_matches"]
 
     def seconds_per_job(self) -> dict[str, dict[str, float]]:
-        """Estimated CPU seconds of a job, by rule and dataset; without users' tables, whose rows are not counted yet."""
-        seconds_of_rules: dict[str, dict[str, float]] = defaultdict(dict)
+        """Estimated CPU seconds of a job, by rule and dataset. Omits users' tables, because their rows are not counted yet."""
+        seconds_by_rule: dict[str, dict[str, float]] = defaultdict(dict)
         for dataset, table in self.config["tables"].items():
             if dataset not in self.user_tables:
                 description = datasets.describe(table["name"])
                 for rule, (jobs, seconds) in dataset_steps(description["rows"], description["features"], self.config).items():
-                    seconds_of_rules[rule][dataset] = seconds / jobs
-        return dict(seconds_of_rules)
+                    seconds_by_rule[rule][dataset] = seconds / jobs
+        return dict(seconds_by_rule)
 
     # ---- fingerprints ------------------------------------------------------------------------------------------------
 
     def fetch_fingerprint(self, wildcards: Any) -> str:
-        """Fingerprint of fetching a dataset. It includes no library, because a different numpy changes no download."""
+        """Fingerprint of fetching a dataset. It includes no library, because libraries do not change what is downloaded."""
         return step_fingerprints.dataset_fingerprint("fetching", wildcards.dataset, libraries=())
 
     def prepare_fingerprint(self, wildcards: Any) -> str:
@@ -223,7 +228,10 @@ class Plan:
         return step_fingerprints.dataset_fingerprint("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
-        """Fingerprint of a step that runs a method: it includes the method's file and libraries, but no other method's."""
+        """A function from wildcards to the fingerprint of a step that runs their method.
+
+        The fingerprint includes the file and libraries of this method, but of no other.
+        """
 
         def fingerprint_of(wildcards: Any) -> str:
             method = wildcards.method
@@ -239,7 +247,7 @@ class Plan:
         return fingerprint_of
 
     def recovery_fingerprint(self) -> str:
-        """Fingerprint of recovering clusters, which runs the matchers again."""
+        """Fingerprint of the step that recovers clusters. It includes all matchers, because the step runs them again."""
         matchers = sorted(self.matchers)
         return step_fingerprints.step_fingerprint(
             "steps.recovery",
@@ -249,9 +257,9 @@ class Plan:
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
-        """The digits of every rule's fingerprint; if it depends on the method or the dataset, one for each.
+        """The digits of every rule's fingerprint: one per method or dataset if the fingerprint depends on these.
 
-        ``codes`` are the rules' parameters of that name: fingerprints, or functions of the wildcards.
+        ``codes`` maps each rule to its parameter ``code``: a fingerprint, or a function of the wildcards.
         """
         fingerprints = {rule: code for rule, code in codes.items() if isinstance(code, str)}
         for method in self.methods:
@@ -267,25 +275,25 @@ class Plan:
         return {name: code.split()[0] for name, code in fingerprints.items()}
 
     def _modules(self, names: list[str]) -> list[str]:
-        """The modules of this package that define these methods; no step imports them by statement."""
+        """The modules of this package that define these methods. They are listed because no import statement names them."""
         packaged = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
         programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
         return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged), *programs]
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
-        """The files of those of these methods that are the user's own."""
+        """The files of these methods that are the user's own."""
         grids = [self.config["grids"][name] for name in names]
         return tuple(path for grid in grids for path in (*([grid["path"]] if "path" in grid else []), *grid.get("files", [])))
 
     def user_files(self) -> str:
-        """SHA-256 of every file that a method of the user's own is made of, by path, as JSON."""
+        """SHA-256 of every file that belongs to a method of the user's own: by path, as JSON."""
         return json.dumps({path: _hash_of_file(path) for path in self._user_files(self.methods)}, sort_keys=True)
 
 
 def results_settings(settings: Mapping) -> str:
     """The settings that results depend on, as JSON. Keys are sorted, because ``--config`` changes their order.
 
-    Where the raw files came from is not among them.
+    ``mirror`` is left out, because results do not depend on where the raw files were downloaded from.
     """
     return json.dumps({key: settings[key] for key in sorted(settings) if key != "mirror"})
 
@@ -295,7 +303,7 @@ def _receipt(dataset: str) -> str:
 
 
 def _parts(wildcards: Any) -> dict[str, str]:
-    """Wildcards by name; Snakemake's are a list with attributes."""
+    """Wildcards as a mapping by name. Snakemake's are a list that has attributes and the method ``items``."""
     return dict(wildcards.items()) if hasattr(wildcards, "items") else vars(wildcards)
 
 
@@ -313,10 +321,10 @@ def _hash_of_file(path: str) -> str:
 
 @functools.cache
 def _edited_files(receipt: str) -> str:
-    """Paths of the files next to a receipt that differ from what it lists. A damaged receipt is left to the step."""
+    """Names the files next to a receipt that differ from its hashes, or "". The step itself reports a damaged receipt."""
     try:
-        listed = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
-        digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in listed.items()}
+        entries = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
+        digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in entries.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ""
     edited = [str(path) for path, digest in digests.items() if path.is_file() and _hash_of_file(str(path)) != digest]

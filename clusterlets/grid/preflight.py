@@ -1,4 +1,4 @@
-"""Before a run: check its paths, that it can write its files, and that no killed run left its locks."""
+"""Checks before a run: that its paths are supported and its folders writable, and that no killed run left locks."""
 
 import fcntl
 import os
@@ -10,11 +10,11 @@ from typing import TextIO
 
 from clusterlets.errors import ClusterletsError
 
-_NEARLY_FULL = 100e6  # bytes: many times what a block of labels of a large table needs
+_NEARLY_FULL = 100e6  # bytes that are free: enough for many blocks of labels of a large table
 
 
 def check_paths(checkout: str, module_moves_files: bool) -> None:
-    """Raise ClusterletsError if Snakemake would misread the checkout's path, or a module changes the paths of files."""
+    """Raise ClusterletsError if Snakemake would misread the checkout's path, or if a Snakemake module changes file paths."""
     if set("{}") & set(checkout):
         raise ClusterletsError(
             f"The checkout is in {checkout}, but Snakemake reads braces in a path as a wildcard. Move it to a folder without "
@@ -28,8 +28,8 @@ def check_paths(checkout: str, module_moves_files: bool) -> None:
 
 
 def check_writable(folder: str | os.PathLike) -> None:
-    """Raise ClusterletsError if nothing can be written below a folder, which need not exist yet."""
-    existing = _existing(folder)
+    """Raise ClusterletsError if this process cannot write to a folder. The folder need not exist yet."""
+    existing = _nearest_existing(folder)
     if not os.access(existing, os.W_OK | os.X_OK):
         raise ClusterletsError(
             f"{existing} cannot be written: it is read-only, or another user's. Nothing was run. Make it writable, work in "
@@ -39,7 +39,7 @@ def check_writable(folder: str | os.PathLike) -> None:
 
 def nearly_full(folders: Iterable[str | os.PathLike]) -> list[str]:
     """A warning for each folder whose disk is nearly full."""
-    free_bytes = {folder: shutil.disk_usage(_existing(folder)).free for folder in folders}
+    free_bytes = {folder: shutil.disk_usage(_nearest_existing(folder)).free for folder in folders}
     return [
         f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. If a step failed, free "
         "some space and run the same command again: finished work is kept, and nothing half-written is used.\n"
@@ -48,18 +48,21 @@ def nearly_full(folders: Iterable[str | os.PathLike]) -> list[str]:
     ]
 
 
-def _existing(folder: str | os.PathLike) -> Path:
+def _nearest_existing(folder: str | os.PathLike) -> Path:
     path = Path(folder).absolute()
     return next(ancestor for ancestor in (path, *path.parents) if ancestor.exists())
 
 
 def remove_locks(state: Path) -> TextIO | None:
-    """Remove the locks that killed runs left in ``state``, Snakemake's folder, and hold it until this process ends.
+    """Remove the locks that killed runs left in Snakemake's folder ``state``, and mark the folder as in use.
 
-    Snakemake's locks are files that name no owner. So a run also holds a lock of the kernel, which ends with its process: a
-    run that gets it exclusively is alone in the folder, and Snakemake's locks there are stale. They stay if another run is
-    alive, and if runs of another machine were seen: on some shared file systems, machines do not see each other's locks. Keep
-    the returned file open; it is None if the folder cannot be written or locked.
+    A lock of Snakemake is a file that names no owner. So each run also holds a lock of the kernel on the file ``alive``, which
+    ends with the run's process. A run that gets this lock exclusively is alone in the folder, so Snakemake's locks there are
+    stale, and it removes them. It keeps them if another run is alive. It also keeps them if the folder was used on another
+    machine, because on some shared file systems machines do not see each other's kernel locks.
+
+    Keep the returned file open during the run, because it holds the kernel lock. Returns None if the folder cannot be written
+    or locked.
     """
     try:
         state.mkdir(exist_ok=True)
@@ -79,13 +82,13 @@ def remove_locks(state: Path) -> TextIO | None:
             shutil.rmtree(state / "locks", ignore_errors=True)
     try:
         fcntl.flock(alive, fcntl.LOCK_SH)
-    except OSError:  # a file system without such locks
+    except OSError:  # the file system has no kernel locks
         alive.close()
         return None
     return alive
 
 
 def _machine() -> list[str]:
-    """What identifies this machine: its name, and its kernel's boot id, which all its containers share."""
+    """Words that identify this machine: its name, and the boot id of its kernel, which all its containers share."""
     boot = Path("/proc/sys/kernel/random/boot_id")  # Linux only
     return [*platform.node().split(), *(boot.read_text(encoding="utf-8").split() if boot.is_file() else [])]

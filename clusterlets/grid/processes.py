@@ -1,8 +1,8 @@
-"""Processes that end with the run that started them, even if it is killed.
+"""Processes that end with the run that started them, even if the run is killed.
 
-A run (Snakemake) holds a pipe open, its lifeline, and the system closes it when the run ends, even by SIGKILL. Each step
-has a guard, a small process that watches the lifeline and ends the step. This needs Linux: elsewhere a step whose run was
-killed goes on to its end, and so do programs that a fit left in the background.
+A run is a process of Snakemake, which holds a pipe open: its lifeline. The system closes this pipe when the run ends, even by
+SIGKILL. Each step has a guard, a small process that watches the lifeline and ends the step. This needs Linux. On other
+systems a step continues to its end after its run was killed, and so do programs that a fit left in the background.
 """
 
 import ctypes
@@ -16,29 +16,29 @@ from contextlib import suppress
 from pathlib import Path
 
 _LIFELINE = "CLUSTERLETS_LIFELINE"
-_GRACE = 10  # seconds that a step has to remove its temporary files
+_GRACE_PERIOD = 10  # seconds that a step has to remove its temporary files
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # from linux/prctl.h
 
 
 def open_lifeline() -> Callable[[], None]:
-    """Make the steps that this process starts end with it; the returned function ends them at once."""
-    watched, held = os.pipe()  # not inherited, so no other program can hold it open
-    os.environ[_LIFELINE] = f"{os.getpid()}:{watched}:{_system()}"
+    """Make the steps that this process starts end when it ends. The returned function ends them at once."""
+    read_end, write_end = os.pipe()  # Programs do not inherit these ends, so none can hold the pipe open.
+    os.environ[_LIFELINE] = f"{os.getpid()}:{read_end}:{_system()}"
 
     def close() -> None:
-        with suppress(OSError):  # closed already
-            os.close(held)
+        with suppress(OSError):  # it is closed already
+            os.close(write_end)
 
     return close
 
 
 def end_with_run() -> None:
-    """End this process, by SIGTERM and then by SIGKILL, when the run that started it ends; does nothing without a run.
+    """Let a guard end this process, by SIGTERM and then by SIGKILL, when the run that started it ends.
 
-    It forks, so it must be called before anything starts a thread.
+    Does nothing if no run started this process. Forks the guard, so it must be called before anything starts a thread.
     """
     run, _, system = os.environ.get(_LIFELINE, "").rpartition(":")
-    if not system or system != _system():  # a run of another machine or container cannot be watched
+    if not system or system != _system():  # a run on another machine or in another container cannot be watched
         return
     process, descriptor = run.split(":")
     try:
@@ -50,36 +50,36 @@ def end_with_run() -> None:
     step = os.getpid()
     if os.fork():
         os.close(lifeline)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as on Ctrl-C, no temporary file is left
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C, which lets Python remove temporary files
         return
-    os.setsid()  # what ends the step's group must not end its guard
+    os.setsid()  # a signal to the step's process group must not end its guard
     end_with_parent()
-    streams = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):  # so that a reader of the step's output does not wait for the guard
-        os.dup2(streams, stream)
-    watch = select.poll()
-    watch.register(lifeline, 0)
-    watch.poll()
+    null_device = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):  # a reader of the step's output must not wait for the guard
+        os.dup2(null_device, stream)
+    poller = select.poll()
+    poller.register(lifeline, 0)
+    poller.poll()
     for signum in (signal.SIGTERM, signal.SIGKILL):
         if os.getppid() == step:
             os.kill(step, signum)
-            time.sleep(_GRACE)
+            time.sleep(_GRACE_PERIOD)
     os._exit(0)
 
 
 def end_with_parent() -> None:
-    """Let the system end this process when its parent ends. On Linux."""
+    """Let the system end this process when its parent ends. Does nothing on systems other than Linux."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parents end, so that :func:`end_descendants` finds them. On Linux."""
+    """Become the parent of descendants whose own parents end, so that :func:`end_descendants` finds them. Linux only."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_descendants() -> None:
-    """End and reap all children of this process and, if it adopts orphans, all their descendants. On Linux."""
-    with suppress(PermissionError):  # a program that became another user's
+    """End and reap all children of this process and, after :func:`adopt_orphans`, all further descendants. Linux only."""
+    with suppress(PermissionError):  # a child that now runs as another user
         while children := _children():
             for child in children:
                 os.kill(child, signal.SIGKILL)
@@ -100,7 +100,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _system() -> str:
-    """What identifies this machine and its table of processes; empty where there is no /proc."""
+    """A text that identifies this machine and its PID namespace; empty on systems without /proc."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{os.readlink('/proc/self/ns/pid')}".replace(":", "")

@@ -1,4 +1,4 @@
-"""A program in any language as a method: it reads a table from one file and writes labels to another."""
+"""Methods that are programs in any language. A program reads a table from one file and writes labels to another."""
 
 import csv
 import os
@@ -19,30 +19,30 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import as_text
 from clusterlets.methods import Method
 
-# A name in braces; after a dollar sign it is a variable of the shell.
+# A name in braces. After a dollar sign it is no placeholder, but a variable of the shell.
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
-# Braces without a space that Python, a shell or a program would replace, and this module does not.
+# Other braces without a space, such as {} or {0}. Python, a shell or a program may replace them; this module does not.
 _OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
 _BRACES_ADVICE = "Braces that are the program's own need a space, as in { print }; others belong in a script"
 # The placeholders that every command may have.
 _BUILT_IN = ("table", "labels", "k", "seed")
 
-_PAUSE = 0.2  # seconds between two looks at whether a quiet program has ended
-_PIPE_SIZE = 1 << 20  # bytes: as much as Linux lets a pipe hold
+_POLL_INTERVAL = 0.2  # seconds between two checks whether a program that prints nothing has ended
+_PIPE_SIZE = 1 << 20  # bytes, by default the most that a pipe can hold on Linux
 
 
 def program(method_name: str, command: str, conda: str = "") -> type[Method]:
-    """The method that runs a command line.
+    """Make a method that runs a command line.
 
     Parameters
     ----------
     method_name : str
     command : str
-        For the shell. ``{table}`` is the file to read: a CSV with a header, the features x1, x2, ... and last the column
-        ``sensitive``, codes 0..K-1. ``{labels}`` is the file to write: a CSV with the header ``cluster`` and one whole number
-        per row, in the table's order. ``{k}``, ``{seed}`` and the names of parameters in braces stand for their values.
+        A command for the shell. ``{table}`` is the file to read: a CSV file with a header, the features x1, x2, ... and, as
+        last column, ``sensitive`` with codes 0..K-1. ``{labels}`` is the file to write: a CSV file with the header ``cluster``
+        and one whole number per row, in the table's order. ``{k}``, ``{seed}`` and parameters in braces become their values.
     conda : str
-        Name of the conda environment that it runs in, if it needs one of its own.
+        Name of the conda environment that the command needs, if it needs one.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
 
 
 def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the placeholders of a command and its parameters."""
+    """What is wrong with the braces of a command and with its parameters: one text per fault."""
     placeholders = [name for _, name in _PLACEHOLDER.findall(command)]
     for name in parameters:
         if name in _BUILT_IN:
@@ -89,7 +89,7 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
             yield f"command: ${{{name}}} is a variable of the shell; write {{{name}}}, or rename the variable"
     for braces in dict.fromkeys(_OTHER_BRACES.findall(command)):
         yield f"command: {braces} is no placeholder, which is a name in braces and nothing else. {_BRACES_ADVICE}"
-    depths = list(accumulate({"{": 1, "}": -1}.get(letter, 0) for letter in command))
+    depths = list(accumulate({"{": 1, "}": -1}.get(character, 0) for character in command))
     if depths[-1] or min(depths) < 0:
         yield f"command: it has a {'{' if depths[-1] > 0 else '}'} without its counterpart. {_BRACES_ADVICE}"
     try:
@@ -99,21 +99,21 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fill(command: str, values: Mapping[str, Any]) -> str:
-    """The command with all placeholders replaced at once; ClusterletsError for one whose value would not stay one word."""
+    """Replace all placeholders of a command. ClusterletsError if the shell would not read some value as one word."""
     texts = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
 
     def fill(text: str, quote: Callable[[str], str]) -> str:
         return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in texts else quote(texts[match[2]]), text)
 
-    quoted = [name for _, name in _PLACEHOLDER.findall(command) if name in texts and shlex.quote(texts[name]) != texts[name]]
-    if quoted:
+    unsafe = [name for _, name in _PLACEHOLDER.findall(command) if name in texts and shlex.quote(texts[name]) != texts[name]]
+    if unsafe:
         try:
-            are_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
-        except ValueError:  # an open quote
-            are_words = False
-        if not are_words:
+            values_are_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
+        except ValueError:  # a quote is not closed
+            values_are_words = False
+        if not values_are_words:
             raise ClusterletsError(
-                f"command: the shell would not read {texts[quoted[0]]!r} as one word in place of {{{quoted[0]}}}; values are "
+                f"command: the shell would not read {texts[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
                 "quoted, so leave out the quotes around it"
             )
     return fill(command, shlex.quote)
@@ -123,7 +123,7 @@ def _write_table(path: Path, X: np.ndarray, groups: np.ndarray) -> None:
     with path.open("w", newline="", encoding="ascii") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([*(f"x{feature + 1}" for feature in range(X.shape[1])), "sensitive"])
-        # Python writes floats with every digit, and the same in every locale.
+        # Python writes floats with all their digits, and independently of the locale.
         writer.writerows([*row, group] for row, group in zip(X.tolist(), groups.tolist(), strict=True))
 
 
@@ -134,18 +134,21 @@ def _run(command: list[str]) -> None:
         raise ClusterletsError(f"{error.filename} does not exist, and the command needs it") from None
     assert process.stderr  # a pipe
     with process.stderr as pipe:
-        errors = _pass_on(pipe.fileno(), process).decode(errors="replace").strip()
+        errors = _forward_output(pipe.fileno(), process).decode(errors="replace").strip()
     if process.wait():
         last_line = f": {errors.splitlines()[-1]}" if errors else ""
         raise ClusterletsError(f"the command ended with status {process.returncode}{last_line}")
 
 
-def _pass_on(pipe: int, process: subprocess.Popen) -> bytes:
-    """Print what a program writes until it ends, even if others that it started still hold the pipe; returns the last of it."""
+def _forward_output(pipe: int, process: subprocess.Popen) -> bytes:
+    """Print what a program writes to a pipe, and return the last :data:`_PIPE_SIZE` bytes.
+
+    Ends when the program ends, even if other programs that it started still hold the pipe open.
+    """
     content, has_ended = b"", False
     while not has_ended:
-        has_ended = process.poll() is not None  # first, so that all of its output is read below
-        if select.select([pipe], [], [], 0 if has_ended else _PAUSE)[0]:
+        has_ended = process.poll() is not None  # checked before reading, so that the last read gets all output
+        if select.select([pipe], [], [], 0 if has_ended else _POLL_INTERVAL)[0]:
             chunk = os.read(pipe, _PIPE_SIZE)
             with suppress(OSError):
                 os.write(2, chunk)

@@ -1,7 +1,7 @@
 """The clusters of any run of the grid, recovered from the files that the workflow keeps.
 
-Nothing is clustered again: the workflow keeps the clusterlets, and matching them again with the same random stream gives
-the clusters that were scored. For methods that cluster instances, it keeps the clusters themselves.
+Nothing is clustered again. For methods that cluster instances, the workflow keeps the clusters themselves. For matchers it
+keeps the clusterlets; matching these again with the same random stream gives the clusters that were scored.
 """
 
 import os
@@ -28,7 +28,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the grid: an output of a method, by its name in the results, with its parameters."""
+    """One run of the grid. ``method`` is its name in the configuration; ``name`` is the name of its output in the results."""
 
     dataset: str
     method: str
@@ -39,7 +39,7 @@ class Run:
 
     @classmethod
     def from_row(cls, row: Mapping, config: Mapping) -> "Run":
-        """The run that a row of results/runs.csv describes."""
+        """Read the run from a row of results/runs.csv."""
         name = row["matcher"] if row["method"] == CLUSTERLETS else row["method"]
         text = row["parameters"]
         parameters = parse_parameters(text) if isinstance(text, str) else {}
@@ -51,7 +51,7 @@ class Run:
 
 
 def method_of(name: str, config: Mapping) -> str:
-    """The method that has an output of this name; ClusterletsError if the configuration has no such method."""
+    """The method one of whose outputs has this name; ClusterletsError if the configuration has none."""
     outputs = {output: method for method, grid in config["grids"].items() for output in grid["names"]}
     if name not in outputs:
         raise ClusterletsError(f"There is no method {name!r} in the configuration; its methods: {', '.join(outputs)}.")
@@ -60,7 +60,11 @@ def method_of(name: str, config: Mapping) -> str:
 
 @dataclass(frozen=True)
 class Clusters:
-    """A clustering: the pieces that each cluster holds (C, N), the pieces' group counts (N, K), the piece of each row (n,)."""
+    """A clustering in pieces.
+
+    ``membership`` (C, N), bool, says which pieces each cluster contains. ``counts`` (N, K) holds the instances of each group in
+    each piece, and ``labels`` (n,) the piece of each row.
+    """
 
     membership: np.ndarray
     counts: np.ndarray
@@ -68,22 +72,22 @@ class Clusters:
 
     @property
     def composition(self) -> np.ndarray:
-        """Instances of each group in each cluster, (C, K)."""
+        """Number of instances of each group in each cluster, (C, K)."""
         return self.membership.astype(np.int64) @ self.counts
 
     def members(self) -> tuple[np.ndarray, np.ndarray]:
-        """Rows and their clusters, ordered by row; a row in several clusters appears several times."""
+        """Two arrays, ordered by row: rows, and the cluster of each. A row that is in several clusters is repeated."""
         rows, clusters = np.nonzero(self.membership.T[self.labels])
         return rows, clusters
 
     def check_against_row(self, row: Mapping, deviation: str, where: str) -> None:
-        """Raise ClusterletsError if a row of the results belongs to other clusters, as of a different configuration."""
+        """Raise ClusterletsError if a row of the results scored other clusters, such as those of another configuration."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
-        recovered = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
-        # What is not a number becomes NaN, which is close to nothing.
-        scored = {name: number(str(row.get(name, ""))) for name in recovered}
-        if not all(isclose(scored[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in recovered.items()):
+        expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
+        # A value that is not a number becomes NaN, so it differs from every value.
+        row_values = {name: number(str(row.get(name, ""))) for name in expected}
+        if not all(isclose(row_values[name], value, rel_tol=1e-9, abs_tol=1e-12) for name, value in expected.items()):
             raise ClusterletsError(
                 f"The clusters found are not those that {where} scored: it was made with another base_seed, scope or "
                 "deviation. Name its configuration with --config, or run the workflow again."
@@ -91,20 +95,24 @@ class Clusters:
 
 
 class IntermediateFiles:
-    """The files that the workflow keeps in its folder of results, made with the configuration ``config``.
+    """The files that the workflow keeps in the folder ``results`` for the configuration ``config``.
 
-    ``snakemake_options`` are what the command that requests a file needs besides its name, for error messages.
+    Error messages show the ``snakemake`` command that makes a missing file; ``snakemake_options`` are added to this command.
     """
 
     def __init__(self, config: Mapping, results: str, snakemake_options: str = ""):
         self._config, self._results, self._snakemake_options = config, results, snakemake_options
 
     def cell(self, run: Run) -> str:
-        """File of the run's cell, which is also the target to request from the workflow."""
+        """File of the run's cell, which is also the target to request from Snakemake."""
         return f"{self._results}/{run.cell(self._block(run)).path}"
 
     def remedy(self, path: str | os.PathLike, run: Run) -> str:
-        """How to make a file of the run: request its cell, which makes all else, or the file itself if the cell exists."""
+        """A sentence that says how to make a file of the run.
+
+        If the run's cell is missing, the command requests the cell, which makes its other files too. Otherwise it requests the
+        file itself.
+        """
         cell = self.cell(run)
         if cell not in {f"{self._results}/{configured.path}" for configured in cells(self._config)}:
             return "The configured grid has no such run: add its k and parameters to the configuration, and run the workflow."
@@ -112,12 +120,12 @@ class IntermediateFiles:
         return f"This makes it:\n  snakemake --cores 2 {target}{self._snakemake_options}"
 
     def clusters(self, run: Run) -> Clusters:
-        """The clusters of a run.
+        """Recover the clusters of a run.
 
         Raises
         ------
         ClusterletsError
-            If the run has no clusters, or a file that they are made from is missing or damaged.
+            If the run has no clusters, or if a file that is needed to recover them is missing or damaged.
         """
         needs, arrays = self._needs(run), self._arrays("pieces", run)
         labels, counts = self._arrays("labels", run)["labels"], arrays["counts"]

@@ -1,4 +1,4 @@
-"""The rows of ``results/runs.csv``: their columns, and one small file of them for each cell."""
+"""The columns of ``results/runs.csv``, and reading and writing its rows: all runs in one file, or one small file per cell."""
 
 import csv
 import io
@@ -13,7 +13,7 @@ from clusterlets.storage import csv_text, load_text, save_text, write_checksum, 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the runs that is not a score: its values and meaning, as docs/results-format.md lists them."""
+    """A column of the runs that is not a score. docs/results-format.md lists its values and its meaning."""
 
     name: str
     values: str
@@ -21,7 +21,7 @@ class Column:
     is_text: bool = False
 
 
-_RUN = (
+_FIRST_COLUMNS = (
     Column(
         "dataset",
         "id",
@@ -60,7 +60,7 @@ _RUN = (
     ),
     Column("n_clusterlets", "count or empty", "number of clusterlets of all groups, N"),
 )
-_PARAMETERS = Column(
+_PARAMETERS_COLUMN = Column(
     "parameters",
     "text or empty",
     "the method's parameters, including hops and omega: `hops=4`, `tau=0.1,init=random`; characters that a path cannot contain "
@@ -68,32 +68,32 @@ _PARAMETERS = Column(
     is_text=True,
 )
 
-#: Every column in order; ``parameters`` comes after the paper's scores.
-TABLE: tuple[Column | Score, ...] = (*_RUN, *OF_PAPER, _PARAMETERS, *FURTHER)
+#: All columns in the order of the file.
+TABLE: tuple[Column | Score, ...] = (*_FIRST_COLUMNS, *OF_PAPER, _PARAMETERS_COLUMN, *FURTHER)
 COLUMNS = tuple(column.name for column in TABLE)
 TEXT = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
 
-# The paper's parameters have columns of their own.
+# The types of the parameters in the paper, which have their own columns.
 _PAPER_PARAMETERS = {"hops": int, "omega": float}
 
 
 def parameter_columns(parameters: Mapping[str, Value]) -> dict[str, object]:
-    """The columns of a run that hold its parameters: hops and omega if it has them, and all parameters as text."""
+    """The columns of a run that hold its parameters: hops and omega if the method has them, and all parameters as text."""
     numbers = {name: number_type(parameters[name]) for name, number_type in _PAPER_PARAMETERS.items() if name in parameters}
     return {**numbers, "parameters": format_parameters(parameters)}
 
 
 def write_cell(path: str, rows: Iterable[Mapping]) -> None:
-    """Write the rows of a cell below a line that names the cell and holds a hash of the rows."""
+    """Write the rows of a cell to its file, below a line with the cell's name and a hash of the rows."""
     save_text(path, csv_text(rows, COLUMNS))
 
 
 def read_cell(path: str) -> list[dict[str, str]]:
-    """The rows of a cell, as text: numbers keep the digits they were written with. A damaged file is removed and named."""
+    """Read the rows of a cell as text, so numbers keep their digits. A damaged file is removed, and the error names it."""
     return list(csv.DictReader(io.StringIO(load_text(path), newline="")))
 
 
 def write_runs(path: str, rows: Iterable[Mapping]) -> None:
-    """Write all runs as a table for people, with its SHA-256 beside it."""
+    """Write all runs as one CSV file for users, with a file that holds its SHA-256 beside it."""
     write_text(path, csv_text(rows, COLUMNS))
     write_checksum(path)

@@ -1,4 +1,4 @@
-"""The rows of a table that its runs are scored on."""
+"""Samples of the rows of a table, which make scores on large tables affordable."""
 
 from dataclasses import dataclass
 
@@ -10,11 +10,11 @@ from clusterlets.algorithms.row_samples import SAMPLED_ROWS, sample_rows
 
 @dataclass(frozen=True)
 class Sample:
-    """The rows that a table's runs are scored on: the same for every run, because all cells of matchers share distances.
+    """The rows of a table that sampled scores use. All runs on the table use the same sample, so matchers can share distances.
 
-    ``rows`` (m,) are those whose silhouettes are computed. ``order`` (n,) holds all rows in random order: sums of distances
-    are estimated from the first ones of each piece, :func:`clusterlets.algorithms.geometry.sampled_sums`. Without it they
-    are exact.
+    ``rows`` (m,) are the rows whose silhouettes are computed. ``order`` (n,) holds all rows in random order. If it is given,
+    :func:`clusterlets.algorithms.geometry.sampled_sums` estimates sums of distances from the first rows of each piece in this
+    order; if it is None, the sums are exact.
     """
 
     rows: np.ndarray
@@ -22,6 +22,9 @@ class Sample:
 
     @classmethod
     def draw(cls, n: int, random_state: np.random.Generator) -> "Sample":
-        """Draw from n rows: all for silhouettes, or 2,000 if there are more; an order only above ``geometry.EXACT_LIMIT``."""
+        """Draw a sample of n rows.
+
+        ``rows`` are all rows, or 2,000 if there are more. ``order`` is None up to ``geometry.EXACT_LIMIT`` rows.
+        """
         rows = sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
         return cls(rows, random_state.permutation(n) if n > geometry.EXACT_LIMIT else None)

@@ -1,4 +1,4 @@
-"""The rows of a cell of the grid: the scores of every run of its method."""
+"""Score the runs of a cell: each output of its method, for each seed, becomes a row of results."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,21 +21,22 @@ from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
-#: What the column ``method`` calls every matcher; the column ``matcher`` says which one it is.
+#: The value of the column ``method`` for every matcher. The column ``matcher`` names the matcher.
 CLUSTERLETS = "Clusterlets"
 
 
 def run_columns(method: type[Method], name: str, k: int, parameters: Mapping) -> dict:
-    """The columns that name one output of a method, its k and its parameters."""
+    """The columns of a row that identify an output of a method by its name, k and parameters."""
     names = {"method": CLUSTERLETS, "matcher": name} if issubclass(method, Matcher) else {"method": name}
     return {**names, "k": k, **parameter_columns(parameters)}
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one run: an output of a method for one seed, with the arrays of its pieces if there is a clustering.
+    """The outcome of one run, which is one output of a method for one seed.
 
-    ``columns`` holds the columns that do not come from these arrays.
+    If there is a clustering, ``arrays`` are the arrays of its pieces. ``columns`` are the columns of the row that are not
+    computed from these arrays.
     """
 
     name: str
@@ -56,7 +57,7 @@ def score_all(
     deviation: str,
     columns: Sequence[Sequence] = (),
 ) -> Iterator[dict]:
-    """A row for each outcome; ``columns`` are those of :class:`clusterlets.metrics.pieces.Pieces`."""
+    """Yield a row of results for each outcome. ``columns`` are as in :class:`clusterlets.metrics.pieces.Pieces`."""
     for outcome in outcomes:
         row = {"dataset": dataset, **run_columns(method, outcome.name, k, parameters)}
         row |= {"seed": outcome.seed, "status": outcome.status, "note": outcome.note, **outcome.columns}
@@ -68,15 +69,18 @@ def score_all(
 def cluster_outcomes(
     method: type[Method], k: int, seeds: Iterable[int], pieces: SeedBlock, groups: Mapping[str, int]
 ) -> Iterator[Outcome]:
-    """The outcomes of a method that clusters instances: all seeds of its first output, then of the next."""
+    """The outcomes of a method that clusters instances, ordered by output and seed.
+
+    ``groups`` maps the name of each group to its size.
+    """
     for name in method.names_in_results():
         for seed in seeds:
             status, note = pieces.status_of(seed)
             if status == OK:
                 arrays = dict(pieces.values[f"{name}/{seed}"])
-                names = [score.name for score in instances.SCORES]
-                scores = dict(zip(names, arrays.pop("of_instances").tolist(), strict=True))
-                yield Outcome(name, seed, OK, "; ".join(filter(None, (note, _small_groups(k, groups)))), arrays, scores)
+                score_names = [score.name for score in instances.SCORES]
+                scores = dict(zip(score_names, arrays.pop("of_instances").tolist(), strict=True))
+                yield Outcome(name, seed, OK, "; ".join(filter(None, (note, _note_on_small_groups(k, groups)))), arrays, scores)
             else:
                 yield Outcome(name, seed, status, note)
 
@@ -91,22 +95,23 @@ def matching_outcomes(
     table: Prepared,
     groups: Mapping[str, int],
 ) -> Iterator[Outcome]:
-    """The outcomes of a matcher, from the memberships of every seed as :func:`match` gives them.
+    """The outcomes of a matcher. ``matchings`` holds the fit of each seed, as :func:`match` yields it.
 
-    ``pieces``, ``distances`` and ``labels`` are the clusterlets of the ``table``, as earlier steps wrote them.
+    ``pieces``, ``distances`` and ``labels`` describe the clusterlets of the ``table``, as earlier steps wrote them. ``groups``
+    maps the name of each group to its size.
     """
     for seed, fit in matchings:
         if pieces.status != OK:
             yield Outcome(method.name, seed, fit.status, fit.note)
             continue
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
-        note = fit.note or _few_clusterlets(clusterlets, k, groups)
+        note = fit.note or _note_on_clusterlets(clusterlets, k, groups)
         columns: dict[str, float] = {"n_clusterlets": len(clusterlets)}
         if fit.status == OK:
-            sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
-            arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": sums["sums"]}
+            seed_sums, piece_of = distances.values[str(seed)], labels.values[str(seed)]["labels"]
+            arrays = {"membership": fit.result, **pieces.values[str(seed)], "sums": seed_sums["sums"]}
             columns |= evaluate(SCORES, JoinedClusterlets(fit.result, clusterlets.centroids))
-            clustered = _instances(table, piece_of, clusterlets, fit.result, sums["sample"], sums["row_sums"])
+            clustered = _instances_of(table, piece_of, clusterlets, fit.result, seed_sums["sample"], seed_sums["row_sums"])
             columns |= evaluate(SCORES, clustered)
             yield Outcome(method.name, seed, OK, note, arrays, columns)
         else:
@@ -124,13 +129,13 @@ def match(
     pieces: SeedBlock,
     partitions: SeedBlock | None,
 ) -> Iterator[tuple[int, Fit]]:
-    """Join the clusterlets of every seed: membership matrices (C, N), each with its time and memory.
+    """Run a matcher on the clusterlets of every seed. Yields the seed, and a fit whose result is the membership (C, N).
 
     ``partitions`` holds the Pareto fronts, for a matcher that needs them.
     """
     status, note = pieces.status, pieces.note
     if status == OK:
-        counts = next(iter(pieces.values.values()))["counts"]  # instances of each group in each clusterlet
+        counts = next(iter(pieces.values.values()))["counts"]  # (N, K): instances of each group in each clusterlet
         note = method().unsupported(int(counts.sum()), counts.shape[1])
         status = UNSUPPORTED if note else OK
     if status != OK:
@@ -141,7 +146,7 @@ def match(
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
-            # Imported by name, so that only the fingerprint of C, whose own file imports it, includes it.
+            # Imported by name, to keep this module out of the fingerprints of matchers other than C, whose file imports it.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
 
@@ -162,32 +167,35 @@ def _check_membership(membership: np.ndarray | None, n_clusterlets: int) -> np.n
     return matrix
 
 
-def _instances(
+def _instances_of(
     table: Prepared,
     piece_of: np.ndarray,
     clusterlets: Clusterlets,
     membership: np.ndarray,
     sample: np.ndarray,
-    sums: np.ndarray,
+    row_sums: np.ndarray,
 ) -> Instances:
-    """The instances in a matcher's clusters and, unless these overlap, silhouettes of rows (m,) from ``sums`` (N, m)."""
+    """The instances in a matcher's clusters, with silhouettes unless the clusters overlap.
+
+    The silhouettes are those of the rows ``sample`` (m,), from their sums of distances to each clusterlet, ``row_sums`` (N, m).
+    """
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
     labels = labels_of_pieces(table.X, piece_of, membership, centres)
-    if (membership.sum(axis=0) != 1).any():  # overlaps go to the nearest centre, and so split clusterlets
+    if (membership.sum(axis=0) != 1).any():  # Shared rows get the label of the nearest centre, which splits clusterlets.
         return Instances(table.X, table.groups, labels, centres)
-    cluster_sums = np.stack([sums[cluster].sum(axis=0) for cluster in membership])
+    cluster_sums = np.stack([row_sums[cluster].sum(axis=0) for cluster in membership])
     silhouettes = instances.silhouettes(cluster_sums, np.bincount(labels), labels[sample])
     return Instances(table.X, table.groups, labels, centres, silhouettes, sample)
 
 
-def _few_clusterlets(clusterlets: Clusterlets, k: int, groups: Mapping[str, int]) -> str:
-    """Which groups have fewer clusterlets than requested, because they have fewer distinct instances."""
+def _note_on_clusterlets(clusterlets: Clusterlets, k: int, groups: Mapping[str, int]) -> str:
+    """A note on the groups that have fewer clusterlets than k, because they have fewer distinct instances; "" if none has."""
     counts = np.bincount(clusterlets.group, minlength=len(groups))
-    short = [f"{name}: {count} clusterlets" for name, count in zip(groups, counts, strict=True) if count < k]
-    return f"fewer distinct instances than k ({'; '.join(short)})" if short else ""
+    too_few = [f"{name}: {count} clusterlets" for name, count in zip(groups, counts, strict=True) if count < k]
+    return f"fewer distinct instances than k ({'; '.join(too_few)})" if too_few else ""
 
 
-def _small_groups(k: int, groups: Mapping[str, int]) -> str:
-    """Which groups are too small to be in every cluster."""
-    small = [f"{name}: {size}" for name, size in groups.items() if size < k]
-    return f"fewer instances than k, so some clusters lack the group ({'; '.join(small)})" if small else ""
+def _note_on_small_groups(k: int, groups: Mapping[str, int]) -> str:
+    """A note on the groups that are too small to be in every cluster; "" if there are none."""
+    too_small = [f"{name}: {size}" for name, size in groups.items() if size < k]
+    return f"fewer instances than k, so some clusters lack the group ({'; '.join(too_small)})" if too_small else ""

@@ -1,8 +1,8 @@
 """Fair clustering methods, one file each.
 
-A file holds one subclass of :class:`Method`; its name is the method's in lower case, with ``_`` for ``-``: ``g_b.py``.
-A file of your own works the same way from any folder (:func:`from_file`). Nothing else has to know of it: paths, jobs, results,
-figures, commands, estimators and docs/methods.md follow from the attributes of the class.
+A file contains one subclass of :class:`Method`. The file has the method's name in lower case, with ``_`` for ``-``: ``g_b.py``
+for G-B. A file of your own works the same way from any folder (:func:`from_file`). Nothing else needs an edit for a new method:
+paths, jobs, results, figures, commands, estimators and docs/methods.md follow from the attributes of the class.
 
 Methods import compiled algorithms where they call them, because listing parameters must not load Numba.
 """
@@ -75,71 +75,72 @@ __all__ = [
 ]
 
 
-#: Libraries of a method with compiled kernels; llvmlite generates the machine code.
+#: The ``libraries`` of a method with compiled kernels. llvmlite is among them because it generates the machine code.
 COMPILED = ("numpy", "numba", "llvmlite")
-#: What a method may be called: it is part of file names.
+#: The pattern of a method's name, which becomes part of file names.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
-# The functions of a method that the package calls.
+# The functions of a method that the package calls, and that the file of a user may define.
 _CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
-# Arguments of every fit or match, besides its parameters.
+# Arguments of fit and match that are not parameters of the method.
 _FIXED_ARGUMENTS = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
-# How the names of the modules of users' files begin.
-_FROM_FILE = f"{__name__}._own_"
-_END_PROCESS = os._exit
+# The names of the modules of users' files begin with this.
+_USER_MODULE_PREFIX = f"{__name__}._own_"
+_ORIGINAL_EXIT = os._exit
 
 Result = np.ndarray | Mapping[str, np.ndarray]
 
 
 class Method:
-    """A way to cluster instances; a subclass says what the rest of the project needs to know about it.
+    """A way to cluster instances. A subclass declares in its attributes what the rest of the project needs to know about it.
 
     Attributes
     ----------
     name : str
-        What configurations, paths and results call it: letters, digits and ``. + -``. The only attribute that must be given.
+        Its name in configurations, paths and results: letters, digits and ``. + -``. The only attribute that must be given.
     label : str
-        What figures and reports call it; by default the name.
+        Its name in figures and reports; by default ``name``.
     citation : str
-        Whose method it is.
+        The publication that the method comes from.
     role : {"rival", "paper", "baseline"}
-        Whether it is one of the methods compared, one of the paper's own, or a control.
+        Whether it is a method to compare with the paper's, one of the paper's own, or a control.
     parameters : mapping of str to Parameter
         The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values in place
-        of a :class:`Parameter` is its grid, and any value is accepted, as for a parameter of ``fit`` that is not declared.
-        Once the class is made, every parameter is in this mapping, with its default.
+        of a :class:`Parameter` is its grid; such a parameter accepts any value, and so does a parameter of ``fit`` that is not
+        declared here. Once the class exists, this mapping contains every parameter, with its default.
     settings : mapping of str to str
-        Of a :class:`Matcher`: keyword parameters of ``match`` that are keys of the configuration, the same for every run:
-        ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
+        For a :class:`Matcher`: maps parameters of ``match`` to keys of the configuration, whose values are the same in every
+        run, such as ``{"scope": "pinball_scope"}``. A variant that changes such a key runs the method again.
     outputs : tuple of str
-        Where one fit gives several clusterings, what they are called; results name them ``name (output)``. The first keeps the
-        bound of a parameter that has one.
+        Names of the clusterings, if one fit gives several; in results they are called ``name (output)``. If a parameter
+        promises a bound, the first output keeps it.
     guarantee, cost : str
-        What it guarantees, and what a fit costs, for docs/methods.md.
+        What the method guarantees, and what a fit costs, for docs/methods.md.
     least_groups : int
-        How many groups a table must have: 2, or 1 if a single group means something to the method.
+        Smallest number of groups that a table must have: 2, or 1 if the method also makes sense for a single group.
     most_groups, most_rows : int or None
-        The largest table that the method can handle; a larger one gives the status ``unsupported``.
+        Largest table that the method can handle. On a larger table, runs have the status ``unsupported``.
     libraries : tuple of str
-        Distributions whose locked versions its results depend on.
+        Distributions on whose locked versions its results depend.
     kernels : tuple of str
-        Functions of the package that the first fit of its estimator compiles side by side, as
-        :func:`clusterlets.algorithms.compiled.compile_together` takes them. No result depends on them.
+        Functions of the package that the first fit of the estimator compiles in parallel, in the form that
+        :func:`clusterlets.algorithms.compiled.compile_together` takes. Results do not depend on this attribute.
     needs : tuple of str
-        What it gets besides the table: nothing, ``clusterlets``, or these and ``partitions``; see :class:`Matcher`.
+        What a :class:`Matcher` gets in place of a table: ``clusterlets``, perhaps also ``partitions``. Empty for other methods.
     is_random : bool
-        Whether its results depend on ``random_state``. If not, one fit stands for all seeds.
+        Whether its results depend on ``random_state``. If not, one fit serves all seeds.
     stream : int or None
-        Number of its random stream; by default one made from the name.
+        Number of its random stream; by default computed from the name.
     sensitive_columns : mapping of str to sequence (K,)
-        Set by the caller of ``fit``: the value of each group in each sensitive column, as groups are combinations of these.
-        Empty for a single column without names of its values.
+        Set by the caller of ``fit``. Groups are combinations of values of the sensitive columns; this maps each column to
+        the value that it has in each group. Empty if there is a single column, whose values have no names.
 
     Notes
     -----
-    What ``fit`` sets on ``self`` as a name that ends in an underscore is an attribute of the estimator too: ``self.n_iter_``.
-    A number ``self.objective_`` is what the fit minimised: of several starts the workflow keeps the least, without it the
-    one with the least sum of squared errors. A text ``self.note_`` says what a reader of the result should know: the note of
-    the run, and a warning of the estimator.
+    If ``fit`` sets an attribute whose name ends in an underscore, such as ``self.n_iter_``, the estimator gets it too.
+    Two of these have a meaning. The number ``self.objective_`` is what the fit minimised: of several starts, the workflow keeps
+    the start with the smallest objective (if it is not set, with the smallest sum of squared errors). The text ``self.note_``
+    tells what a reader of the result should know: it becomes the note of the run, and the estimator issues it as a warning.
+
     The first paragraph of the class's docstring says what the method does, for a user; estimators and docs/methods.md show it.
     """
 
@@ -167,14 +168,14 @@ class Method:
         super().__init_subclass__(**kwargs)
         arguments = cls._arguments().items()
         defaults = {name: argument.default for name, argument in arguments if argument.default is not Argument.empty}
-        own = vars(cls).get("parameters", {})
-        # What is inherited, and not taken by this class's fit, is left out.
-        declared = {name: value for name, value in cls.parameters.items() if name in own or name in defaults}
+        own_parameters = vars(cls).get("parameters", {})
+        # Leave out inherited parameters that this class's fit does not take.
+        declared = {name: value for name, value in cls.parameters.items() if name in own_parameters or name in defaults}
         cls.parameters = declared | {name: Parameter() for name in defaults if name not in declared}
         for name, parameter in cls.parameters.items():
             if isinstance(parameter, list | tuple) and parameter:
                 parameter = Parameter(grid=parameter)
-            if isinstance(parameter, Parameter):  # check refuses anything else
+            if isinstance(parameter, Parameter):  # otherwise, check() refuses the method
                 cls.parameters[name] = replace(parameter, default=defaults.get(name))
 
     @classmethod
@@ -194,58 +195,59 @@ class Method:
         Parameters
         ----------
         X : float array (n, d)
-            Read-only, as all arrays that a method gets.
+            Read-only, like every array that a method gets.
         groups : int array (n,)
             Sensitive group of each instance, 0..K-1.
         n_clusters : int
-            Number of clusters; of a matcher, clusterlets of each group.
+            Number of clusters; for a matcher, number of clusterlets of each group.
         random_state : numpy.random.Generator
         **parameters
-            Those of the method, each optional.
+            Parameters of the method, all optional.
 
         Returns
         -------
-        labels (n,), memberships (n, C) as a bool array, or a mapping of these, one for each of ``outputs``
+        labels (n,) or memberships (n, C) of type bool; if the method has ``outputs``, a mapping from each output to its own
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
     def assignment_rows(
         self, composition: np.ndarray, new_totals: np.ndarray, **parameters
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """What the method's guarantee means for new rows, as whole numbers; None if it has none.
+        """Linear bounds on the counts of new rows that extend the method's guarantee to them; None without a guarantee.
 
         Parameters
         ----------
         composition : int array (K, k)
             Rows of each group in each cluster.
         new_totals : int array (K,)
-            New rows of each group; a group that only they have has no rows in the composition.
+            New rows of each group. A group that occurs only in the new rows has counts of 0 in the composition.
         **parameters
-            Those of the fit.
+            Parameters of the fit.
 
         Returns
         -------
         rows : int array (R, K)
         slack : int array (R, k)
-            Upper bounds on ``rows @ counts`` for the counts (K, k) of the new rows.
+            Upper bounds on ``rows @ counts``, where ``counts`` (K, k) are the new rows of each group in each cluster.
         """
         return None
 
     def seconds(self, rows: int, features: int, n_clusters: int) -> float:
-        """About how many seconds a fit takes; only estimates use it."""
+        """About how many seconds a fit takes. Only estimates of the time of a run use this."""
         return 1e-8 * rows * features * n_clusters * 20
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:
-        """What is wrong with values of the parameters, in words, so that no fit has to fail for it.
+        """What is wrong with values of the parameters, one text per fault. Called before a fit, to refuse wrong values early.
 
-        By default what the declarations refuse; a method may add faults of values that are wrong only together.
+        By default these are the values that the declared parameters refuse. A method may add combinations of values that do not
+        work together.
         """
         declared = self.parameters
         faults = [declared[name].fault(name, value) for name, value in parameters.items() if name in declared]
         return [fault for fault in faults if fault]
 
     def unsupported(self, rows: int, n_groups: int) -> str:
-        """Why a table is more than the method can handle; empty if it is not."""
+        """Why the method cannot handle a table; empty if it can."""
         if n_groups < self.least_groups:
             return f"only one group, and {self.name} needs {self.least_groups}"
         if self.most_groups is not None and n_groups > self.most_groups:
@@ -256,67 +258,67 @@ class Method:
 
     @classmethod
     def summary(cls) -> str:
-        """What it does: the first paragraph of the class's docstring."""
+        """What the method does: the first paragraph of the class's docstring."""
         return " ".join((getdoc(cls) or "").partition("\n\n")[0].split())
 
     @classmethod
     def grid(cls) -> dict[str, list]:
-        """The values that a configuration tries, of each parameter that has a grid."""
+        """The values that a configuration tries for each parameter that has a grid."""
         return {name: list(parameter.grid) for name, parameter in cls.parameters.items() if parameter.grid}
 
     @classmethod
     def ladder(cls) -> dict[str, list]:
-        """The values that a comparison of all methods tries: the ladder, or else the grid."""
+        """The values that a comparison of all methods tries: the ladders of the parameters or, if there are none, the grids."""
         return {name: list(parameter.ladder) for name, parameter in cls.parameters.items() if parameter.ladder} or cls.grid()
 
     @classmethod
     def names_in_results(cls) -> list[str]:
-        """What the column ``method`` of the results calls each of its outputs."""
+        """The name of each output in the column ``method`` of the results."""
         return [f"{cls.name} ({output})" for output in cls.outputs] or [cls.name]
 
     @classmethod
     def stream_number(cls) -> int:
-        """The last part of the seed of its random streams."""
+        """The number that distinguishes the random streams of this method from those of other methods and steps."""
         return zlib.crc32(cls.name.encode()) if cls.stream is None else cls.stream
 
 
 class Matcher(Method):
     """A method of Clusterlets: it joins clusterlets, and never sees the instances.
 
-    One that needs ``partitions`` too gets a Pareto front of sampled partitions in place of a random state.
+    A matcher that also needs ``partitions`` gets a Pareto front of sampled partitions in place of a random state.
     """
 
     role = "paper"
     needs: ClassVar[tuple[str, ...]] = ("clusterlets",)
     _main_function = "match"
-    stream = 2  # one for all matchers, after those of the extraction and of the samples
+    stream = 2  # shared by all matchers; 0 and 1 are the streams of the extraction and of the sampled partitions
 
     def match(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray | None:
-        """Which clusterlets form each cluster.
+        """Choose the clusterlets that form each cluster.
 
         Parameters
         ----------
         clusterlets : Clusterlets
-            N of them.
+            The N clusterlets to join.
         random_state : numpy.random.Generator
         **parameters
-            Those of the method, each optional.
+            Parameters of the method, all optional.
 
         Returns
         -------
-        bool array (C, N), or None where there is no clustering
+        bool array (C, N), or None if the matcher finds no clustering
         """
         raise NotImplementedError(f"{type(self).__name__} has no match.")
 
     def fit(self, X, groups, n_clusters, random_state, **parameters):
-        """As :meth:`Method.fit`, with ``n_clusters`` clusterlets of each group, which are matched; memberships (n, C)."""
-        # Not an import statement, which would enter the fingerprints of the grid's cells: their clusterlets exist already.
+        """Extract ``n_clusters`` clusterlets of each group, and match them. See :meth:`Method.fit`; memberships (n, C)."""
+        # An import statement would add this module to the fingerprints of the grid's cells, which only read clusterlets.
         extraction = importlib.import_module("clusterlets.algorithms.extraction")
         clusterlets = extraction.extract_clusterlets(X, groups, n_clusters, random_state)
         return self.match_or_raise(clusterlets, random_state, **parameters).T[clusterlets.labels]
 
     def match_or_raise(self, clusterlets: Clusterlets, random_state: np.random.Generator, **parameters) -> np.ndarray:
-        """As :meth:`match`; ClusterletsError where there is no clustering."""
+        """Like :meth:`match`, but raises ClusterletsError if the matcher finds no clustering."""
         membership = self.match(clusterlets, random_state, **parameters)
         if membership is None:
             raise ClusterletsError(f"{self.name} finds no clustering of these clusterlets; take a larger k, or another method.")
@@ -335,15 +337,15 @@ def fit(
     parameters: Mapping[str, Any],
     sensitive_columns: Mapping[Any, Sequence[Any]] = MappingProxyType({}),
 ) -> tuple[Method, dict[str, np.ndarray]]:
-    """Fit a method to read-only copies of a table, so that it cannot change what its clusters are scored by.
+    """Fit a method to read-only copies of a table, so that it cannot change the data that its clusters are scored on.
 
-    ``sensitive_columns`` is the attribute of :class:`Method`.
+    ``sensitive_columns`` becomes the attribute of that name of :class:`Method`.
 
     Returns
     -------
     fitted : Method
     clusterings : mapping
-        As :func:`clusterings` names and checks them.
+        The result of :func:`clusterings`.
     """
     fitted = method()
     fitted.sensitive_columns = sensitive_columns
@@ -352,8 +354,9 @@ def fit(
 
 
 def objective(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarray]) -> float:
-    """What a fit minimised: its ``objective_``, or else the sum of squared errors of its first output, which is infinite where
-    clusters overlap. O(n d).
+    """What a fit minimised: its ``objective_`` or, if it set none, the sum of squared errors of its first output.
+
+    The sum counts as infinite if clusters overlap. O(n d).
     """
     value = getattr(fitted, "objective_", None)
     if value is not None:
@@ -361,7 +364,8 @@ def objective(fitted: Method, X: np.ndarray, clusterings: Mapping[str, np.ndarra
     labels = next(iter(clusterings.values()))
     if labels.ndim == 2:
         return inf
-    moments_by_label = importlib.import_module("clusterlets.algorithms.geometry").moments_by_label  # it loads Numba
+    # Imported late, because it loads Numba.
+    moments_by_label = importlib.import_module("clusterlets.algorithms.geometry").moments_by_label
     return float(moments_by_label(X, labels, int(labels.max()) + 1)[1].sum())
 
 
@@ -372,14 +376,14 @@ def _read_only(array: np.ndarray) -> np.ndarray:
 
 
 def clusterings(method: type[Method], result: Any, n_rows: int) -> dict[str, np.ndarray]:
-    """The clusterings that ``fit`` returned, checked, by their names in the results.
+    """Check the ``result`` that ``fit`` returned, and map the name of each output in the results to its clustering.
 
-    Labels become codes 0..C-1 without gaps, (n,); memberships stay (n, C), bool.
+    Labels (n,) become codes 0..C-1 without gaps. Memberships (n, C), bool, lose their empty clusters.
 
     Raises
     ------
     ClusterletsError
-        If :class:`Method` does not allow it.
+        If ``result`` is not as :meth:`Method.fit` requires.
     """
     outputs = method.outputs
     if not outputs:
@@ -405,10 +409,10 @@ def _clustering(result: Any, n_rows: int) -> np.ndarray:
         return clustering
     if not np.issubdtype(clustering.dtype, np.number) or np.issubdtype(clustering.dtype, np.complexfloating):
         raise ClusterletsError(f"labels must be whole numbers of at least 0, not of type {clustering.dtype}")
-    wrong = np.flatnonzero(~((clustering >= 0) & (clustering == np.floor(clustering)) & (clustering < 2**53)))
-    if len(wrong):
+    wrong_rows = np.flatnonzero(~((clustering >= 0) & (clustering == np.floor(clustering)) & (clustering < 2**53)))
+    if len(wrong_rows):
         raise ClusterletsError(
-            f"labels must be whole numbers of at least 0, and that of row {wrong[0]} is {clustering[wrong[0]]}"
+            f"labels must be whole numbers of at least 0, and that of row {wrong_rows[0]} is {clustering[wrong_rows[0]]}"
         )
     return np.unique(clustering, return_inverse=True)[1].astype(np.int64)
 
@@ -417,31 +421,31 @@ def _clustering(result: Any, n_rows: int) -> np.ndarray:
 
 
 def get(name: str) -> type[Method]:
-    """The method with this name; if there is none, ClusterletsError names all, and the nearest. Imports only its file."""
+    """The method with this name; imports only its file. ClusterletsError, which lists all names, if there is no such method."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
-        defined = _methods_of(importlib.import_module(module))
-        if name in defined:
-            return defined[name]
+        methods_by_name = _methods_of(importlib.import_module(module))
+        if name in methods_by_name:
+            return methods_by_name[name]
     available = names()
     hint = did_you_mean(name, available)
     raise ClusterletsError(f"There is no method {name!r}{hint}. The methods are {', '.join(available)}.")
 
 
 def names(role: str = "") -> list[str]:
-    """The sorted names of the methods that come with the package, or of those among them with this role."""
+    """The sorted names of the methods that come with the package; with ``role``, only of the methods that have this role."""
     files = [file.stem for file in Path(__file__).parent.glob("*.py") if file.stem != "__init__"]
     methods = [method for file in files for method in _methods_of(importlib.import_module(f"{__name__}.{file}")).values()]
     return sorted(method.name for method in methods if role in ("", method.role))
 
 
 def from_file(path: str | Path) -> type[Method]:
-    """The method in a Python file of your own.
+    """Load the method from a Python file of your own.
 
     Raises
     ------
     ClusterletsError
-        If the file cannot be read or run, or does not hold exactly one method as :class:`Method` requires it.
+        If the file cannot be read or run, or does not contain exactly one method that :func:`check` accepts.
     """
     path = Path(path)
     if not path.is_file():
@@ -450,11 +454,11 @@ def from_file(path: str | Path) -> type[Method]:
         raise ClusterletsError(
             f"{path} is not a Python file: a method is a .py file with one subclass of clusterlets.methods.Method."
         )
-    module = ModuleType(f"{_FROM_FILE}{zlib.crc32(str(path.resolve()).encode()):08x}")
+    module = ModuleType(f"{_USER_MODULE_PREFIX}{zlib.crc32(str(path.resolve()).encode()):08x}")
     module.__file__ = str(path)
-    sys.modules[module.__name__] = module  # where dataclasses and pickle look for it
+    sys.modules[module.__name__] = module  # dataclasses and pickle look the module up here
     try:
-        # Not by an import, which would write a __pycache__ beside the file, and miss an edit within the same second.
+        # An import would write a __pycache__ beside the file, and would miss an edit within the same second.
         with _as_method_error(path, f"{path} cannot be run"):
             exec(compile(path.read_bytes(), path, "exec", dont_inherit=True), vars(module))
         methods = list(_methods_of(module).values())
@@ -478,25 +482,26 @@ def from_file(path: str | Path) -> type[Method]:
 
 
 def is_from_file(method: type[Method]) -> bool:
-    """Whether :func:`from_file` made the method, which is then untested."""
-    return method.__module__.startswith(_FROM_FILE)
+    """Whether :func:`from_file` loaded the method. The project's tests do not cover such a method."""
+    return method.__module__.startswith(_USER_MODULE_PREFIX)
 
 
 @contextmanager
-def _as_method_error(path: Path, what: str) -> Iterator[None]:
-    """Run the code of a user's file: whatever it raises, ``sys.exit`` too, becomes an error that says where.
+def _as_method_error(path: Path, problem: str) -> Iterator[None]:
+    """Run code of a user's file: an exception, even ``SystemExit``, becomes a MethodError that names the line of the file.
 
-    It also decorates functions of the file. The working folder is restored. ``os._exit`` raises too, because it would end a
-    command with status 0 and nothing done; only in processes that the code forks does it still end them.
+    It also serves as a decorator for functions of the file. Afterwards the working folder is restored. ``os._exit`` raises an
+    exception too, because otherwise it could end a command with status 0 before the work is done. In a process that the code
+    forks, ``os._exit`` still ends that process.
     """
-    folder, process = os.getcwd(), os.getpid()
+    folder, own_process = os.getcwd(), os.getpid()
 
-    def refuse_to_end(status: int) -> NoReturn:
-        if os.getpid() != process:
-            _END_PROCESS(status)
+    def raise_instead_of_exit(status: int) -> NoReturn:
+        if os.getpid() != own_process:
+            _ORIGINAL_EXIT(status)
         raise SystemExit(f"os._exit({status})")
 
-    os._exit = refuse_to_end
+    os._exit = raise_instead_of_exit
     try:
         yield
     except (ClusterletsError, MemoryError, KeyboardInterrupt):
@@ -504,9 +509,9 @@ def _as_method_error(path: Path, what: str) -> Iterator[None]:
     except BaseException as error:
         lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
         where = f", line {lines[-1]}" if lines else ""
-        raise MethodError(f"{what}{where}: {_one_line(error)}", _one_line(error)) from error
+        raise MethodError(f"{problem}{where}: {_one_line(error)}", _one_line(error)) from error
     finally:
-        os._exit = _END_PROCESS
+        os._exit = _ORIGINAL_EXIT
         os.chdir(folder)
 
 
@@ -514,25 +519,25 @@ def _one_line(error: BaseException) -> str:
     """The type of an exception and the last line of its message."""
     try:
         lines = str(error).strip().splitlines()
-    except Exception:  # a class of the user's
+    except Exception:  # the exception's class is the user's, and its __str__ may fail
         lines = []
     return f"{type(error).__name__}: {lines[-1] if lines else ''}".removesuffix(": ")
 
 
 def check(method: type[Method], where: str) -> None:
-    """Refuse a method whose attributes are not as :class:`Method` requires them; ``where`` is its source."""
+    """Raise ClusterletsError if the attributes of a method are not as :class:`Method` requires. ``where`` names its source."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
 
 
 def parameters_of(method: type[Method]) -> list[str] | None:
-    """The parameters of a method; None if it takes any."""
+    """The names of the parameters of a method; None if it takes parameters of any name."""
     return None if method.takes_any_parameter() else list(method.parameters)
 
 
 def by_parameter(methods: Iterable[type[Method]]) -> dict[str, list[type[Method]]]:
-    """Which of some methods have a parameter, by its name."""
+    """Map the name of each parameter to the methods that have it."""
     methods_by_parameter: dict[str, list[type[Method]]] = {}
     for method in methods:
         for name in method.parameters:
@@ -541,7 +546,7 @@ def by_parameter(methods: Iterable[type[Method]]) -> dict[str, list[type[Method]
 
 
 def meaning(name: str, methods: Iterable[type[Method]]) -> str:
-    """What a parameter means to each of some methods that have it: ``B, D: Sweeps through the groups.``"""
+    """What a parameter means in each of these methods, all of which have it: ``B, D: Sweeps through the groups.``"""
     meanings: dict[str, list[str]] = {}
     for method in methods:
         meanings.setdefault(method.parameters[name].meaning, []).append(method.name)
@@ -549,18 +554,18 @@ def meaning(name: str, methods: Iterable[type[Method]]) -> str:
 
 
 def check_parameters(method: type[Method], parameters: Iterable[str], where: str) -> None:
-    """Refuse parameters that the method does not take."""
+    """Raise ClusterletsError if the method does not take one of the parameters. ``where`` names their source."""
     accepted = parameters_of(method)
     for name in parameters:
         if name in _FIXED_ARGUMENTS:
             raise ClusterletsError(f"{where}: {name!r} cannot be a parameter: every method is handed something of this name.")
         if accepted is not None and name not in accepted:
-            has = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
-            raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {has}.")
+            hint = f"its parameters: {', '.join(accepted)}" if accepted else "it has none"
+            raise ClusterletsError(f"{where}: {method.name} has no parameter {name!r}; {hint}.")
 
 
 def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
-    """The methods that a module defines itself, by name."""
+    """The methods that a module defines itself and does not import, by name."""
     classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, Method)]
     return {
         method.name: method
@@ -569,20 +574,20 @@ def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     }
 
 
-def _are_texts(value: Any) -> bool:
+def _are_different_texts(value: Any) -> bool:
     return isinstance(value, tuple | list) and all(isinstance(text, str) for text in value) and len(set(value)) == len(value)
 
 
-def _is_whole(value: Any) -> bool:
+def _is_whole_or_none(value: Any) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)
 
 
-# What the attributes of a method may be: in words, the check, and which attributes.
+# Checks of the attributes of a method: the name of a kind of value, its check, and the attributes of this kind.
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
-    "tuple of different texts": (_are_texts, ("outputs", "libraries", "kernels", "needs")),
-    "whole number of at least 1": (lambda value: bool(value) and _is_whole(value), ("least_groups",)),
-    "whole number of at least 0, or None": (_is_whole, ("most_groups", "most_rows", "stream")),
+    "tuple of different texts": (_are_different_texts, ("outputs", "libraries", "kernels", "needs")),
+    "whole number of at least 1": (lambda value: bool(value) and _is_whole_or_none(value), ("least_groups",)),
+    "whole number of at least 0, or None": (_is_whole_or_none, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
     "mapping of texts to texts": (
         lambda value: isinstance(value, Mapping) and all(isinstance(text, str) for text in [*value, *value.values()]),
@@ -596,9 +601,9 @@ def _faults(method: type[Method]) -> Iterable[str]:
         yield f"name: {method.name!r} must begin with a letter and hold letters, digits, '.', '+' and '-' alone, 40 at most"
     if method.role not in ("rival", "paper", "baseline"):
         yield f"role: {method.role!r} must be rival, paper or baseline"
-    for kind, (is_right, attributes) in _ATTRIBUTES.items():
+    for kind, (is_valid, attributes) in _ATTRIBUTES.items():
         values = {attribute: getattr(method, attribute) for attribute in attributes}
-        yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_right(value))
+        yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_valid(value))
     yield from (f"{name}: it must be a function" for name in _CALLED if not callable(getattr(method, name, len)))
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
@@ -614,6 +619,6 @@ def _faults(method: type[Method]) -> Iterable[str]:
             yield from (f"parameters: {fault}" for value in parameter.grid if (fault := parameter.fault(name, value)))
         if fault := parameter.fault(name, parameter.default):
             yield f"parameters: the default of {fault}"
-    for output in method.outputs if _are_texts(method.outputs) else ():
+    for output in method.outputs if _are_different_texts(method.outputs) else ():
         if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
             yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"

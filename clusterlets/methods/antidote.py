@@ -1,4 +1,4 @@
-"""Antidotes: a few added points, so that plain k-means is fairer."""
+"""Antidote: plain k-means on the rows and a few added points, which make the clusters fairer."""
 
 from clusterlets.methods import COMPILED, Integer, Method, Real
 
@@ -6,8 +6,8 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class Antidote(Method):
     """Plain k-means with a few added points, which a random search places to make the clusters fair.
 
-    See :func:`clusterlets.algorithms.antidote.antidote`. Each evaluation runs k-means, hence the limit on the rows. Fairness
-    is not promised: where the groups lie far apart, a few points change little.
+    See :func:`clusterlets.algorithms.antidote.antidote`. The search runs k-means hundreds of times, so the number
+    of rows is limited. Fairness is not promised: if the groups are far apart, a few points change little.
     """
 
     name = "antidote"

@@ -1,4 +1,4 @@
-"""B, balance pinball: each clusterlet bounces through the groups, always to the one that balances best."""
+"""B, the balance pinball: each clusterlet bounces through the groups, always to the clusterlet that balances best."""
 
 from clusterlets.algorithms.matching import published
 from clusterlets.algorithms.matching.pinball import match_balance
@@ -8,7 +8,8 @@ from clusterlets.methods.hopping import Pinball
 class BalancePinball(Pinball):
     """Pinball: each clusterlet bounces through the groups, always to the clusterlet that balances best.
 
-    See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Clusters may overlap; parameters are those of D.
+    See :func:`clusterlets.algorithms.matching.pinball.match_balance`. Clusters may overlap. The parameters are the same as
+    for D.
     """
 
     name = "B"

@@ -1,13 +1,14 @@
-"""coreset: fair k-means on a small weighted sample of each group, extended to all instances."""
+"""coreset: fair k-means on a small weighted sample of each group, whose clusters are then extended to all instances."""
 
 from clusterlets.algorithms.limits import rows_within_shares
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, Integer, Method
 
 
 class Coreset(Method):
-    """Fair k-means on a small weighted sample of each group, whose centres then get all instances.
+    """Fair k-means on a small weighted sample of each group; all instances are then assigned to its centres.
 
-    Fractional fair Lloyd on the sample, then one fair assignment of the table; see :mod:`clusterlets.algorithms.coreset`.
+    It runs fractional fair Lloyd on the sample, and then one fair assignment of the whole table: see
+    :mod:`clusterlets.algorithms.coreset`.
     """
 
     name = "coreset"

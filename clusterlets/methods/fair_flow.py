@@ -1,11 +1,11 @@
-"""fair-flow: k-means whose rounds assign every instance within bounds on the shares of the groups."""
+"""fair-flow: k-means that assigns the instances, in every round, within bounds on the shares of the groups."""
 
 from clusterlets.algorithms.limits import rows_within_shares
 from clusterlets.methods import COMPILED, DELTA, MAX_DEVIATION, MIN_CLUSTER_SIZE, RATIO, Integer, Method, Real
 
 
 class FairFlow(Method):
-    """k-means whose rounds assign every instance, as cheaply as possible, within bounds on the shares of the groups.
+    """k-means that assigns the instances, in every round, as cheaply as possible within bounds on the shares of the groups.
 
     See :func:`clusterlets.algorithms.fair_flow.fair_flow`.
     """

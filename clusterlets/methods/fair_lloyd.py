@@ -1,13 +1,13 @@
-"""Fair-Lloyd: k-means that lowers the largest mean cost of a group."""
+"""Fair-Lloyd: k-means that lowers the largest mean squared error of a group."""
 
 from clusterlets.methods import COMPILED, Integer, Method, Real
 
 
 class FairLloyd(Method):
-    """k-means that lowers the largest mean squared error of a group; it says nothing of the groups' shares.
+    """k-means that lowers the largest mean squared error of a group; it does not constrain the groups' shares.
 
-    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of its nearest centre, which
-    need not be the mean of the cluster.
+    See :func:`clusterlets.algorithms.fair_lloyd.fair_lloyd`. Every instance is in the cluster of its nearest centre. A
+    centre need not be the mean of its cluster.
     """
 
     name = "fair-lloyd"
