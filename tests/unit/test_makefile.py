@@ -1,4 +1,4 @@
-"""The Makefile: lists with spaces, folders that cannot be written, and environments that follow the content of their locks."""
+"""The Makefile accepts lists with spaces and an unwritable home, and rebuilds an environment if its lock has changed."""
 
 import os
 import re
@@ -14,22 +14,24 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
 
 
-def outside_of_make(*without):
-    """The environment of a shell outside make, because make itself may run these tests."""
+def environment_outside_make(*without):
+    """The environment variables of a shell outside make, because make itself may run these tests."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", *without))}
 
 
 @pytest.mark.parametrize("excluded", ["nbfi,adult", "nbfi, adult", " nbfi , adult ", "nbfi adult"])
 def test_the_list_of_excluded_datasets_may_contain_spaces(excluded):
     command = ["make", "--dry-run", "data", f"EXCLUDE={excluded}"]
-    printed = subprocess.run(command, cwd=ROOT, env=outside_of_make(), text=True, capture_output=True, check=True).stdout
+    printed = subprocess.run(
+        command, cwd=ROOT, env=environment_outside_make(), text=True, capture_output=True, check=True
+    ).stdout
     assert printed.rstrip().endswith(" --config exclude=nbfi,adult")
 
 
 @pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null", "writable"])
 def test_make_sets_utf_8_and_a_different_cache_if_home_cannot_be_written(home, tmp_path):
     home = str(tmp_path) if home == "writable" else home
-    environment = outside_of_make("XDG_CACHE_HOME", "PYTHONUTF8")
+    environment = environment_outside_make("XDG_CACHE_HOME", "PYTHONUTF8")
     command = ["make", "--dry-run", "--print-data-base", "data"]
     process = subprocess.run(command, cwd=ROOT, env=environment | {"HOME": home}, capture_output=True, text=True, check=True)
     assert (f"XDG_CACHE_HOME := {ROOT}/.snakemake/cache" in process.stdout) is (home != str(tmp_path))
@@ -39,14 +41,14 @@ def test_make_sets_utf_8_and_a_different_cache_if_home_cannot_be_written(home, t
 def test_python_caches_bytecode_even_where_the_environment_forbids_it(tmp_path):
     (tmp_path / "module.py").touch()
     recipe = f"include {ROOT}/Makefile\nimport:\n\t@cd {tmp_path} && {sys.executable} -c 'import module'\n"
-    environment = outside_of_make() | {"PYTHONDONTWRITEBYTECODE": "1"}
+    environment = environment_outside_make() | {"PYTHONDONTWRITEBYTECODE": "1"}
     subprocess.run(["make", "--file", "-", "import"], cwd=ROOT, env=environment, input=recipe, text=True, check=True)
     assert (tmp_path / "__pycache__").is_dir()
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """The Makefile and the files that its environments follow, with each environment marked as ready."""
+    """The Makefile and the files that its environments depend on, with each environment marked as ready."""
     for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
         shutil.copy(path, tmp_path)
     shutil.copytree(ROOT / "profiles", tmp_path / "profiles")
@@ -58,10 +60,12 @@ def checkout(tmp_path):
 
 def dry_run(folder, *targets):
     command = ["make", "--dry-run", *targets]
-    return subprocess.run(command, cwd=folder, env=outside_of_make(), text=True, capture_output=True, check=True).stdout
+    return subprocess.run(
+        command, cwd=folder, env=environment_outside_make(), text=True, capture_output=True, check=True
+    ).stdout
 
 
-def test_a_file_that_only_looks_newer_rebuilds_nothing(checkout):
+def test_a_newer_file_of_equal_content_rebuilds_nothing(checkout):
     for path in checkout.glob("*.*"):
         path.touch()
     assert "install" not in dry_run(checkout, "lint", "docs", "test", "archive")
@@ -82,7 +86,7 @@ def test_a_file_that_only_looks_newer_rebuilds_nothing(checkout):
 def test_a_changed_lock_rebuilds_only_its_environment(checkout, changed, target, rebuilt):
     assert "install" not in dry_run(checkout, target)
     with open(checkout / changed, "a", encoding="utf-8") as file:
-        file.write("# another\n")
+        file.write("# a change\n")
     printed = dry_run(checkout, target)
     assert rebuilt in printed and ("venv --clear .venv\n" in printed) is (
         changed in ("requirements.lock", "requirements-uv.lock")

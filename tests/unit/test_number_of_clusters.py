@@ -1,4 +1,4 @@
-"""Clusterlets with ``n_clusters``: the closest of all configurations, with the result that it gives by itself."""
+"""With ``n_clusters``, ClusterletClustering takes the closest of all configurations, and returns that one's result."""
 
 import warnings
 from itertools import product
@@ -36,24 +36,24 @@ def test_no_configuration_comes_closer(table, matcher, n_clusters):
     assert (abs(model.n_clusters_ - n_clusters), model.n_clusterlets_, model.hops_) == (best[0], *best[2:])
 
 
-@pytest.mark.parametrize("source", [lambda: 7, lambda: np.random.default_rng(1)])
-def test_the_result_is_that_of_the_chosen_configuration(source):
+@pytest.mark.parametrize("make_random_state", [lambda: 7, lambda: np.random.default_rng(1)])
+def test_the_result_equals_that_of_the_chosen_configuration_alone(make_random_state):
     X, groups = scale(CANCER[0]), CANCER[1]
-    model = ClusterletClustering(n_clusters=6, random_state=source()).fit(X, sensitive_features=groups)
-    alone = ClusterletClustering(model.n_clusterlets_, hops=model.hops_, random_state=source())
+    model = ClusterletClustering(n_clusters=6, random_state=make_random_state()).fit(X, sensitive_features=groups)
+    alone = ClusterletClustering(model.n_clusterlets_, hops=model.hops_, random_state=make_random_state())
     assert model.n_clusters_ == 6
     assert np.array_equal(alone.fit(X, sensitive_features=groups).labels_, model.labels_)
     assert (alone.n_clusterlets_, alone.hops_) == (model.n_clusterlets_, model.hops_)
 
 
-def test_a_number_that_is_not_reached_is_warned_of():
+def test_a_number_of_clusters_that_is_not_reached_gives_a_warning():
     model = ClusterletClustering(n_clusters=6, matcher="C", random_state=0, sample_size=500)
     with pytest.warns(ConvergenceWarning, match="closest to n_clusters=6"):
         model.fit(scale(IRIS[0]), sensitive_features=IRIS[1])
     assert model.n_clusters_ != 6
 
 
-def test_a_tiny_table_can_be_searched_too():
+def test_the_search_works_for_four_rows():
     X, groups = np.array([[0.0], [0.1], [5.0], [5.1]]), [0, 1, 0, 1]
     assert fitted(X, groups, n_clusters=2).n_clusters_ == 2
     assert fitted(X, groups, n_clusters=50).n_clusters_ == 2

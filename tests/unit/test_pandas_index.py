@@ -1,4 +1,4 @@
-"""Rows belong together by position, so objects of pandas with different indexes are refused wherever rows are handed over."""
+"""Rows are matched by position, so pandas objects with different indexes are refused wherever two are passed together."""
 
 import numpy as np
 import pandas as pd
@@ -41,7 +41,7 @@ def test_a_different_index_is_refused(call):
             CALLS[call](X, SEX.set_axis(index), LABELS.set_axis(range(39, -1, -1)))
 
 
-def test_numbers_of_numpy_are_shown_as_plain_numbers():
+def test_messages_show_numbers_of_numpy_as_plain_numbers():
     index = pd.MultiIndex.from_arrays([np.arange(7, 47), ["a"] * 40])
     with pytest.raises(InvalidInput) as error:
         FRAC(2).fit(X, sensitive_features=SEX.set_axis(index))
@@ -51,7 +51,7 @@ def test_numbers_of_numpy_are_shown_as_plain_numbers():
     assert "n_clusters: 0; it must" in str(error.value)
 
 
-def test_equal_indexes_and_objects_without_one_are_taken_by_position():
+def test_objects_with_equal_indexes_or_none_are_matched_by_position():
     labels = [
         MethodClustering("k-means", 3, random_state=0).fit(X.set_axis(index), sensitive_features=sex).labels_
         for index, sex in (

@@ -1,4 +1,4 @@
-"""The plots of the library show the clustering and the reports, on the axes that they are given."""
+"""The plots show the given clustering or reports, on the given axes or on new ones."""
 
 import matplotlib
 import numpy as np
@@ -22,31 +22,31 @@ def no_window(monkeypatch):
     pyplot.close("all")
 
 
-def widths(axes):
+def bar_widths(axes):
     return np.array([[bar.get_width() for bar in group] for group in axes.containers]).T
 
 
 @pytest.mark.parametrize("form", [list, lambda labels: csr_array(np.equal.outer(labels, [3, 7]))])
-def test_bars_are_the_shares_below_those_of_the_table(form):
+def test_the_bars_show_the_shares_of_clusters_and_above_them_of_the_table(form):
     axes = plot_composition(form(LABELS), SEX)
-    np.testing.assert_allclose(widths(axes), [[0.6, 0.4], [2 / 3, 1 / 3], [0.5, 0.5]])
+    np.testing.assert_allclose(bar_widths(axes), [[0.6, 0.4], [2 / 3, 1 / 3], [0.5, 0.5]])
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
     names = (3, 7) if form is list else (0, 1)
     expected = ["whole table", f"{names[0]}  (n = 3)", f"{names[1]}  (n = 2)"]
     assert [label.get_text() for label in axes.get_yticklabels()] == expected
-    assert [line.get_xdata()[0] for line in axes.lines] == [0.6]  # the table's shares run down
+    assert [line.get_xdata()[0] for line in axes.lines] == [0.6]  # a line down the plot marks the share in the table
     assert isinstance(axes, matplotlib.axes.Axes) and axes.figure in map(pyplot.figure, pyplot.get_fignums())
 
 
-def test_the_bars_agree_with_the_composition_for_several_columns_and_clusters_that_overlap():
+def test_the_bars_agree_with_the_composition_for_several_columns_and_overlapping_clusters():
     rng = np.random.default_rng(0)
     memberships = rng.random((60, 4)) < 0.4
     groups = np.column_stack([rng.choice(["$x$", "_y"], 60), rng.choice(["u", "v"], 60)])
     memberships[~memberships.any(axis=1), 0] = True
     counts = cluster_composition(memberships, groups)
     axes = plot_composition(memberships, groups)
-    np.testing.assert_allclose(widths(axes)[1:], counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True))
-    axes.figure.savefig("/dev/null", format="png")  # names with dollars and underscores are drawn
+    np.testing.assert_allclose(bar_widths(axes)[1:], counts.to_numpy() / counts.to_numpy().sum(axis=1, keepdims=True))
+    axes.figure.savefig("/dev/null", format="png")  # does not fail on names with dollars and underscores
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_given_axes_are_drawn_on_and_returned(plot):
     assert plot(ax) is ax and ax.has_data() and pyplot.get_fignums() == []
 
 
-def test_the_map_shows_every_cluster_on_its_principal_components_with_numbers_that_cover_no_other(monkeypatch):
+def test_the_projection_is_a_pca_that_shows_all_clusters_with_numbers_that_do_not_overlap(monkeypatch):
     rng = np.random.default_rng(2)
     X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
     axes = plot_projection(X, labels)
@@ -82,33 +82,35 @@ def test_the_map_shows_every_cluster_on_its_principal_components_with_numbers_th
     assert sum(len(points.get_offsets()) for points in thinned.collections) == 100 and "100 of 600 rows" in thinned.get_title()
 
 
-def test_the_map_of_a_single_feature_is_a_line():
+def test_the_projection_of_a_single_feature_is_a_line():
     (first, second) = plot_projection([[0.0], [1.0], [5.0]], [0, 0, 1]).collections
     assert not first.get_offsets()[:, 1].any() and not second.get_offsets()[:, 1].any()
 
 
-def test_an_instance_in_several_clusters_is_shown_in_the_nearest():
-    """Row 1 is in both clusters and nearer to the mean of the first; the cluster in the middle is empty."""
+def test_an_instance_in_several_clusters_is_shown_in_the_nearest_one():
+    """Row 1 is in clusters 0 and 2, and nearer to the mean of cluster 0. Cluster 1 is empty."""
     memberships = np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]])
     axes = plot_projection(X, memberships)
     assert [len(points.get_offsets()) for points in axes.collections] == [2, 3]
     assert sorted(text.get_text() for text in axes.texts) == ["0", "2"]
 
 
-def report(unfairness, cost):
+def report_of(unfairness, cost):
     return {"deviation_mean": unfairness, "price_of_fairness": cost, "cohesion": cost, "silhouette_of_groups": {}}
 
 
-def test_the_line_joins_the_clusterings_that_no_other_beats():
+def test_the_line_joins_the_clusterings_that_no_other_dominates():
     rng = np.random.default_rng(0)
     for _ in range(20):
         points = rng.integers(0, 5, (12, 2)) / 4
-        reports = {str(index): report(*point) for index, point in enumerate(points.tolist())}
+        reports = {str(index): report_of(*point) for index, point in enumerate(points.tolist())}
         for cost, sign in (("price_of_fairness", 1), ("cohesion", -1)):
             axes = plot_tradeoff(reports, cost=cost, ax=Figure().subplots())
             signed = points * [1, sign]
-            beaten = [any((other <= candidate).all() and (other < candidate).any() for other in signed) for candidate in signed]
-            expected = {tuple(point) for point, is_beaten in zip(points.tolist(), beaten) if not is_beaten}
+            is_dominated = [
+                any((other <= candidate).all() and (other < candidate).any() for other in signed) for candidate in signed
+            ]
+            expected = {tuple(point) for point, dominated in zip(points.tolist(), is_dominated) if not dominated}
             assert {tuple(point) for point in axes.lines[0].get_xydata().tolist()} == expected
             np.testing.assert_array_equal(axes.collections[0].get_offsets(), points)
     assert axes.get_xlabel() == "deviation mean" and axes.get_ylabel() == "cohesion"
@@ -119,9 +121,9 @@ def test_the_line_joins_the_clusterings_that_no_other_beats():
     ("reports", "settings", "message"),
     [
         ({}, {}, "reports is empty"),
-        ({"one": report(0.1, float("nan"))}, {}, "price_of_fairness is not defined for 'one'"),
-        ({"one": report(0.1, 1.0)}, {"cost": "prize"}, "'one' has no score 'prize'; its scores are deviation_mean"),
-        ({"one": report(0.1, 1.0)}, {"cost": "silhouette_of_groups"}, "has no score 'silhouette_of_groups'"),
+        ({"one": report_of(0.1, float("nan"))}, {}, "price_of_fairness is not defined for 'one'"),
+        ({"one": report_of(0.1, 1.0)}, {"cost": "prize"}, "'one' has no score 'prize'; its scores are deviation_mean"),
+        ({"one": report_of(0.1, 1.0)}, {"cost": "silhouette_of_groups"}, "has no score 'silhouette_of_groups'"),
     ],
 )
 def test_reports_that_cannot_be_plotted_are_refused(reports, settings, message):

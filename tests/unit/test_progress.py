@@ -1,4 +1,4 @@
-"""The logger plugin: what it counts, estimates and passes on."""
+"""The logger plugin counts steps, estimates the remaining time, and passes on what else matters."""
 
 import heapq
 import io
@@ -36,22 +36,22 @@ def record(event=None, message="", at=0.0, level=logging.INFO, **fields):
     return log_record
 
 
-def job_info(number, kind, at, purpose=None, log=("some.log",), dataset=""):
-    fields = {"jobid": number, "rule_name": kind, "rule_msg": purpose, "log": list(log), "wildcards": {"dataset": dataset}}
+def job_info(number, rule, at, message=None, log=("some.log",), dataset=""):
+    fields = {"jobid": number, "rule_name": rule, "rule_msg": message, "log": list(log), "wildcards": {"dataset": dataset}}
     other_fields = {"local": False, "is_checkpoint": False, "input": [], "output": [], "benchmark": None, "reason": "Missing"}
     return record(LogEvent.JOB_INFO, at=at, **fields, **other_fields, priority=0, threads=1, resources={})
 
 
-def job_error(number, kind, log, message=None, group=False):
-    fields = {"jobid": number, "rule_name": kind, "rule_msg": message, "log": [str(log)], "aux": {}, "conda_env": None}
+def job_error(number, rule, log, message=None, group=False):
+    fields = {"jobid": number, "rule_name": rule, "rule_msg": message, "log": [str(log)], "aux": {}, "conda_env": None}
     return record(LogEvent.JOB_ERROR, level=logging.ERROR, **fields, indent=group, shellcmd="python -P -m clusterlets x")
 
 
-def finished(number, at):
+def job_finished(number, at):
     return record(LogEvent.JOB_FINISHED, at=at, job_id=number)
 
 
-BEGINNING = [
+FIRST_RECORDS = [
     record(None, seconds_per_job={"score_method": {"iris": 1.0}, "fit_method": {"iris": 10.0}, "write_report": {"": 4.0}}),
     record(LogEvent.RESOURCES_INFO, "Provided cores: 2", cores=2),
     record(LogEvent.RUN_INFO, "Job stats", stats={"score_method": 4, "fit_method": 2, "write_report": 1, "total": 7}),
@@ -59,7 +59,7 @@ BEGINNING = [
 
 
 class Screen(io.StringIO):
-    """The stream that a handler writes to, perhaps a terminal."""
+    """The stream that a handler writes to. It may pose as a terminal."""
 
     def __init__(self, terminal):
         super().__init__()
@@ -71,7 +71,7 @@ class Screen(io.StringIO):
 
 @pytest.fixture
 def handler(monkeypatch):
-    """A function that makes handlers with a screen; none of their threads outlives the test."""
+    """A function that makes a handler and its screen. All handlers are closed after the test, which ends their threads."""
     handlers = []
 
     def make(terminal=False, **settings):
@@ -92,21 +92,21 @@ def feed(handler, records):
         handler.handle(log_record)
 
 
-def test_the_line_counts_steps_from_the_start(handler):
+def test_the_line_shows_steps_time_and_the_longest_running_job(handler):
     logger, screen = handler(terminal=True)
-    feed(logger, BEGINNING)
+    feed(logger, FIRST_RECORDS)
     assert screen.getvalue().strip("\r\x1b[2K\n") == "0 % · 0/7 steps · 0:00:00 gone, about 0:00:10 left"
     feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
-    feed(logger, [finished(1, 40.0)])
+    feed(logger, [job_finished(1, 40.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert last.startswith("14 % · 1/7 steps · 0:00:40 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
-def test_without_a_terminal_lines_are_rare(handler):
+def test_without_a_terminal_a_line_comes_every_five_minutes(handler):
     logger, screen = handler()
-    feed(logger, [*BEGINNING[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
+    feed(logger, [*FIRST_RECORDS[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
     for number in range(1000):
-        feed(logger, [job_info(number, "score_method", number), finished(number, number + 1.0)])
+        feed(logger, [job_info(number, "score_method", number), job_finished(number, number + 1.0)])
     lines = screen.getvalue().splitlines()
     assert [text.split(" · ")[1] for text in lines] == [
         "0/1,000 steps",
@@ -118,17 +118,17 @@ def test_without_a_terminal_lines_are_rare(handler):
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1,000 of 1,000 steps, in ")
 
 
-def test_a_terminal_has_one_line_that_fits_and_is_cleared_before_a_job_may_print(handler, monkeypatch):
+def test_a_terminal_has_one_line_that_fits_and_is_cleared_before_a_job_that_prints(handler, monkeypatch):
     monkeypatch.setenv("COLUMNS", "50")
     logger, screen = handler(terminal=True)
-    feed(logger, BEGINNING)
+    feed(logger, FIRST_RECORDS)
     screen.truncate(0)
-    feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), finished(1, 1.0)])
+    feed(logger, [job_info(1, "score_method", 0.0), job_info(2, "fit_method", 0.0, "FRAC " * 30), job_finished(1, 1.0)])
     last = screen.getvalue().split("\r\x1b[2K")[-1]
     assert len(last) == 49 and last.endswith("…") and "\n" not in last
     feed(logger, [job_info(3, "data", 2.0, log=())])
     assert screen.getvalue().endswith("\r\x1b[2K")
-    feed(logger, [finished(3, 4.0)])
+    feed(logger, [job_finished(3, 4.0)])
     assert screen.getvalue().split("\r\x1b[2K")[-1].startswith("28 % · 2/7 steps")
 
 
@@ -136,7 +136,7 @@ def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
     log = tmp_path / "frac.log"
     log.write_text("".join(f"line {number}\n" for number in range(300)))
     logger, screen = handler()
-    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
+    feed(logger, [*FIRST_RECORDS, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20", [str(log)])])
     feed(logger, [job_error(2, "fit_method", log, message="Job was OUT_OF_MEMORY")])
     text = screen.getvalue()
     assert "FAILED: FRAC on adult, k = 20 (fit_method)" in text and "message: Job was OUT_OF_MEMORY" in text
@@ -149,9 +149,9 @@ def test_a_failure_shows_the_end_of_its_log(handler, tmp_path):
     assert "the same command again" in end
 
 
-def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
+def test_a_failed_group_is_shown_once_and_all_its_jobs_are_counted(handler, tmp_path):
     logger, screen = handler()
-    feed(logger, [*BEGINNING, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
+    feed(logger, [*FIRST_RECORDS, *(job_info(number, "score_method", 0.0) for number in (1, 2))])
     group_error = record(LogEvent.GROUP_ERROR, "Error", level=logging.ERROR, aux_logs=["slurm.log"], job_error_info=[])
     feed(logger, [group_error, *(job_error(number, "score_method", tmp_path / "log", group=True) for number in (1, 2))])
     assert "slurm.log" in screen.getvalue() and "FAILED" not in screen.getvalue()
@@ -161,7 +161,7 @@ def test_a_group_is_shown_once_and_its_jobs_are_counted(handler, tmp_path):
 
 def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
     logger, screen = handler()
-    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult")])
+    feed(logger, [*FIRST_RECORDS, job_info(2, "fit_method", 0.0, "FRAC on adult")])
     feed(logger, [record(None, "Terminating processes on user request, this might take some time.")])
     feed(logger, [record(LogEvent.ERROR, "CalledProcessError ...", exception="RuleException", level=logging.ERROR)])
     feed(logger, [job_error(2, "fit_method", tmp_path / "frac.log")])
@@ -172,9 +172,9 @@ def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
 
 
 @pytest.mark.parametrize("setting", ["dryrun", "printshellcmds", "verbose", "debug_dag"])
-def test_with_detailed_output_the_text_is_snakemakes(handler, setting):
+def test_with_a_detailed_output_setting_snakemakes_own_text_is_shown(handler, setting):
     logger, screen = handler(**{setting: True})
-    feed(logger, [*BEGINNING, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
+    feed(logger, [*FIRST_RECORDS, job_info(2, "fit_method", 0.0, "FRAC on adult, k = 20")])
     feed(logger, [record(None, "This was a dry-run")])
     logger.close()
     text = screen.getvalue()
@@ -193,7 +193,7 @@ def test_messages_other_than_steps_are_passed_on(handler):
 @pytest.mark.parametrize(("quiet", "shown"), [(Quietness.ALL, []), (Quietness.PROGRESS, ["Job 1: G-B on iris"])])
 def test_quiet_shows_no_progress(handler, quiet, shown):
     logger, screen = handler(quiet={quiet})
-    feed(logger, [*BEGINNING, job_info(1, "score_method", 0.0, "G-B on iris"), finished(1, 1.0)])
+    feed(logger, [*FIRST_RECORDS, job_info(1, "score_method", 0.0, "G-B on iris"), job_finished(1, 1.0)])
     logger.close()
     assert bool(screen.getvalue()) == bool(shown)
     assert [text for text in screen.getvalue().splitlines() if "steps" in text or "G-B" in text] == shown
@@ -206,7 +206,7 @@ def progress_of(planned, expected, slots=1):
 
 
 def simulated(jobs, expected, slots):
-    """Jobs (rule, dataset, seconds) in this order on some slots: at each event, the estimate and the time truly left."""
+    """Run jobs (rule, dataset, seconds) in order on some slots; yields the estimated and true time left at each event."""
     progress = progress_of((rule for rule, *_ in jobs), expected, slots)
     free, events = [0.0] * slots, []
     for number, (rule, dataset, seconds) in enumerate(jobs):
@@ -223,7 +223,7 @@ def test_large_datasets_first_do_not_inflate_the_estimate():
     jobs = [("a", dataset, seconds * 1.1) for dataset, seconds in expected.items() for _ in range(10)]
     for estimate, truth in list(simulated(jobs, {"a": expected}, slots=2))[2:]:
         assert abs(estimate - truth) < 0.15 * truth + 2.5, (estimate, truth)
-    for dataset, seconds in (("adult", 20.0), ("pima", 0.2)):  # the pace of a single dataset is learned soon
+    for dataset, seconds in (("adult", 20.0), ("pima", 0.2)):  # The pace of a single dataset is soon learned.
         for estimate, truth in list(simulated([("a", dataset, seconds)] * 12, {"a": expected}, slots=1))[15:]:
             assert abs(estimate - truth) < 0.2 * truth + 1, (estimate, truth)
 
@@ -261,11 +261,11 @@ def test_a_failed_job_that_is_started_again_has_not_failed(handler, tmp_path):
     run_info = record(LogEvent.RUN_INFO, stats={"fit_method": 1, "total": 1})
     feed(logger, [run_info, job_info(1, "fit_method", 0.0), job_error(1, "fit_method", tmp_path / "none.log")])
     assert "none.log (was not written)" in screen.getvalue()
-    feed(logger, [job_info(1, "fit_method", 5.0), finished(1, 6.0)])
+    feed(logger, [job_info(1, "fit_method", 5.0), job_finished(1, 6.0)])
     logger.close()
     assert screen.getvalue().splitlines()[-1].startswith("Done: 1 of 1 steps, in ")
 
 
-def test_a_run_of_hours_shows_them():
+def test_a_run_of_hours_shows_its_hours():
     progress = progress_of({"a": 100}, {"a": {"": 300.0}}, slots=2)
     assert progress.line(0.0) == "0 % · 0/100 steps · 0:00:00 gone, about 4:10:00 left"

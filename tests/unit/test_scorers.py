@@ -1,4 +1,4 @@
-"""Scorers in scikit-learn's searches score the clusters that an estimator makes, and get the groups by routing."""
+"""Scorers score the clusters that an estimator makes. In scikit-learn's searches they get the groups by metadata routing."""
 
 import pickle
 
@@ -25,7 +25,7 @@ from clusterlets import (
 RNG = np.random.default_rng(0)
 SEX = RNG.choice(["f", "m"], 90, p=[0.4, 0.6])
 X = RNG.normal(size=(90, 2)) * [1, 1000] + np.where(SEX == "f", 1, 0)[:, None] * [1.5, 0]
-ALL = [(np.arange(90), np.arange(90))]
+ONE_FOLD_OF_ALL_ROWS = [(np.arange(90), np.arange(90))]
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def routing():
         yield
 
 
-def asking(estimator):
+def with_routed_groups(estimator):
     return estimator.set_fit_request(sensitive_features=True)
 
 
@@ -53,7 +53,7 @@ def test_on_the_fitted_rows_the_fitted_clusters_are_scored(scorer, name, estimat
     assert np.array_equal(fitted.labels_, before)
 
 
-def test_other_rows_are_clustered_by_themselves_and_overlap_has_no_price():
+def test_rows_that_were_not_fitted_are_clustered_anew_and_overlapping_clusters_have_no_price():
     fitted, rows = FRAC(4, random_state=0).fit(X[:50], sensitive_features=SEX[:50]), slice(50, 90)
     refitted = clone(fitted).fit(X[rows], sensitive_features=SEX[rows])
     expected = -fairness_report(X[rows], refitted.labels_, SEX[rows])["deviation_mean"]
@@ -71,14 +71,16 @@ def test_an_estimator_that_takes_no_groups_is_scored_too():
 
 def test_a_search_gives_the_scores_computed_by_hand(routing):
     deltas = [0.0, 0.3, 0.6, 0.9]
-    flow = asking(FairFlow(4, random_state=0))
+    flow = with_routed_groups(FairFlow(4, random_state=0))
     expected = []
     for delta in deltas:
         labels = clone(flow).set_params(delta=delta).fit(X, sensitive_features=SEX).labels_
         report = fairness_report(X, labels, SEX)
         expected.append((-report["deviation_mean"], -report["price_of_fairness"]))
     scoring = {"deviation": deviation_scorer, "price": price_scorer}
-    search = GridSearchCV(flow, {"delta": deltas}, scoring=scoring, refit="deviation", cv=ALL).fit(X, sensitive_features=SEX)
+    search = GridSearchCV(flow, {"delta": deltas}, scoring=scoring, refit="deviation", cv=ONE_FOLD_OF_ALL_ROWS).fit(
+        X, sensitive_features=SEX
+    )
     scores = np.column_stack([search.cv_results_["mean_test_deviation"], search.cv_results_["mean_test_price"]])
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
     assert search.best_params_["delta"] == deltas[int(np.argmax([deviation for deviation, _ in expected]))]
@@ -86,7 +88,9 @@ def test_a_search_gives_the_scores_computed_by_hand(routing):
 
 
 def test_a_search_over_folds_passes_each_fold_its_own_groups(routing):
-    search = GridSearchCV(asking(FRAC(random_state=0)), {"n_clusters": [2, 3]}, scoring=deviation_scorer, cv=KFold(3))
+    search = GridSearchCV(
+        with_routed_groups(FRAC(random_state=0)), {"n_clusters": [2, 3]}, scoring=deviation_scorer, cv=KFold(3)
+    )
     search.fit(X, sensitive_features=SEX)
     for fold, (_, test) in enumerate(KFold(3).split(X)):
         labels = FRAC(3, random_state=0).fit(X[test], sensitive_features=SEX[test]).labels_
@@ -94,15 +98,15 @@ def test_a_search_over_folds_passes_each_fold_its_own_groups(routing):
         assert search.cv_results_[f"split{fold}_test_score"][1] == expected
 
 
-def test_a_pipelines_scaler_transforms_the_rows(routing):
-    pipeline = make_pipeline(StandardScaler(), asking(FRAC(random_state=0)))
-    search = GridSearchCV(pipeline, {"frac__n_clusters": [2, 3]}, scoring=price_scorer, cv=ALL, n_jobs=1)
+def test_rows_are_scored_as_the_scaler_of_a_pipeline_transforms_them(routing):
+    pipeline = make_pipeline(StandardScaler(), with_routed_groups(FRAC(random_state=0)))
+    search = GridSearchCV(pipeline, {"frac__n_clusters": [2, 3]}, scoring=price_scorer, cv=ONE_FOLD_OF_ALL_ROWS, n_jobs=1)
     search.fit(X, sensitive_features=SEX)
     scaled = StandardScaler().fit_transform(X)
     for score, k in zip(search.cv_results_["mean_test_score"], [2, 3]):
         labels = FRAC(k, random_state=0).fit(scaled, sensitive_features=SEX).labels_
         assert score == pytest.approx(-fairness_report(scaled, labels, SEX)["price_of_fairness"])
-    alone = Pipeline([("frac", asking(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
+    alone = Pipeline([("frac", with_routed_groups(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
     assert deviation_scorer(alone, X, sensitive_features=SEX) == deviation_scorer(alone[-1], X, sensitive_features=SEX)
 
 
@@ -111,12 +115,12 @@ def test_groups_may_go_to_the_scorer_under_another_name(routing):
     others = RNG.choice(["u", "v"], 90)
     scorer = deviation_scorer.set_score_request(sensitive_features="others")
     estimator = ClusterletClustering(3, random_state=0).set_fit_request(sensitive_features=True)
-    given = {"sensitive_features": SEX, "others": others}
+    both_columns = {"sensitive_features": SEX, "others": others}
     for scoring, groups in ((scorer, others), (deviation_scorer, SEX)):
-        params = given if scoring is scorer else {"sensitive_features": SEX}
-        (score,) = cross_validate(estimator, X, scoring=scoring, cv=ALL, params=params)["test_score"]
+        params = both_columns if scoring is scorer else {"sensitive_features": SEX}
+        (score,) = cross_validate(estimator, X, scoring=scoring, cv=ONE_FOLD_OF_ALL_ROWS, params=params)["test_score"]
         assert score == pytest.approx(deviation_scorer(estimator, X, sensitive_features=groups))
-    assert scorer.get_metadata_routing().score.requests == {"sensitive_features": "others"}  # the first is unchanged
+    assert scorer.get_metadata_routing().score.requests == {"sensitive_features": "others"}  # not changed by the search
     assert deviation_scorer.get_metadata_routing().score.requests == {"sensitive_features": True}
 
 
@@ -125,13 +129,17 @@ def test_a_scorer_without_groups_says_how_a_search_passes_them(routing):
     with pytest.raises(InvalidInput, match=r"deviation_scorer was given no .*set_fit_request\(sensitive_features=True\)"):
         deviation_scorer(fitted, X)
     silent = price_scorer.set_score_request(sensitive_features=False)
-    search = GridSearchCV(asking(FRAC()), {"n_clusters": [2]}, scoring=silent, cv=ALL, error_score="raise")
+    search = GridSearchCV(
+        with_routed_groups(FRAC()), {"n_clusters": [2]}, scoring=silent, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise"
+    )
     with pytest.raises(InvalidInput, match="price_scorer was given no"):
         search.fit(X, sensitive_features=SEX)
 
 
 def test_a_search_without_routing_is_told_to_enable_it():
-    search = GridSearchCV(FRAC(random_state=0), {"n_clusters": [2]}, scoring=deviation_scorer, cv=ALL, error_score="raise")
+    search = GridSearchCV(
+        FRAC(random_state=0), {"n_clusters": [2]}, scoring=deviation_scorer, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise"
+    )
     with pytest.raises(InvalidInput, match="enable_metadata_routing=True"):
         search.fit(X, sensitive_features=SEX)
 
@@ -146,13 +154,15 @@ MISSING = "sensitive_features is missing: pass the group of each instance by nam
 
 
 @pytest.mark.parametrize("estimator", [FRAC(2), ClusterletClustering(2), FairFlow(2)])
-def test_missing_groups_are_named_through_a_pipeline_and_a_search_too(estimator):
+def test_missing_groups_give_the_same_message_from_a_pipeline_and_a_search(estimator):
     pipeline = make_pipeline(StandardScaler(), estimator)
     for fit in (pipeline.fit, pipeline.fit_predict, estimator.fit_predict):
         with pytest.raises(InvalidInput, match=MISSING):
             fit(X)
     name = next(iter({"n_clusters", "n_clusterlets"} & set(estimator.get_params())))
     for cv_estimator, parameter in ((estimator, name), (pipeline, f"{type(estimator).__name__.lower()}__{name}")):
-        search = GridSearchCV(cv_estimator, {parameter: [2]}, scoring=deviation_scorer, cv=ALL, error_score="raise")
+        search = GridSearchCV(
+            cv_estimator, {parameter: [2]}, scoring=deviation_scorer, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise"
+        )
         with pytest.raises(InvalidInput, match=MISSING):
             search.fit(X)

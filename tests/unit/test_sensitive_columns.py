@@ -1,4 +1,4 @@
-"""Groups from any kind of column: arrays and lists, which need no pandas, give the same as pandas."""
+"""Any kind of column gives groups. Arrays and lists do not need pandas, and give the same groups as pandas does."""
 
 import subprocess
 import sys
@@ -24,18 +24,18 @@ ARRAYS = {
     "bytes": np.char.encode(TEXTS[RNG.integers(0, 5, 40)], "utf-8"),
     "objects": TEXTS.astype(object)[RNG.integers(0, 5, 40)],
     "dates": np.array(["2020-01-01", "1999-12-31", "2038-02-01"], dtype="datetime64[s]")[RNG.integers(0, 3, 40)],
-    "spans": np.array([3, 1, 2], dtype="timedelta64[s]")[RNG.integers(0, 3, 40)],
+    "durations": np.array([3, 1, 2], dtype="timedelta64[s]")[RNG.integers(0, 3, 40)],
 }
 
 
-def by_pandas(array):
+def factorized_by_pandas(array):
     return pd.factorize(pd.Series(array), sort=True)
 
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_an_array_has_the_same_groups_as_in_pandas(name):
     codes, values = encode(ARRAYS[name], 40)
-    expected, uniques = by_pandas(ARRAYS[name])
+    expected, uniques = factorized_by_pandas(ARRAYS[name])
     assert np.array_equal(codes, expected) and codes.dtype == np.int64
     assert values.tolist() == np.asarray(uniques).tolist() and values.dtype == np.asarray(uniques).dtype
 
@@ -85,7 +85,7 @@ def test_any_kind_of_column_gives_the_same_groups(column):
     ids=str,
 )
 def test_groups_are_the_values_in_a_fixed_order(rows, values):
-    """It does not depend on the order of the rows; values without a common order are sorted by type first."""
+    """The order does not depend on that of the rows. Values that cannot be compared are sorted by type first."""
     assert encode(rows, 4)[1].tolist() == values
     if not isinstance(rows, list | csr_array):
         assert encode(rows[::-1], 4)[1].tolist() == values

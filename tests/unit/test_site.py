@@ -1,4 +1,4 @@
-"""The API reference is complete, and the site is built with the same library versions as the package runs with."""
+"""The API reference is complete, and the site is built with the library versions with which the package runs."""
 
 import ast
 import re
@@ -12,7 +12,9 @@ def test_the_reference_lists_all_public_names():
     stub = ast.parse((ROOT / "clusterlets" / "__init__.pyi").read_text(encoding="utf-8"))
     names = [alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     listed = re.findall(r"^   ~clusterlets\.(\w+)$", REFERENCE, re.MULTILINE)
-    assert len(names) > 20 and sorted(listed) == sorted(set(names) - {"ClusterletsError"})  # listed below its own module
+    assert len(names) > 20 and sorted(listed) == sorted(
+        set(names) - {"ClusterletsError"}
+    )  # ClusterletsError is listed with its own module.
 
 
 def test_the_reference_lists_every_module_of_the_algorithms():
@@ -21,7 +23,7 @@ def test_the_reference_lists_every_module_of_the_algorithms():
     assert set(re.findall(r"^   (clusterlets\.algorithms\.[\w.]+)$", REFERENCE, re.MULTILINE)) == modules
 
 
-def test_the_sites_library_versions_are_those_of_the_package():
+def test_the_locks_of_the_site_and_the_package_pin_the_same_versions():
     pins = [
         dict(re.findall(r"^([\w-]+)==([\w.]+)", (ROOT / lock).read_text(encoding="utf-8"), re.MULTILINE))
         for lock in ("requirements.lock", "requirements-docs.lock")

@@ -1,4 +1,4 @@
-"""Files are whole or absent, equal content gives equal bytes, and damaged files are noticed, named and removed."""
+"""Files are complete or absent, equal content gives equal bytes, and damaged files are noticed, named and removed."""
 
 import errno
 import hashlib
@@ -35,7 +35,7 @@ ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empt
 
 
 def test_the_bytes_of_arrays_do_not_change(tmp_path):
-    """Also with other versions of Python: numpy.savez writes different archives with Python 3.11.2 and 3.11.7."""
+    """Not even with the version of Python: the archives of numpy.savez differ between Python 3.11.2 and 3.11.7."""
     save_arrays(tmp_path / "x.npz", ARRAYS)
     digest = hashlib.sha256((tmp_path / "x.npz").read_bytes()).hexdigest()
     assert digest == "1896541d54d81a3495a49dd56bd6f93cd9ac7a36abcfe62382b1ee28cb615d1c"
@@ -68,7 +68,8 @@ def load_checked_text(path):
 
 
 TEXT = "a,b\n1,# sha256 \n2,# x sha256 é\n"
-SAVED = {
+# For each kind of file: its saver, its loader, and a value.
+KINDS_OF_FILES = {
     "arrays": (save_arrays, load_arrays, {"a/0": np.array([0.5])}),
     "JSON": (save_json, load_json, {"a": 0.1, "é": {"b": [1, None]}}),
     "text": (save_text, load_text, TEXT),
@@ -77,10 +78,10 @@ SAVED = {
 }
 
 
-@pytest.fixture(params=SAVED)
+@pytest.fixture(params=KINDS_OF_FILES)
 def saved(request, tmp_path):
-    """A file of each kind below a folder of results: its path, its loader and its content."""
-    save, load, value = SAVED[request.param]
+    """The path, loader and value of a file below a folder of results, once for each kind of file."""
+    save, load, value = KINDS_OF_FILES[request.param]
     suffix = {load_arrays: ".npz", load_json: ".json"}.get(load, ".csv")
     path = tmp_path / f"results/pieces/iris/clusterlets/k5/seeds0-9{suffix}"
     save(path, value)
@@ -103,20 +104,20 @@ def test_saved_values_are_loaded_unchanged(saved):
         assert equal(load_arrays(path), arrays)
 
 
-def flipped(content, at, bit):
+def with_flipped_bit(content, at, bit):
     return content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
 
 
 def damages_of(content):
-    yield from (flipped(content, index, bit) for index in range(len(content)) for bit in range(8))
+    yield from (with_flipped_bit(content, index, bit) for index in range(len(content)) for bit in range(8))
     yield from (content[:length] for length in range(len(content)))
     yield from (content + b"\n", b"\n" + content, 2 * content)
 
 
 def test_every_flipped_bit_and_every_cut_is_named_and_removed(saved):
     path, load, _ = saved
-    beside = path.with_name(f"{path.name}.sha256")
-    contents = {file: file.read_bytes() for file in (path, beside) if file.exists()}
+    hash_file = path.with_name(f"{path.name}.sha256")
+    contents = {file: file.read_bytes() for file in (path, hash_file) if file.exists()}
     for file, content in contents.items():
         for damaged in damages_of(content):
             for other in contents:
@@ -144,8 +145,8 @@ def test_a_file_that_cannot_be_read_is_not_damaged(saved, monkeypatch, fault):
     assert equal(load(path), value)
 
 
-# For each file, where else it may be put by mistake.
-PLACES = {
+# For each file, paths at which it may be put by mistake.
+WRONG_PATHS = {
     "pieces/iris/clusterlets/k5/seeds0-9.npz": [
         "pieces/wine/clusterlets/k5/seeds0-9.npz",
         "pieces/iris/frac/k5/seeds0-9.npz",
@@ -165,15 +166,15 @@ PLACES = {
 }
 
 
-FORMS = ("arrays", "JSON", "text")
+DESCRIBED_KINDS = ("arrays", "JSON", "text")
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", WRONG_PATHS)
 def test_a_file_at_the_path_of_another_is_refused_and_kept(tmp_path, place):
     right = tmp_path / "results" / place
-    for save, load, value in map(SAVED.get, FORMS):
+    for save, load, value in map(KINDS_OF_FILES.get, DESCRIBED_KINDS):
         save(right, value)
-        for other in PLACES[place]:
+        for other in WRONG_PATHS[place]:
             path = tmp_path / "results" / other
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(right, path)
@@ -188,7 +189,7 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
     monkeypatch.chdir(tmp_path)
     Path(folder).parent.mkdir(parents=True, exist_ok=True)
     Path("link").symlink_to(folder)
-    for place, (save, load, value) in itertools.product(PLACES, map(SAVED.get, FORMS)):
+    for place, (save, load, value) in itertools.product(WRONG_PATHS, map(KINDS_OF_FILES.get, DESCRIBED_KINDS)):
         save(Path("results", place), value)
         Path("results").rename(folder)
         detour = Path(folder, "..", Path(folder).name)
@@ -202,7 +203,7 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
 
 
 def test_a_damaged_file_is_removed_from_the_cache_that_it_links_to_too(tmp_path):
-    """Otherwise the next run would restore it."""
+    """Otherwise the next run would restore the damaged file from the cache."""
     cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
     save_arrays(link, {"a": np.arange(3)})
     cached.parent.mkdir()
@@ -218,7 +219,7 @@ def test_a_damaged_file_is_removed_from_the_cache_that_it_links_to_too(tmp_path)
 @pytest.mark.parametrize(
     "content", ["a,b\n", "# a,b\n", "# seeds0-9.csv sha256 \na,b\n", "{}", '{"about": "x"}', '{"about": [1]}', "[]"]
 )
-def test_a_file_without_its_description_is_damaged(tmp_path, content):
+def test_a_file_without_its_description_counts_as_damaged(tmp_path, content):
     path = tmp_path / "seeds0-9.csv"
     for load in (load_arrays, load_json, load_text):
         path.write_text(content)
@@ -227,8 +228,8 @@ def test_a_file_without_its_description_is_damaged(tmp_path, content):
         assert not path.exists()
 
 
-def test_content_replaced_under_an_old_hash_is_damaged(tmp_path):
-    """Each member has a correct CRC, as written by a tool that does not know our checksum; and without any hash."""
+def test_content_without_its_own_hash_counts_as_damaged(tmp_path):
+    """A tool that does not know our hash leaves it out, or keeps the old one while it writes a correct CRC for every member."""
     path, archive = tmp_path / "x.npz", tmp_path / "other.npz"
     np.savez(path, **ARRAYS)
     with pytest.raises(UnusableFileError, match="was damaged"):
@@ -294,25 +295,25 @@ def test_a_symbolic_link_is_followed(tmp_path, target):
     assert (tmp_path / target).read_text() == "new"
 
 
-def test_a_file_keeps_its_mode_and_owner_and_a_new_one_has_the_systems(tmp_path):
+def test_a_file_keeps_its_mode_and_owner_and_a_new_file_gets_the_default_mode(tmp_path):
     path, new = tmp_path / "x.txt", tmp_path / "new.txt"
     path.write_text("old")
     if os.geteuid() == 0:
         os.chown(path, 12345, 54321)
     path.chmod(0o640)
-    before, former = path.stat(), os.umask(0o027)
+    before, former_umask = path.stat(), os.umask(0o027)
     try:
         write_text(path, "new")
         write_text(new, "new")
     finally:
-        os.umask(former)
+        os.umask(former_umask)
     after = path.stat()
     assert (after.st_mode, after.st_uid, after.st_gid) == (before.st_mode, before.st_uid, before.st_gid)
     assert path.read_text() == "new" and stat.S_IMODE(new.stat().st_mode) == 0o640
 
 
 @pytest.mark.parametrize("kind", ["circle", "folder", "socket"])
-def test_a_path_that_cannot_be_written_is_named_and_stays(tmp_path, monkeypatch, kind):
+def test_a_path_that_cannot_be_written_is_named_and_left_unchanged(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)  # the name of a socket must be short
     path = Path("taken")
     with socket.socket(socket.AF_UNIX) as opened:
@@ -328,7 +329,7 @@ def test_a_path_that_cannot_be_written_is_named_and_stays(tmp_path, monkeypatch,
         assert refused.value.filename == "taken" and path.lstat() == before and os.listdir() == ["taken"]
 
 
-PRINTS = """
+PRINTING_PROGRAM = """
 import sys
 from clusterlets.storage import write_text
 print("before")
@@ -339,15 +340,15 @@ print("after")
 
 @pytest.mark.parametrize("name", ["stdout", "said.txt"])
 @pytest.mark.parametrize("goes_to", ["file", "pipe"])
-def test_the_output_of_the_process_itself_is_written_into(tmp_path, name, goes_to):
-    """Also if it is redirected to a file, under any name: text printed before and after is kept.
+def test_writing_to_the_standard_output_keeps_what_was_printed(tmp_path, name, goes_to):
+    """Text that was printed before and after is kept, even if the output is redirected to a file and written by its name.
 
-    Does not use /dev/stdout itself, because a bug could delete it for the whole machine when run as root.
+    The test avoids /dev/stdout itself, because a bug could delete it for the whole machine when run as root.
     """
     (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
     if not (tmp_path / "stdout").exists():
         pytest.skip("there is no /proc here")
-    command = [sys.executable, "-c", PRINTS, name]
+    command = [sys.executable, "-c", PRINTING_PROGRAM, name]
     if goes_to == "file":
         with (tmp_path / "said.txt").open("w") as file:
             subprocess.run(command, cwd=tmp_path, stdout=file, check=True)

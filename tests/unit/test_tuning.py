@@ -1,4 +1,4 @@
-"""Tuning: the best clustering known within a limit, within a time, with every status reported."""
+"""``tune`` finds the cheapest clustering that keeps a limit, in the given time, and reports the status of every run."""
 
 import re
 import time
@@ -24,11 +24,11 @@ DIAGNOSIS = DIAGNOSIS[:300]
 QUICK = ["fair-limit", "fair-flow", "FRAC", "scaff-tree", "fair-lp", "G-B", "B"]
 
 
-SIDES = pd.DataFrame({"diagnosis": DIAGNOSIS, "side": np.arange(300) % 3})
+TWO_COLUMNS = pd.DataFrame({"diagnosis": DIAGNOSIS, "side": np.arange(300) % 3})
 
 
 def tune_quickly(sensitive_features=DIAGNOSIS, **settings):
-    """Three clusters, one seed of each configuration, one minute; unless the settings differ."""
+    """Tune for three clusters, with one seed per configuration and one minute, unless ``settings`` say otherwise."""
     return tune(X, sensitive_features=sensitive_features, **{"n_clusters": 3, "n_seeds": 1, "minutes": 1, **settings})
 
 
@@ -60,7 +60,7 @@ def test_where_plain_k_means_keeps_the_limit_no_fair_method_is_needed():
 
 @pytest.mark.parametrize("factor", [0.5, 1.002])
 def test_a_price_below_one_is_explained(monkeypatch, factor):
-    """Where the reference costs more, or less, than any run: prices are below 1 only in the first case."""
+    """The reference cost is halved or raised a little. Only when raised does it exceed the cost of a run."""
     monkeypatch.setattr("clusterlets.tuning.least_plain_cost", lambda X, n: factor * least_plain_cost(X, n))
     text = tune_quickly(max_deviation=1, methods_tried=["fair-limit", "k-means"]).recommendation()
     explanation = "A price below 1: a better optimum than plain k-means found in all its starts."
@@ -68,11 +68,11 @@ def test_a_price_below_one_is_explained(monkeypatch, factor):
 
 
 def test_a_new_machine_does_not_spend_the_minutes_on_compiling(monkeypatch):
-    def slow(candidate, end):
+    def load_slowly(candidate, end):
         time.sleep(3.5)
         return trials.Fit(trials.OK)
 
-    monkeypatch.setattr(trials, "_load", slow)
+    monkeypatch.setattr(trials, "_load", load_slowly)
     results = tune_quickly(minutes=1 / 20, methods_tried=["fair-limit"])
     assert results.runs.iloc[0][["method", "status"]].tolist() == ["fair-limit", "ok"]
 
@@ -110,7 +110,7 @@ def test_one_seed_of_every_configuration_comes_first_and_only_close_ones_get_mor
         assert run["price"] <= 1.1 * best if run["keeps"] else run["deviation_max"] <= 0.075 and run["price"] < best
 
 
-def test_where_no_method_keeps_the_limit_the_nearest_is_named():
+def test_if_no_run_keeps_the_limit_the_nearest_run_is_named():
     iris, kind = load_iris(return_X_y=True)
     results = tune(iris, sensitive_features=kind, n_clusters=3, max_deviation=0, methods_tried=["G-B", "fairlets"], n_seeds=2)
     assert not results["keeps"].any() and results.set_index("method").loc["fairlets", "statuses"] == "unsupported 1"
@@ -125,11 +125,13 @@ def test_a_minimum_size_of_clusters_is_kept():
 
 
 def tune_two_columns(max_deviation):
-    """The results, and by how much the shares of each column deviate in the recommended clusters."""
-    tuned = tune_quickly(SIDES, max_deviation=max_deviation, methods_tried=["fair-limit", "fair-flow"], n_seeds=2)
-    labels = tuned.estimator().fit(X, sensitive_features=SIDES).labels_
-    shares = {name: pd.crosstab(labels, SIDES[name], normalize="index") for name in SIDES}
-    return tuned, {name: abs(shares[name] - SIDES[name].value_counts(normalize=True)).max(axis=None) for name in SIDES}
+    """Results of tuning for two columns, and the largest deviation of each column in the recommended clusters."""
+    tuned = tune_quickly(TWO_COLUMNS, max_deviation=max_deviation, methods_tried=["fair-limit", "fair-flow"], n_seeds=2)
+    labels = tuned.estimator().fit(X, sensitive_features=TWO_COLUMNS).labels_
+    shares = {name: pd.crosstab(labels, TWO_COLUMNS[name], normalize="index") for name in TWO_COLUMNS}
+    return tuned, {
+        name: abs(shares[name] - TWO_COLUMNS[name].value_counts(normalize=True)).max(axis=None) for name in TWO_COLUMNS
+    }
 
 
 def test_of_several_columns_each_is_limited():
@@ -165,17 +167,17 @@ def test_shares_and_a_ratio_can_be_limited_instead(limits, description):
     assert 0 < delta <= 1 - 0.8**0.5
 
 
-def required(shares, limit):
+def requirement(shares, limit):
     return Requirement({"max_deviation": limit}, {"sex": range(len(shares))}, np.rint(1000 * np.array(shares)).astype(int))
 
 
 @pytest.mark.parametrize("shares", [[0.67, 0.33], [0.6, 0.3, 0.1], [0.5, 0.5]])
 @pytest.mark.parametrize("limit", [0.01, 0.02, 0.1])
 def test_the_delta_for_a_limit_is_the_largest_that_implies_it(shares, limit):
-    """Brute force over clusters: shares within the bounds of delta stay within the limit, and a larger delta does not."""
+    """Brute force over the extreme clusters that delta allows: they keep the limit, and those of a larger delta do not."""
     r = np.array(shares)
 
-    def worst(delta):
+    def largest_deviation(delta):
         deviations = []
         for group in range(len(r)):
             rest = np.delete(r, group)
@@ -184,8 +186,8 @@ def test_the_delta_for_a_limit_is_the_largest_that_implies_it(shares, limit):
             deviations += [highest - r[group], r[group] - lowest]
         return max(deviations)
 
-    delta = required(r, limit).delta(0)
-    assert worst(delta) <= limit < worst(delta + 2e-4)
+    delta = requirement(r, limit).delta(0)
+    assert largest_deviation(delta) <= limit < largest_deviation(delta + 2e-4)
 
 
 def test_only_runs_with_the_requested_disjoint_clusters_have_a_price(tuned):
@@ -193,20 +195,20 @@ def test_only_runs_with_the_requested_disjoint_clusters_have_a_price(tuned):
     assert row["note"] == "clusters overlap" and pd.isna(row["price"]) and not row["on_front"]
     tuned = tune_quickly(n_clusters=4, minutes=2, methods_tried=["C", "fair-limit"])
     runs = tuned.runs[tuned.runs["kmeans_cost"].notna()]
-    is_whole = runs["n_clusters"] == tuned.task.n_clusters
-    assert (~is_whole).any() and (runs["price"].notna() == is_whole).all()
+    has_all_clusters = runs["n_clusters"] == tuned.task.n_clusters
+    assert (~has_all_clusters).any() and (runs["price"].notna() == has_all_clusters).all()
 
 
 def test_a_fit_that_takes_too_long_is_stopped_and_the_minutes_are_kept(monkeypatch):
     scores_of = trials.scores_of
 
-    def sleeping(candidate, *rest):
+    def sleep_or_score(candidate, *rest):
         if candidate.method == "FRAC":
             time.sleep(60)
         return scores_of(candidate, *rest)
 
-    tune_quickly(methods_tried=["FRAC"])  # compiles
-    monkeypatch.setattr(trials, "scores_of", sleeping)
+    tune_quickly(methods_tried=["FRAC"])  # compiles the kernels
+    monkeypatch.setattr(trials, "scores_of", sleep_or_score)
     start = time.monotonic()
     results = tune_quickly(methods_tried=["FRAC"], n_seeds=3, minutes=0.1).set_index("method")
     assert time.monotonic() - start < 12
@@ -215,13 +217,13 @@ def test_a_fit_that_takes_too_long_is_stopped_and_the_minutes_are_kept(monkeypat
 
 @pytest.mark.parametrize("interrupts", [False, True])
 def test_configurations_that_were_not_tried_are_listed(monkeypatch, interrupts):
-    def hurry(done, total, description):
+    def stop_after_one_fit(done, total, description):
         if interrupts and done == 1:
             raise KeyboardInterrupt
-        if done == 1:  # the next fit takes all the time
+        if done == 1:  # makes the next fit exceed the time
             monkeypatch.setattr(trials.time, "monotonic", lambda: float("inf"))
 
-    results = tune_quickly(methods_tried=["FRAC"], n_seeds=2, progress=hurry)
+    results = tune_quickly(methods_tried=["FRAC"], n_seeds=2, progress=stop_after_one_fit)
     assert results.interrupted == interrupts
     row = results.set_index("method").loc["FRAC"]
     assert row["statuses"].startswith("not_tried" if interrupts else ("timeout", "not_tried"))
@@ -231,10 +233,10 @@ def test_configurations_that_were_not_tried_are_listed(monkeypatch, interrupts):
 
 
 def task_of(n=20_000, shares=(0.6, 0.4)):
-    return Task(np.zeros((n, 10)), None, np.zeros((2, 1), int), required(shares, 0.02), 5, 1, 1.0)
+    return Task(np.zeros((n, 10)), None, np.zeros((2, 1), int), requirement(shares, 0.02), 5, 1, 1.0)
 
 
-def test_the_limit_decides_what_is_tried():
+def test_the_limit_decides_which_configurations_are_tried_and_time_their_order():
     tried = candidates(methods.names(), task_of())
     first = ["fair-limit max_deviation=0.02", "k-means", "fair-limit max_deviation=0.01", "fair-limit max_deviation=0.04"]
     assert [str(candidate) for candidate in tried[:4]] == first
@@ -259,7 +261,7 @@ def test_the_picture_labels_every_configuration_with_a_price(tuned):
     assert {text.get_text() for text in texts} == {
         " ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])
     }
-    boxes = [Text.get_window_extent(text) for text in texts]  # without the lines to the points
+    boxes = [Text.get_window_extent(text) for text in texts]  # of the text alone, without its line to the point
     assert not any(later.overlaps(earlier) for index, later in enumerate(boxes) for earlier in boxes[:index])
     points = axes.transData.transform(priced[["deviation_max", "price"]].to_numpy())
     assert not any(box.contains(*point) for box in boxes for point in points)

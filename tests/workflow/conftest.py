@@ -1,4 +1,4 @@
-"""Runs of the real workflow in a folder of their own."""
+"""Runs of the real workflow, each in a folder of its own."""
 
 import csv
 import fcntl
@@ -29,8 +29,11 @@ TINY = {
 }
 
 
-def hear_ctrl_c():
-    """What a shell starts in the background, such as these tests, ignores Ctrl-C, and so do all children: undo that."""
+def accept_ctrl_c():
+    """A process that a shell starts in the background, as it may start these tests, ignores Ctrl-C, and so do all its children.
+
+    This function undoes that in a child.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -50,12 +53,12 @@ class Workflow:
         self.root = root
 
     def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
-        """The same run in a different folder, finished or not, as if it had been made there."""
+        """Copy the run, finished or not, to a different folder, as if it had been made there."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
         return Workflow(folder, root)
 
     def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
-        """Run Snakemake with a configuration on top of the paper's."""
+        """Run Snakemake on the tiny grid, with further settings."""
         with self.start(*arguments, config=config, environment=environment) as process:
             output, _ = process.communicate()
         return Run(process.returncode, output)
@@ -63,13 +66,18 @@ class Workflow:
     def start(
         self, *arguments: str, config: dict | None = None, environment: dict | None = None, own_group: bool = False
     ) -> subprocess.Popen:
-        """Start such a run; in a process group of its own it can be ended with all its jobs, as a terminal ends them."""
+        """Start such a run. In a process group of its own it can be interrupted together with its jobs, as Ctrl-C does."""
         settings = self.folder / "settings.yaml"
         settings.write_text(yaml.safe_dump(TINY | (config or {})))
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), "--cores", "2"]
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         return subprocess.Popen(
-            [*command, *arguments, "--configfile", str(settings)],  # last, as --configfile would take targets for files
+            [
+                *command,
+                *arguments,
+                "--configfile",
+                str(settings),
+            ],  # last, because --configfile would read targets as file names
             cwd=self.folder,
             env={**os.environ, "PATH": path, **(environment or {})},
             stdin=subprocess.DEVNULL,
@@ -77,7 +85,7 @@ class Workflow:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=own_group,
-            preexec_fn=hear_ctrl_c,
+            preexec_fn=accept_ctrl_c,
         )
 
     def command(self, *arguments: str) -> Run:
@@ -95,7 +103,7 @@ class Workflow:
             return list(csv.DictReader(file))
 
     def results(self) -> dict[str, bytes]:
-        """Every result, without the logs and accounts, which hold times, by its name below the results folder."""
+        """Content of every result by its name below the results folder, without logs and accounts, which hold times."""
         top = self.folder / "results" / "tiny"
         excluded = {"logs", "accounts"}
         files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in excluded)
@@ -120,7 +128,7 @@ def workflow(tmp_path):
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, worker_id):
-    """A finished run of the tiny grid on two cores; tests must leave it as it is. One of xdist's workers makes it for all."""
+    """A finished run of the tiny grid on two cores. One of xdist's workers runs it for all. Tests must not change it."""
     worker_folder = tmp_path_factory.getbasetemp()
     tiny = Workflow((worker_folder if worker_id == "master" else worker_folder.parent) / "tiny-grid")
     tiny.folder.mkdir(exist_ok=True)

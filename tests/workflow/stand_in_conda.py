@@ -1,7 +1,8 @@
-"""A stand-in for conda, for Snakemake to call where there is none, or no channel.
+"""A stand-in for conda, which Snakemake calls where conda is not installed or no channel can be reached.
 
-``conda env create`` makes a virtual environment with exactly what a file of ``envs/`` lists and what that needs, from the
-package index, by the versions and hashes of ``requirements.lock``; its Python is the one that runs this, not the file's.
+``conda env create`` makes a virtual environment with exactly the packages that a file of ``envs/`` lists, and those that they
+need. They come from the package index, with the versions and hashes of ``requirements.lock``. Its Python is the one that runs
+this program, not the one that the file names.
 """
 
 import argparse
@@ -25,20 +26,20 @@ ON_THE_INDEX = {"matplotlib-base": "matplotlib"}
 
 
 def pins(file: Path) -> dict[str, str]:
-    """The exact versions that a file of ``envs/`` lists, by their names on the package index; Python's too."""
+    """The exact versions that a file of ``envs/`` lists, Python included, by names on the package index."""
     specs = (spec.split(" ==") for spec in yaml.safe_load(file.read_text())["dependencies"])
     return {ON_THE_INDEX.get(name, name): version for name, version in specs}
 
 
 def locked(names: set[str]) -> str:
-    """The part of the lock that holds these distributions and all that they need."""
+    """The entries of the lock for these distributions and all their dependencies."""
     entries = re.findall(r"^[\w.-]+==.*(?:\n +--hash.*)+", LOCK.read_text(), re.MULTILINE)
     distributions = with_dependencies(names)
     return "\n".join(entry for entry in entries if entry.split("==")[0] in distributions)
 
 
 def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
-    """These distributions and all that they need, by name: the names and version specifiers that each one requires."""
+    """For each of these distributions and all their dependencies: the names and version specifiers that it requires."""
     distributions, pending = {}, set(names)
     while pending:
         name = pending.pop()
@@ -50,9 +51,9 @@ def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
 
 
 def create(prefix: str, file: Path) -> None:
-    """A virtual environment with what ``file`` lists; raises CalledProcessError where the package index fails."""
+    """Create a virtual environment with what ``file`` lists. Raises CalledProcessError if the package index fails."""
     venv.create(prefix)
-    uv = Path(sys.executable).with_name("uv")  # seconds, where pip takes a minute
+    uv = Path(sys.executable).with_name("uv")  # takes seconds where pip takes a minute
     python = ["--python", f"{prefix}/bin/python"]
     install = [uv, "pip", "install", *python] if uv.is_file() else [sys.executable, "-m", "pip", *python, "install"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
@@ -62,7 +63,7 @@ def create(prefix: str, file: Path) -> None:
 
 
 def install(folder: Path) -> Path:
-    """Put the stand-in, as ``conda`` and ``activate``, into ``folder``/bin; returns the list of what was activated."""
+    """Put the stand-in into ``folder``/bin as ``conda`` and ``activate``; returns the file that lists activations."""
     commands, activated = folder / "bin", folder / "activated"
     commands.mkdir(parents=True)
     (commands / "conda").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{__file__}" "{folder}" "$@"\n')
@@ -72,7 +73,7 @@ def install(folder: Path) -> Path:
 
 
 def main(folder: str, *arguments: str) -> None:
-    """Answer what Snakemake asks conda for."""
+    """Answer the commands of conda that Snakemake calls."""
     match arguments:
         case ["info", "--json"]:
             print(json.dumps({"conda_prefix": folder, "platform": "linux-64"}))

@@ -1,4 +1,4 @@
-"""Snakemake's cache between workflows restores earlier results: when an edit is taken back, or in a different folder."""
+"""Snakemake's cache between workflows restores earlier results after an edit is undone, and in a different folder."""
 
 from pathlib import Path
 
@@ -23,22 +23,23 @@ CACHED = {
     *(f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("random", "mine")),
     "score_method C",
 }
+# A fit that exceeded a limit, and the fits of an external program, are not cached.
 NOT_CACHED = {f"{rule} {method}" for rule in ("fit_method", "score_method") for method in ("sleepy", "stripes")}
 
 
-class Cached:
+class CachingWorkflow:
     """A workflow that runs with a cache."""
 
     def __init__(self, workflow, cache):
         self.workflow, self.cache = workflow, cache
         (workflow.folder / "sleepy.py").write_text(SLEEPY)
-        self.write(MINE)
+        self.write_method(MINE)
 
-    def write(self, source):
+    def write_method(self, source):
         (self.workflow.folder / "mine.py").write_text(source)
 
     def run(self, config):
-        """Run up to ``runs.csv``; the jobs of data and cells that were computed. The log of a restored one is empty."""
+        """Run up to ``runs.csv``; returns the jobs of data and cells that were computed. A restored job has an empty log."""
         logs = self.workflow.folder / "results" / "tiny" / "logs"
         for log in logs.rglob("*.log"):
             log.unlink()
@@ -58,32 +59,32 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("cache")
 
 
-def test_a_revert_and_a_different_folder_restore_all_but_what_limits_or_programs_decide(workflow_in, tmp_path_factory, cache):
-    here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
+def test_after_a_revert_and_in_a_different_folder_all_but_uncached_jobs_are_restored(workflow_in, tmp_path_factory, cache):
+    here = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("here")), cache)
     assert here.run(SHORT_LIMIT) == CACHED | NOT_CACHED
     assert ("sleepy", "timeout") in statuses(here.workflow)
     before = here.results()
 
-    here.write(MINE.replace("// 10", "// 7"))
+    here.write_method(MINE.replace("// 10", "// 7"))
     assert here.run(SHORT_LIMIT) == {"fit_method mine", "score_method mine"} and here.results() != before
-    here.write(MINE + "# taken back\n")
+    here.write_method(MINE + "# undone\n")
     assert here.run(SHORT_LIMIT) == set() and here.results() == before
 
-    there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
+    there = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("there")), cache)
     assert there.run(LONG_LIMIT) == NOT_CACHED
     assert statuses(there.workflow) == {*statuses(here.workflow) - {("sleepy", "timeout")}, ("sleepy", "ok")}
     rows = [[line for line in run.results().splitlines() if b"sleepy" not in line] for run in (here, there)]
     assert rows[0] == rows[1]
 
 
-def test_damaged_files_of_the_cache_are_made_again_in_one_run(workflow_in, tmp_path_factory):
+def test_damaged_files_of_the_cache_are_replaced_within_one_run(workflow_in, tmp_path_factory):
     cache = tmp_path_factory.mktemp("cache")
-    here = Cached(workflow_in(tmp_path_factory.mktemp("here")), cache)
+    here = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("here")), cache)
     assert here.run(SHORT_LIMIT) == CACHED | NOT_CACHED
     before = here.results()
     for file in filter(Path.is_file, cache.rglob("*")):
         file.write_bytes(file.read_bytes()[:-1] + b"?")
-    there = Cached(workflow_in(tmp_path_factory.mktemp("there")), cache)
+    there = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("there")), cache)
     assert there.run(SHORT_LIMIT) == CACHED | NOT_CACHED and there.results() == before
-    third = Cached(workflow_in(tmp_path_factory.mktemp("third")), cache)
+    third = CachingWorkflow(workflow_in(tmp_path_factory.mktemp("third")), cache)
     assert third.run(SHORT_LIMIT) == NOT_CACHED and third.results() == before

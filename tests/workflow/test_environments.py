@@ -1,4 +1,4 @@
-"""The environments in envs/: the lock's versions, named by every rule, and enough for the rules that name them."""
+"""The environments in envs/ have the versions of the lock, every rule names one, and each suffices for its rules."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}
 ON_CONDA = {index: conda for conda, index in stand_in_conda.ON_THE_INDEX.items()}
 
-# Prints the file that each rule names, of the rules that run something.
+# Prints, for each rule that runs something, the file of its environment.
 PRINT_ENVIRONMENTS = """
 import json, sys
 from pathlib import Path
@@ -40,7 +40,7 @@ with SnakemakeApi() as api:
 
 @pytest.fixture(scope="module")
 def env_of(tmp_path_factory):
-    """The environment of each rule that runs something, by name; None where it names none."""
+    """The name of the environment of each rule that runs something, or None if the rule names no environment."""
     command = [sys.executable, "-c", PRINT_ENVIRONMENTS, str(ROOT / "Snakefile")]
     process = subprocess.run(command, cwd=tmp_path_factory.mktemp("environments"), capture_output=True, text=True, check=True)
     return {rule: file and Path(file).stem for rule, file in json.loads(process.stdout).items()}
@@ -60,7 +60,7 @@ def test_versions_are_those_of_the_lock(file):
 
 @pytest.fixture(scope="module")
 def channel(tmp_path_factory):
-    """A local channel's index: Python, what the files list and what that needs, in the lock's version and a newer one."""
+    """Index of a local channel: Python, the listed packages and their dependencies, in the locked and a newer version."""
     pinned = set().union(*map(stand_in_conda.pins, FILES.values())) - {"python"}
     python = {stand_in_conda.pins(file)["python"] for file in FILES.values()}.pop()
     packages = {("python", python): []}
@@ -80,7 +80,7 @@ def channel(tmp_path_factory):
 
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
 def test_conda_takes_the_locked_version_of_every_library_that_a_job_checks(file, channel):
-    """A job refuses any library that it loads in a different version, a dependency's too, so the solver may not choose."""
+    """A job refuses a library of a different version, even a dependency, so the solver must have no choice."""
     rattler = pytest.importorskip("rattler")
     index = rattler.SparseRepoData(rattler.Channel(channel.parent.as_uri()), "noarch", str(channel))
     specs = yaml.safe_load(file.read_text())["dependencies"]
@@ -92,7 +92,7 @@ def test_conda_takes_the_locked_version_of_every_library_that_a_job_checks(file,
 
 @pytest.fixture(scope="module")
 def deployed(tmp_path_factory, workflow_in):
-    """A run with the profile for conda, every rule in the environment it names; and the environments' folders, by name."""
+    """A run with the profile for conda, the folder of each environment, and how often each folder was activated."""
     workflow = workflow_in(tmp_path_factory.mktemp("deployed"))
     table = {"age": [*range(20, 80)], "hours": [1, 2, 3, 4] * 15, "sex": ["woman", "man", "man"] * 20}
     pyarrow.parquet.write_table(pyarrow.table(table), workflow.folder / "own.parquet")
@@ -112,7 +112,7 @@ def test_every_rule_runs_in_the_environment_that_it_names(deployed, env_of):
     workflow, folders, activations = deployed
     logs = workflow.folder / "results" / "tiny" / "logs"
     jobs = Counter(path.relative_to(logs).parts[0].removesuffix(".log") for path in logs.rglob("*.log"))
-    assert jobs.keys() == {rule for rule, environment in env_of.items() if environment} - {"data"}  # a target of its own
+    assert jobs.keys() == {rule for rule, environment in env_of.items() if environment} - {"data"}  # "data" is only a target
     expected = Counter()
     for rule, count in jobs.items():
         expected[folders[env_of[rule]].name] += count
@@ -149,7 +149,7 @@ def test_a_library_that_differs_from_the_lock_is_refused_before_anything_runs(wo
 
 
 def test_each_job_checks_its_own_environment(workflow, tmp_path_factory):
-    """As if Snakemake had its own environment: what it has loaded says nothing about the jobs."""
+    """Jobs may run in other environments than Snakemake, so the libraries of Snakemake say nothing about theirs."""
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
     python = tmp_path_factory.mktemp("bin") / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

@@ -1,4 +1,4 @@
-"""All methods together, on the smallest possible grid, from the raw file to the report."""
+"""All methods on a tiny grid, from raw files to the leaderboard."""
 
 import csv
 import io
@@ -18,12 +18,13 @@ TWO_GROUPS = {name for name in FIELD["methods"] if methods.get(name).most_groups
 
 
 def third_values(grid):
+    """The third value that the field tries for each parameter of a method."""
     return {name: values[2:3] for name, values in grid["parameters"].items() if name not in ("hops", "omega", "n_init")}
 
 
 @pytest.fixture(scope="module")
 def finished_field(workflow_in, tmp_path_factory):
-    """A finished run with the third value that the field tries for each parameter."""
+    """A finished run in which each parameter has the third value of the field."""
     entries = [{"name": name, "parameters": third_values(grid)} for name, grid in FIELD["grids"].items()]
     small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
     small |= {"starts": 2, "ladders": True}
@@ -42,7 +43,7 @@ def rows_of(content):
     return list(csv.DictReader(io.StringIO(content.decode())))
 
 
-def test_every_method_has_a_row_for_every_table_and_a_result_where_it_can_have_one(field):
+def test_every_method_has_runs_on_every_table_and_only_those_of_two_groups_lack_results(field):
     rows = rows_of(field["runs.csv"])
     names = [name for method in FIELD["methods"] for name in methods.get(method).names_in_results()]
     pairs = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
@@ -58,7 +59,7 @@ def test_the_table_of_methods_names_each_with_its_citation(field):
             assert rows[PAPER_NAMES.get(name, name)]["citation"] == method.citation
 
 
-def test_the_ranking_of_all_methods_holds_all_that_have_results(field):
+def test_all_methods_that_have_results_are_ranked(field):
     ranked = {row["method"] for row in rows_of(field["statistics/mean_ranks.csv"]) if row["ranking"] == "all_methods"}
     names = {PAPER_NAMES.get(name, name) for method in FIELD["methods"] for name in methods.get(method).names_in_results()}
     assert ranked == names - TWO_GROUPS
@@ -71,7 +72,7 @@ def test_the_report_says_which_runs_have_no_result(field):
     assert "status unsupported" in page
 
 
-def test_the_leaderboard_holds_every_method_under_every_limit(field):
+def test_the_leaderboard_has_every_method_under_every_limit(field):
     kinds = {row["method"]: row["kind"] for row in rows_of(field["leaderboard_points.csv"])}
     names = {PAPER_NAMES.get(name, name) for method in FIELD["methods"] for name in methods.get(method).names_in_results()}
     assert kinds.keys() == names and {name for name, kind in kinds.items() if kind == "control"} == {"k-means", "random"}
@@ -84,12 +85,12 @@ def test_the_leaderboard_holds_every_method_under_every_limit(field):
     assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUPS} == {
         ("no result", "unsupported 2")
     }
-    keeping = [row for row in rows if row["outcome"] == "keeps the limit"]
-    assert keeping and all(float(row["deviation_max"]) <= float(row["limit"]) + 1e-6 for row in keeping)
+    rows_within_limit = [row for row in rows if row["outcome"] == "keeps the limit"]
+    assert rows_within_limit and all(float(row["deviation_max"]) <= float(row["limit"]) + 1e-6 for row in rows_within_limit)
     assert {row["starts"] for row in rows} == {"2"}
 
 
-# A method of the field under a different name, with its random stream and the one value that the field tries.
+# fair-lp under a different name, with the same random stream and the value that the field tries.
 TWIN = """
 from clusterlets.methods.fair_lp import FairLP
 
@@ -117,7 +118,7 @@ def rank(finished_field, folder, file):
     return subprocess.run([*command, "--reference", reference], cwd=folder, text=True, capture_output=True)
 
 
-def test_a_method_that_is_ranked_gets_the_points_that_the_field_gives_it(finished_field, field, tmp_path):
+def test_ranking_a_method_alone_gives_the_same_points_as_the_field(finished_field, field, tmp_path):
     (tmp_path / "twin.py").write_text(TWIN, encoding="utf-8")
     ranked = rank(finished_field, tmp_path, "twin.py")
     assert ranked.returncode == 0, ranked.stderr
