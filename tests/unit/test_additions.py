@@ -1,4 +1,4 @@
-"""A method and a figure take one file, and a score one entry: a copy of the checkout with these, and what follows from them."""
+"""A new method or figure takes one file, and a new score one entry. The tests add all three to a copy of the checkout."""
 
 import json
 import os
@@ -91,7 +91,7 @@ REGISTRY_TESTS = [
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy of the checkout with one more method, figure and pair of scores, and regenerated files."""
+    """A copy of the checkout with a new method, a new figure and two new scores. Its generated files are renewed."""
     copy = tmp_path_factory.mktemp("copy") / "checkout"
     ignored = shutil.ignore_patterns(".*", "results", "data", "__pycache__", "*.egg-info")
     shutil.copytree(ROOT, copy, ignore=ignored, symlinks=True)
@@ -107,14 +107,14 @@ def checkout(tmp_path_factory):
 
 
 def run(checkout, *command):
-    """Python's output in the copy, whose package takes precedence."""
+    """Run Python in the copy, with the package of the copy; returns the output."""
     variables = {**os.environ, "PYTHONPATH": f"{checkout}{os.pathsep}{checkout / 'tests/support'}"}
     process = subprocess.run([sys.executable, "-P", *command], cwd=checkout, env=variables, capture_output=True, text=True)
     assert process.returncode == 0, process.stdout + process.stderr
     return process.stdout
 
 
-def test_the_generated_files_include_them(checkout):
+def test_the_generated_files_include_the_additions(checkout):
     assert "from clusterlets.estimators import Striped as Striped" in (checkout / "clusterlets/__init__.pyi").read_text()
     stub = (checkout / "clusterlets/estimators/__init__.pyi").read_text()
     assert 'order: Literal["up", "down"] = "up",' in stub and "slack: float | None = None," in stub
@@ -130,6 +130,7 @@ def test_the_workflow_plans_the_methods_cells_and_the_figure(checkout):
     assert "iris: striped k5_width2" in planned and "plot_stripes" in planned
 
 
+# Scores a clustering, draws the new figure and renders the report.
 RESULTS = """
 import csv, json
 from pathlib import Path
@@ -167,7 +168,7 @@ def test_the_results_have_the_scores_and_the_report_explains_them_and_shows_the_
     assert 'id="figure-stripes"' in page and "All of them." in page
 
 
-def test_the_methods_estimator_and_the_command_accept_it(checkout):
+def test_the_new_method_has_an_estimator_and_options_of_the_command(checkout):
     code = (
         "from clusterlets import Striped\n"
         "X, sex = [[0.0], [0.1], [5.0], [5.1]], ['f', 'm', 'f', 'm']\n"
@@ -183,6 +184,6 @@ def test_the_methods_estimator_and_the_command_accept_it(checkout):
     assert "asked for   slack 0.2: " in run(checkout, *command, "--slack", "0.2")
 
 
-def test_the_registry_tests_pass_with_them(checkout):
+def test_the_registry_tests_pass_with_the_additions(checkout):
     keywords = "striped or Striped or every or registry or generated or streams or itself or better_clustering or stored_scores"
     run(checkout, "-m", "pytest", "-q", "-p", "no:cacheprovider", *REGISTRY_TESTS, "-k", keywords)

@@ -10,8 +10,9 @@ from modules import MODULES, PACKAGE, loaded_by
 
 from clusterlets.grid import fingerprints
 
-# What each part of the package may import besides itself: another part, or a single module of it. A part is a module or package
-# directly below clusterlets; each part in LAYERS may import all parts listed after it. All of them import installation.
+# A part is a module or package directly below clusterlets. Each part in LAYERS may import all parts that are listed after it.
+# ALLOWED lists what each part may import: parts, or single modules of a part. Every part may also import itself and the module
+# installation.
 LAYERS = (
     "steps",
     "report",
@@ -59,7 +60,7 @@ def imported_names(source):
 
 
 def violations(module, source):
-    """A line for each import in the wrong direction, with what is allowed."""
+    """A line for each forbidden import, with the reason."""
     for name in imported_names(source):
         reason = reason_against(module, name)
         if reason:
@@ -67,8 +68,9 @@ def violations(module, source):
 
 
 def reason_against(module, name):
+    """Why the module must not import the name, or an empty text."""
     if name.startswith("."):
-        return "write the whole name, for fingerprints do not follow relative imports"
+        return "write the whole name, because fingerprints do not follow relative imports"
     if name.split(".")[0] == "snakemake":
         return "a rule calls the package, never the other way"
     if module.startswith("clusterlets.") and name.startswith("clusterlets."):
@@ -126,8 +128,8 @@ def test_a_cell_imports_only_numpy(module):
 
 def test_one_method_does_not_load_the_others():
     loaded = loaded_by("from clusterlets import methods; methods.get('G-B')")
-    of_methods = {name.rpartition(".")[2] for name in loaded if name.startswith("clusterlets.methods.")}
-    assert of_methods == {"g_b", "hopping"}
+    method_modules = {name.rpartition(".")[2] for name in loaded if name.startswith("clusterlets.methods.")}
+    assert method_modules == {"g_b", "hopping"}
     assert "clusterlets.algorithms.matching.pinball" in loaded and "clusterlets.algorithms.matching.centroid" not in loaded
 
 
@@ -186,9 +188,9 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
         Path(name).write_text("x = 1")
     without = fingerprints.fingerprint(["metrics.composition"])
     before = fingerprints.fingerprint(["metrics.composition"], user_files=names)
-    listed = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
-    assert set(fingerprints.changed_parts(without, before)) == set(listed) and without.split()[0] != before.split()[0]
-    for name, part in zip(names, listed, strict=True):
+    parts = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
+    assert set(fingerprints.changed_parts(without, before)) == set(parts) and without.split()[0] != before.split()[0]
+    for name, part in zip(names, parts, strict=True):
         Path(name).write_text("x = 2")
         clear_caches()
         after = fingerprints.fingerprint(["metrics.composition"], user_files=names)

@@ -1,4 +1,4 @@
-"""New rows in fitted clusters: old and new rows together keep the guarantee, in memory and from a file."""
+"""New rows are assigned to fitted clusters. Old and new rows together keep the guarantee, in memory and from a file."""
 
 import datetime
 import itertools
@@ -35,14 +35,14 @@ def fitted(name, n=N):
     return ESTIMATORS[name].fit(X[:n], sensitive_features=SEX[:n])
 
 
-def keeps(name, labels, sex, share):
-    """Whether every cluster keeps the guarantee, with the share of women in the table of the fit."""
+def keeps_guarantee(name, labels, sex, share):
+    """Whether every cluster keeps the guarantee. ``share`` is the share of women among the fitted rows."""
     for cluster in range(K):
         size, women = int((labels == cluster).sum()), int((sex[labels == cluster] == "f").sum())
-        off = abs(Fraction(women, size) - share)
+        deviation = abs(Fraction(women, size) - share)
         ratio = Fraction(women, size - women) / (share / (1 - share))
         kept = {
-            "fair-limit": off <= Fraction(5, 100),
+            "fair-limit": deviation <= Fraction(5, 100),
             "shares": Fraction(3, 10) <= Fraction(women, size) <= Fraction(1, 2),
             "ratio": Fraction(4, 5) <= ratio <= Fraction(5, 4),
             "FRAC": all(5 * count >= (sex == group).sum() for group, count in (("f", women), ("m", size - women))),
@@ -63,7 +63,7 @@ def test_old_and_new_rows_together_keep_the_guarantee(name):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         new = model.assign(X[N:], sensitive_features=SEX[N:])
-    assert keeps(name, np.concatenate([model.labels_, new]), SEX, share)
+    assert keeps_guarantee(name, np.concatenate([model.labels_, new]), SEX, share)
     nearest = model.predict(X[N:])
     assert (new == nearest).mean() > 0.3 and not np.array_equal(
         model.assign(X[N:][::-1], sensitive_features=SEX[N:][::-1]), new
@@ -79,13 +79,13 @@ def test_few_new_rows_get_the_cheapest_labels_within_the_limits(name):
     allowed = [
         costs[np.arange(5), labels].sum()
         for labels in map(list, itertools.product(range(K), repeat=5))
-        if keeps(name, np.concatenate([model.labels_, labels]), np.concatenate([SEX[:N], sex]), share)
+        if keeps_guarantee(name, np.concatenate([model.labels_, labels]), np.concatenate([SEX[:N], sex]), share)
     ]
     labels = model.assign(rows, sensitive_features=sex)
     assert costs[np.arange(5), labels].sum() == pytest.approx(min(allowed), rel=0.02)
 
 
-def test_it_says_by_how_much_the_limits_are_missed_where_no_labels_keep_them():
+def test_a_warning_says_by_how_much_the_limits_are_missed_if_no_labels_keep_them():
     model = fitted("fair-limit")
     women = np.repeat("f", 200)
     with pytest.warns(UserWarning, match=r"worst share misses its limit by 0\.\d+") as caught:
@@ -97,7 +97,7 @@ def test_it_says_by_how_much_the_limits_are_missed_where_no_labels_keep_them():
     assert missed == pytest.approx(worst - 0.05, rel=0.05)
 
 
-def test_groups_that_the_fit_did_not_know_are_named():
+def test_a_warning_names_groups_that_the_fit_did_not_have():
     model = fitted("fair-flow")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -114,18 +114,18 @@ def test_rows_that_cannot_be_compared_with_the_centres_are_refused():
             saved.assign([[0, value]], ["f"])
 
 
-def test_remembered_rows_count():
+def test_remembered_rows_count_in_later_assignments():
     model = fitted("fair-limit")
     before = model.saved().counts.copy()
     model.assign(X[N:], sensitive_features=SEX[N:])
     assert (model.saved().counts == before).all()
     labels = model.assign(X[N:], sensitive_features=SEX[N:], remember=True)
     assert (model.saved().counts.sum(axis=0) - before.sum(axis=0) == np.bincount(labels, minlength=K)).all()
-    assert (fitted("fair-limit").saved().counts == before).all()  # a new fit forgets them
+    assert (fitted("fair-limit").saved().counts == before).all()  # A new fit forgets remembered rows.
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_saved_clustering_assigns_the_same(name, tmp_path):
+def test_a_saved_clustering_assigns_the_same_labels(name, tmp_path):
     model = fitted(name)
     file = str(tmp_path / "model.json")
     model.saved().save(file)
@@ -144,12 +144,15 @@ def test_several_columns_and_numbers_as_groups_survive_the_file(tmp_path):
     assert missed == 0 and (labels == model.assign(X[N:], sensitive_features=groups[N:])).all()
 
 
-def test_objects_of_pandas_go_by_their_indexes_and_the_names_of_their_columns():
+def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
     groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + NEW) % 2 + 1990})
     old, new, frame = groups[:N], groups[N:], pd.DataFrame(X[N:], index=range(N, N + NEW))
     model = FairLimit(K, max_deviation=0.1, random_state=0).fit(X[:N], sensitive_features=old)
-    assigning = [lambda sex: model.assign(frame, sensitive_features=sex), lambda sex: model.saved().assign(frame, sex)[0]]
-    for assign in assigning:
+    assign_functions = [
+        lambda sex: model.assign(frame, sensitive_features=sex),
+        lambda sex: model.saved().assign(frame, sex)[0],
+    ]
+    for assign in assign_functions:
         assert (assign(new[["born", "sex"]]) == assign(new)).all()
         with pytest.raises(InvalidInput, match="sensitive_features has no column 'born'; the clustering has sex, born"):
             assign(new.rename(columns={"born": "year"}))
@@ -158,7 +161,7 @@ def test_objects_of_pandas_go_by_their_indexes_and_the_names_of_their_columns():
     assert (model.assign(X[N:], sensitive_features=new.to_numpy()) == model.assign(frame, sensitive_features=new)).all()
 
 
-def test_what_cannot_be_saved_is_refused(tmp_path):
+def test_a_clustering_that_cannot_be_saved_is_refused(tmp_path):
     plain = MethodClustering("k-means", K, random_state=0).fit(X, sensitive_features=SEX)
     with pytest.raises(InvalidInput, match="k-means cannot be saved, because it guarantees nothing for new rows; take FRAC, "):
         SavedClustering.of(plain)
@@ -177,7 +180,7 @@ def test_what_cannot_be_saved_is_refused(tmp_path):
         lambda content: content["centres"][0].reverse(),
     ],
 )
-def test_a_file_of_another_kind_or_a_changed_one_is_refused(tmp_path, spoil):
+def test_a_changed_file_or_one_of_another_kind_is_refused(tmp_path, spoil):
     file = tmp_path / "model.json"
     fitted("fair-limit").saved().save(str(file))
     content = json.loads(file.read_text())
@@ -192,7 +195,7 @@ def test_a_file_of_another_kind_or_a_changed_one_is_refused(tmp_path, spoil):
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """``old.csv`` and ``new.csv``, whose columns have another order."""
+    """Writes ``old.csv``, and ``new.csv`` with its columns in a different order; returns the frame of both."""
     monkeypatch.chdir(tmp_path)
     frame = pd.DataFrame({"age": X[:, 0] * 10 + 40, "pay": X[:, 1], "person_id": np.arange(N + NEW), "sex": SEX})
     frame[:N].to_csv("old.csv", index=False)
@@ -200,26 +203,26 @@ def people(tmp_path, monkeypatch):
     return frame
 
 
-SAVE = ("cluster", "old.csv", "--sensitive", "sex", "--scaling", "standard", "--method", "fair-limit", "-k", "3")
-SAVE += ("--max-deviation", "0.05", "--save", "people.json", "-o", "old_labels.csv")
+SAVE_COMMAND = ("cluster", "old.csv", "--sensitive", "sex", "--scaling", "standard", "--method", "fair-limit", "-k", "3")
+SAVE_COMMAND += ("--max-deviation", "0.05", "--save", "people.json", "-o", "old_labels.csv")
 
 
 def test_the_commands_save_and_assign(people, run):
-    assert run(*SAVE)[0] == 0
+    assert run(*SAVE_COMMAND)[0] == 0
     status, output, _ = run("assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
     assert status == 0 and "limits      kept by old and new rows together" in output
     old, new = (pd.read_csv(name)["cluster"].to_numpy() for name in ("old_labels.csv", "labels.csv"))
-    assert keeps("fair-limit", np.concatenate([old, new]), SEX, Fraction(int((SEX[:N] == "f").sum()), N))
+    assert keeps_guarantee("fair-limit", np.concatenate([old, new]), SEX, Fraction(int((SEX[:N] == "f").sum()), N))
     assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + NEW
     one = people.iloc[:1]
-    one.to_csv("new.csv", index=False)  # a single row, of one group
+    one.to_csv("new.csv", index=False)  # a single row, so only one group
     status, output, _ = run("assign", "people.json", "new.csv")
     assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
 
 
 def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(people, run):
-    """The row numbers are those of the file; an empty cell is an error that names its line, and what to do."""
-    assert run(*SAVE, "--id", "person_id")[0] == 0
+    """Row numbers are those of the file. The error for an empty cell names its line, and says what to do."""
+    assert run(*SAVE_COMMAND, "--id", "person_id")[0] == 0
     labels = pd.read_csv("old_labels.csv")
     assert list(labels) == ["row", "person_id", "cluster"] and (labels["person_id"] == people["person_id"][:N]).all()
     new = pd.read_csv("new.csv").assign(person_id=people["person_id"][N:].to_numpy())
@@ -237,10 +240,12 @@ def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(
     assert (labels["person_id"] == people["person_id"][N:].to_numpy()[kept]).all()
 
 
-@pytest.mark.parametrize("command", [("assign", "people.json", "new.csv"), SAVE, ("tune", "old.csv", "--sensitive", "sex")])
+@pytest.mark.parametrize(
+    "command", [("assign", "people.json", "new.csv"), SAVE_COMMAND, ("tune", "old.csv", "--sensitive", "sex")]
+)
 def test_identifiers_that_cannot_be_kept_are_refused(people, run, monkeypatch, command):
     monkeypatch.setattr("clusterlets.tuning.tune", None)
-    assert run(*SAVE)[0] == 0
+    assert run(*SAVE_COMMAND)[0] == 0
     status, _, error = run(*command, "--id", "person")
     assert status == 1 and "has no column 'person', which --id names" in error
     status, _, error = run(*command, "--id", "cluster")
@@ -249,7 +254,7 @@ def test_identifiers_that_cannot_be_kept_are_refused(people, run, monkeypatch, c
 
 @pytest.mark.parametrize("cells", [("", "5"), ("3,5", "4,5")])
 def test_messages_name_the_options_that_the_command_has(people, run, cells):
-    assert run(*SAVE)[0] == 0
+    assert run(*SAVE_COMMAND)[0] == 0
     for name in ("old.csv", "new.csv"):
         table = pd.read_csv(name).astype({"pay": object})
         table.loc[[3, 5], "pay"] = cells
@@ -263,7 +268,7 @@ def test_messages_name_the_options_that_the_command_has(people, run, cells):
             assert advised <= set(re.findall(r"--[a-z-]+", parser_help)) - set(options)
 
 
-def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, run):
+def test_number_and_bool_groups_of_a_clustering_saved_in_python_match_those_of_a_file(people, run):
     groups = pd.DataFrame({"born": np.arange(N) % 2 + 1990, "new": np.arange(N) % 3 == 0})
     model = FairLimit(K, max_deviation=0.1, random_state=0).fit(people[["age", "pay"]][:N], sensitive_features=groups)
     model.saved().save("people.json")
@@ -274,11 +279,11 @@ def test_numbers_of_a_clustering_saved_in_python_are_found_in_a_file(people, run
     assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
-def test_what_the_commands_cannot_do_is_explained(people, run):
-    options = [word if word != "fair-limit" else "k-means" for word in SAVE if word not in ("--max-deviation", "0.05")]
+def test_commands_explain_what_they_cannot_do(people, run):
+    options = [word if word != "fair-limit" else "k-means" for word in SAVE_COMMAND if word not in ("--max-deviation", "0.05")]
     status, _, error = run(*options)
     assert status == 1 and "--save has no effect with --method k-means" in error
-    assert run(*SAVE)[0] == 0
+    assert run(*SAVE_COMMAND)[0] == 0
     status, _, error = run("assign", "old.csv", "new.csv")
     assert status == 1 and "old.csv is no clustering" in error
     status, _, error = run("assign", "none.json", "new.csv")

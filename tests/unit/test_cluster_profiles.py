@@ -1,4 +1,4 @@
-"""Who is in a cluster: means and spreads as pandas computes them, the features that stand out, and the typical rows."""
+"""Profiles say who is in a cluster: means and spreads of features, the features that stand out, and typical rows."""
 
 from pathlib import Path
 
@@ -24,28 +24,28 @@ def test_means_and_spreads_are_those_of_the_members():
             row = features.loc[(cluster, name)]
             assert row["mean"] == pytest.approx(values.mean()) and row["spread"] == pytest.approx(values.std(ddof=0))
             assert row["table_mean"] == pytest.approx(X[name].mean())
-            off = (values.mean() - X[name].mean()) / X[name].std(ddof=0) if name != "one" else 0
-            assert row["difference"] == pytest.approx(off)
+            difference = (values.mean() - X[name].mean()) / X[name].std(ddof=0) if name != "one" else 0
+            assert row["difference"] == pytest.approx(difference)
     assert features.loc[5].index[0] == "age" and set(features.loc[5].index) == set(X)
 
 
-def test_the_features_that_stand_out_are_named_in_their_units():
+def test_a_sentence_describes_the_features_that_stand_out_in_their_own_units():
     memberships, _ = as_memberships(LABELS)
     profiles = Profiles.of(X.to_numpy(), memberships, list(X))
     ages = X["age"]
     expected = f"age {ages[LABELS == 5].mean():.4g} +- {ages[LABELS == 5].std(ddof=0):.3g} (table {ages.mean():.4g} +- "
     assert profiles.sentence(1).startswith(expected)
-    flat = Profiles.of(np.ones((60, 1)), memberships)
-    assert flat.sentence(0) == "no feature stands out" and not flat.differences.any()
+    constant = Profiles.of(np.ones((60, 1)), memberships)
+    assert constant.sentence(0) == "no feature stands out" and not constant.differences.any()
 
 
-def test_typical_rows_are_the_nearest_to_the_mean():
+def test_typical_rows_are_the_three_nearest_to_the_mean():
     memberships, clusters = as_memberships(LABELS)
     values = X.to_numpy()
     for cluster, rows in zip(clusters, typical_rows(values, memberships)):
         members = np.flatnonzero(cluster == LABELS)
-        off = ((values[members] - values[members].mean(axis=0)) ** 2).sum(axis=1)
-        assert rows.tolist() == members[np.argsort(off)[:3]].tolist()
+        distances = ((values[members] - values[members].mean(axis=0)) ** 2).sum(axis=1)
+        assert rows.tolist() == members[np.argsort(distances)[:3]].tolist()
 
 
 def test_the_command_and_its_page_say_who_is_in_each_cluster(tmp_path, monkeypatch, capsys):

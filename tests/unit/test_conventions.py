@@ -1,4 +1,4 @@
-"""scikit-learn's habits: transform, score, inertia_, names of outputs, weights, and errors that name a column."""
+"""The estimators follow scikit-learn's conventions: transform, score, inertia_, output names, weights, and error messages."""
 
 import numpy as np
 import pandas as pd
@@ -26,7 +26,7 @@ def test_transform_score_and_inertia_are_distances_to_the_centres(model):
     np.testing.assert_allclose(model.fit_transform(X, sensitive_features=SEX), distances)
 
 
-def test_outputs_have_names_and_can_be_frames():
+def test_transformed_columns_have_names_and_the_output_can_be_a_frame():
     model = FairLimit(3, max_deviation=0.1, random_state=0).set_output(transform="pandas")
     frame = model.fit(X, sensitive_features=SEX).transform(X)
     names = ["fairlimit0", "fairlimit1", "fairlimit2"]
@@ -35,7 +35,7 @@ def test_outputs_have_names_and_can_be_frames():
     assert pipeline.transform(X).shape == (120, 3)
 
 
-def test_weights_are_refused_unless_equal():
+def test_sample_weights_are_refused_unless_all_are_equal():
     model = FairLimit(3, max_deviation=0.1, random_state=0)
     with pytest.raises(InvalidInput, match="sample_weight: FairLimit cannot weight instances"):
         model.fit(X, sensitive_features=SEX, sample_weight=np.arange(120))
@@ -44,7 +44,7 @@ def test_weights_are_refused_unless_equal():
 
 
 @pytest.mark.parametrize("as_table", [lambda frame: frame, lambda frame: frame.to_numpy(), lambda frame: frame.values.tolist()])
-def test_a_column_of_text_is_named(as_table):
+def test_the_error_for_a_column_of_text_names_the_column(as_table):
     table = as_table(X.assign(pay="nurse"))
     name = "'pay'" if hasattr(table, "columns") else 1
     saved = FairLimit(3, max_deviation=0.1, random_state=0).fit(X, sensitive_features=SEX).saved()

@@ -1,4 +1,4 @@
-"""The examples of the README and the documentation run and print the output they show."""
+"""The examples in the README and the documentation run, and print the output that is shown there."""
 
 import re
 import runpy
@@ -17,7 +17,7 @@ README = ROOT / "README.md"
 GALLERY = sorted((DOCS / "examples").glob("plot_*.py"))
 
 
-def blocks(page, language):
+def code_blocks(page, language):
     return re.findall(rf"```{language}\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
 
 
@@ -31,7 +31,7 @@ def folder_without_screen(tmp_path, monkeypatch):
 
 
 def test_the_readmes_example_gives_a_fair_clustering(capsys):
-    (example,) = blocks(README, "python")
+    (example,) = code_blocks(README, "python")
     names: dict = {}
     exec(example, names)
     sex, model, report = names["sex"], names["model"], names["report"]
@@ -43,7 +43,7 @@ def test_the_readmes_example_gives_a_fair_clustering(capsys):
 
 
 @pytest.mark.parametrize("page", [README, DOCS / "commands.md"], ids=lambda page: page.stem)
-def test_the_command_with_a_limit_runs(page, tmp_path, capsys):
+def test_the_documented_command_with_a_limit_keeps_it(page, tmp_path, capsys):
     command, *_ = re.findall(
         r"^    clusterlets (cluster .*--method fair-limit .*)$", page.read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -53,11 +53,11 @@ def test_the_command_with_a_limit_runs(page, tmp_path, capsys):
     assert "\nasked for   max_deviation 0.02: kept" in capsys.readouterr().out
 
 
-def test_the_tutorial_runs_and_prints_the_output_it_shows(tmp_path, capsys):
+def test_the_tutorial_runs_and_prints_the_output_that_it_shows(tmp_path, capsys):
     names: dict = {}
-    examples, prints = (blocks(DOCS / "tutorial.md", language) for language in ("python", "text"))
+    examples, outputs = (code_blocks(DOCS / "tutorial.md", language) for language in ("python", "text"))
     assert len(examples) == 2
-    for example, expected in zip(examples, prints, strict=True):
+    for example, expected in zip(examples, outputs, strict=True):
         exec(example, names)
         names["plt"].close("all")
         assert capsys.readouterr().out == expected
@@ -69,7 +69,7 @@ def test_the_tutorial_runs_and_prints_the_output_it_shows(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("page", ["choosing", "methods"])
-def test_the_examples_of_a_page_print_the_output_they_show(page, capsys):
+def test_the_examples_of_a_page_print_the_output_that_the_page_shows(page, capsys):
     text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
     examples = re.findall(r"```python\n(.*?)```(?:\n\nIt prints\n\n```text\n(.*?)```)?", text, re.DOTALL)
     assert examples

@@ -1,4 +1,4 @@
-"""The leaderboard in words and on its page agrees with its files, and every row can be repeated."""
+"""The sentences and the page of the leaderboard agree with its files, and the runs behind every row can be repeated."""
 
 import json
 import re
@@ -17,7 +17,7 @@ from clusterlets.report.standings import FILES, Standings
 from clusterlets.steps.leaderboard import write_leaderboard
 
 
-def read(folder):
+def standings_in(folder):
     return Standings(*(read_lines(folder / name) for name in FILES))
 
 
@@ -37,12 +37,13 @@ def page(built):
 
 
 def finding(tables, phrase):
+    """The one sentence that contains the phrase."""
     (sentence,) = (sentence for sentence, _ in standings.findings(tables) if phrase in sentence)
     return sentence
 
 
 def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
-    tables = read(built)
+    tables = standings_in(built)
     for limit in tables.limits:
         rows = tables.overall[(tables.overall["limit"] == limit) & (tables.overall["kind"] == "method")]
         row = rows.sort_values(["reliability", "price"], ascending=[False, True]).iloc[0]
@@ -51,8 +52,8 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
         assert f"median price of {row['price']:.2f}" in text
 
 
-def test_the_matcher_is_compared_in_the_blocks_that_its_runs_yield(built):
-    tables = read(built)
+def test_the_best_matcher_is_compared_in_the_blocks_where_it_yields_k_clusters(built):
+    tables = standings_in(built)
     rows = tables.overall[(tables.overall["limit"] == 0.05) & (tables.overall["kind"] == "clusterlets")]
     assert not rows["kept"].any() and "no matcher of Clusterlets keeps the limit" in finding(tables, "matcher of Clusterlets")
     first = rows.sort_values("place").index[0]
@@ -63,8 +64,8 @@ def test_the_matcher_is_compared_in_the_blocks_that_its_runs_yield(built):
     assert text.endswith("at a median price of 1.50.")
 
 
-def test_every_block_has_its_cheapest_method_and_price_in_the_markdown(built):
-    tables, text = read(built), (built / "leaderboard.md").read_text(encoding="utf-8")
+def test_the_markdown_names_the_cheapest_method_and_its_price_in_every_block(built):
+    tables, text = standings_in(built), (built / "leaderboard.md").read_text(encoding="utf-8")
     assert all((built / file).is_file() for _, file in standings.findings(tables))
     rows = [line for line in text.splitlines() if re.match(r"\| (pima|credit|magic) \| ", line)]
     assert len(rows) == 6
@@ -77,14 +78,14 @@ def test_every_block_has_its_cheapest_method_and_price_in_the_markdown(built):
             assert cell == (f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" if len(best) else "–")
 
 
-def test_the_files_that_repeat_a_row_are_cells_of_the_grid_with_its_parameters(built):
+def test_the_files_behind_a_row_are_cells_of_the_grid_with_its_parameters(built):
     grid_files = {f"{SETTINGS['results']}/{cell.path}" for cell in cells({**SETTINGS, "datasets": ["pima", "credit", "magic"]})}
-    board = read(built).board
+    board = standings_in(built).board
     files_of = {(row["method"], row["parameters"]): standings.cells_of(row, SETTINGS) for row in board.to_dict("records")}
     assert {path for paths in files_of.values() for path in paths.split()} <= grid_files
-    matched = next(row for row in board.to_dict("records") if "clusterlets" in str(row["parameters"]))
-    k, name, value = re.fullmatch(r"clusterlets=(\d+),(\w+)=([\d.]+)", matched["parameters"]).groups()
-    assert f"/k{k}_{name}{value}/" in files_of[matched["method"], matched["parameters"]]
+    matcher_row = next(row for row in board.to_dict("records") if "clusterlets" in str(row["parameters"]))
+    k, name, value = re.fullmatch(r"clusterlets=(\d+),(\w+)=([\d.]+)", matcher_row["parameters"]).groups()
+    assert f"/k{k}_{name}{value}/" in files_of[matcher_row["method"], matcher_row["parameters"]]
     frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and row["runs"] == row["runs"])
     assert "/FRAC/k" in standings.cells_of(frac_row, SETTINGS)
     assert all(not standings.cells_of(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
@@ -95,7 +96,7 @@ def test_the_files_that_repeat_a_row_are_cells_of_the_grid_with_its_parameters(b
 
 
 def test_the_page_has_every_method_under_every_limit_and_every_figure(built, page):
-    tables = read(built)
+    tables = standings_in(built)
     blocks = page.split('<section id="blocks">')[1].split("</section>")[0]
     assert blocks.count("<details>") == len(leaderboard.LIMITS) and blocks.count("<tr>") == len(tables.board) + len(
         leaderboard.LIMITS
@@ -114,14 +115,14 @@ def test_only_the_part_on_time_and_memory_depends_on_the_costs(built, page, tmp_
         str(tmp_path),
         *(str(tmp_path / name) for name in ("b.html", "b.md", "fronts.html")),
     )
-    without = (tmp_path / "b.html").read_bytes()
-    assert without != page.encode() and without_provenance(without) == without_provenance(page.encode())
+    without_costs = (tmp_path / "b.html").read_bytes()
+    assert without_costs != page.encode() and without_provenance(without_costs) == without_provenance(page.encode())
     assert (tmp_path / "b.md").read_bytes() == (built / "leaderboard.md").read_bytes()
 
 
-def test_one_seed_gives_a_page_that_says_why_it_is_empty(tmp_path):
+def test_with_one_seed_the_page_says_why_it_is_empty(tmp_path):
     folder = build(synthetic_runs(("iris",), seeds=1, ks=(2,)), tmp_path / "built", findings=False)
-    assert read(folder).board.empty
+    assert standings_in(folder).board.empty
     for name in ("leaderboard.html", "leaderboard.md"):
         assert standings.EMPTY in (folder / name).read_text(encoding="utf-8")
 

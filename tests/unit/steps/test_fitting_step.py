@@ -1,4 +1,4 @@
-"""The step that fits a method: no method can change the table that all are scored by."""
+"""The step that fits a method: no method can change its table, and a run keeps the best of its starts."""
 
 import json
 
@@ -12,7 +12,7 @@ from clusterlets.grid.cells import random_stream
 from clusterlets.steps.fitting import fit_method
 from clusterlets.storage import save_arrays
 
-HALVES = """
+HALVES_SOURCE = """
 from clusterlets.methods import Method
 
 class Halves(Method):
@@ -26,8 +26,8 @@ class Halves(Method):
 """
 
 
-def fitted(folder, X, entry, k, seeds, starts=1):
-    """The pieces and labels that the step writes for a method on a table of two groups."""
+def run_step(folder, X, entry, k, seeds, starts=1):
+    """Fit a method to a table of two groups; returns the pieces and labels that the step writes."""
     save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_names": np.array(["a", "b"])})
     data, pieces, labels = (str(folder / f"{name}.npz") for name in ("data", "pieces", "labels"))
     fit_method(data, json.dumps(entry), "table", k, "{}", seeds, 0, "{}", pieces, labels, starts=starts)
@@ -36,17 +36,17 @@ def fitted(folder, X, entry, k, seeds, starts=1):
 
 @pytest.mark.parametrize("is_random", [True, False])
 def test_a_fit_cannot_change_its_table(tmp_path, is_random):
-    (tmp_path / "halves.py").write_text(HALVES.format(is_random=is_random))
-    for block in fitted(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "halves.py")}, 2, "0-2"):
+    (tmp_path / "halves.py").write_text(HALVES_SOURCE.format(is_random=is_random))
+    for block in run_step(tmp_path, np.arange(8.0)[:, None], {"path": str(tmp_path / "halves.py")}, 2, "0-2"):
         assert not block.values and set(block.failures) == {"0", "1", "2"}
         assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
 
 
-def test_a_run_is_the_best_of_its_starts_and_the_first_start_is_the_run_of_one(tmp_path):
+def test_a_run_is_the_best_of_its_starts_and_the_first_is_that_of_a_run_with_one_start(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     costs = {}
     for starts in (1, 6):
-        pieces, _ = fitted(tmp_path, X, {"name": "k-means"}, 7, "0-3", starts)
+        pieces, _ = run_step(tmp_path, X, {"name": "k-means"}, 7, "0-3", starts)
         costs[starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
     stream_number = methods.get("k-means").stream
     streams = [[random_stream(0, "table", 7, seed, stream_number, start) for start in range(6)] for seed in range(4)]

@@ -1,4 +1,4 @@
-"""Tables above the limit of exact sums, from the fit to the report, tested on a small table with a smaller limit."""
+"""A table above the limit of exact sums, from the fit to the report. The test lowers the limit, so that a small table does."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ GRID = {
 
 @pytest.fixture
 def run_in(tmp_path, monkeypatch):
-    """A function that runs every step up to the tables, as the rules call it, in a folder; returns the runs."""
+    """A function that runs every step up to the tables in a new folder, as the rules do, and returns the runs."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 2)) + 6 * rng.integers(2, size=(ROWS, 1))
     cities = ("ab"[code] for code in rng.integers(2, size=ROWS))

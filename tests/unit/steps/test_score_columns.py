@@ -1,4 +1,4 @@
-"""The scores of instances from the steps equal those of the same clusterings scored directly; and the prices."""
+"""The scores in the results equal those that fairness_report gives for the same clusters, and prices are as defined."""
 
 import json
 
@@ -41,14 +41,14 @@ def iris(tmp_path, monkeypatch):
 def score_cell(X, matcher, hops):
     """Score a matcher with three seeds; returns the rows of the cell."""
     save_json("geometry.json", {"diameter": diameter(X), "groups": dict.fromkeys(NAMES, 50)})
-    what = (json.dumps({"name": matcher}), "iris", 6, json.dumps({"hops": hops}), "{}", "0-2", 0, "{}")
+    cell_options = (json.dumps({"name": matcher}), "iris", 6, json.dumps({"hops": hops}), "{}", "0-2", 0, "{}")
     inputs = {name: f"{name}.npz" for name in ("pieces", "labels", "distances")}
-    score_method(*what, geometry="geometry.json", deviation="absolute", output="cell.csv", data="table.npz", **inputs)
+    score_method(*cell_options, geometry="geometry.json", deviation="absolute", output="cell.csv", data="table.npz", **inputs)
     return read_cell("cell.csv")
 
 
-def matched(matcher, hops, pieces, seed):
-    """Which clusterlets each cluster of a matcher holds (C, N)."""
+def matching_of(matcher, hops, pieces, seed):
+    """Whether each cluster of a matcher holds each clusterlet (C, N)."""
     ((_, matching),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), pieces, None)
     return matching.result
 
@@ -72,20 +72,20 @@ def test_stored_scores_of_labels_and_memberships_equal_the_reports(iris):
     assert [name for name, value in scores["one/0"].items() if np.isnan(value)] == silhouettes
 
 
-def test_the_sample_depends_on_the_dataset_only():
+def test_the_sample_of_rows_depends_only_on_the_dataset():
     first, again, other = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
     assert np.array_equal(first, again) and not np.array_equal(first, other) and len(first) == 2000
     assert np.array_equal(Sample.draw(2000, sample_stream(0, "a")).rows, np.arange(2000))
 
 
 @pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
-def test_a_matchers_scores_are_those_of_its_clusters(iris, matcher, hops):
+def test_a_matchers_scores_equal_the_reports_of_its_clusters(iris, matcher, hops):
     extract_clusterlets("table.npz", "iris", 6, "0-2", 0, "pieces.npz", "labels.npz")
     sum_distances("table.npz", "iris", "labels.npz", 0, "distances.npz")
     cell = score_cell(iris.X, matcher, hops)
     block, labels = SeedBlock.load("pieces.npz"), SeedBlock.load("labels.npz")
     for row in cell:
-        membership = matched(matcher, hops, block, int(row["seed"]))
+        membership = matching_of(matcher, hops, block, int(row["seed"]))
         report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.groups)
         scores = {name: float(row[name]) for name in report if row.get(name)}
         assert scores == pytest.approx({name: report[name] for name in scores}, rel=1e-9, abs=1e-12)
@@ -95,7 +95,7 @@ def test_a_matchers_scores_are_those_of_its_clusters(iris, matcher, hops):
     assert any(float(row["overlap"]) for row in cell) == (matcher in "DB")
 
 
-def test_prices_are_over_the_least_cost_of_plain_k_means_and_depend_on_no_other_run(tmp_path, monkeypatch):
+def test_prices_are_relative_to_the_least_cost_of_plain_k_means_and_depend_on_no_other_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
     expected = [
@@ -103,9 +103,9 @@ def test_prices_are_over_the_least_cost_of_plain_k_means_and_depend_on_no_other_
         (("a", "k-means", 1, "failed", None, None), np.nan),
         (("a", "FRAC (fair)", 0, "ok", 8, 20.0), 0.8),  # a better optimum
         (("a", "FRAC (fair)", 0, "ok", 2, 240.0), 2.4),
-        (("a", "Clusterlets", 1, "ok", 4, 100.0), 2),  # a size between those of plain k-means
-        (("a", "Clusterlets", 1, "ok", 9, 10.0), np.nan),  # a larger size
-        (("a", "Clusterlets", 1, "ok", 3, None), np.nan),  # overlapping
+        (("a", "Clusterlets", 1, "ok", 4, 100.0), 2),  # a number of clusters between the two of plain k-means
+        (("a", "Clusterlets", 1, "ok", 9, 10.0), np.nan),  # more clusters than the costs cover
+        (("a", "Clusterlets", 1, "ok", 3, None), np.nan),  # overlapping clusters have no cost
         (("b", "FRAC (fair)", 0, "ok", 2, 5.0), 0.5),
     ]
     costs = {("a", 2): 100.0, ("a", 8): 25.0, ("b", 2): 10.0, ("b", 8): 0.0}
