@@ -1,4 +1,4 @@
-"""What the jobs cost. Each job ends its log with a line, its account; this module writes accounts and adds up those of a grid.
+"""What the jobs cost. Each job ends its log with its account, one line. This module writes and adds up accounts.
 
 The module loads no library besides the standard one, because many jobs take little longer than the start of Python.
 """
@@ -31,7 +31,7 @@ _NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "cluster
 
 
 def line(step: str, wall: float) -> str:
-    """The account that ends a job's log: CPU seconds of the process and its children, ``wall`` seconds, peak memory, the time."""
+    """The account that ends a job's log: CPU seconds of this process and its children, ``wall`` seconds, memory, the time."""
     seconds = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
     return _ACCOUNT_PREFIX + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
@@ -84,9 +84,9 @@ class Accounts:
 def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] = ()) -> Accounts:
     """Read the accounts of the configured grid's jobs from folders of logs, no matter when the jobs ran.
 
-    Logs of other datasets, configurations and blocks of seeds are left out. So are logs without an account: their jobs were cut
-    off, or ran with a version that wrote no accounts. Fits are read only from the first folder, which holds the logs of the grid
-    itself. Rules in ``ignored_rules`` write the accounts or run later, so their logs would be those of an earlier run.
+    Logs of other datasets, configurations and blocks of seeds are left out. So are logs without an account: their jobs were
+    cut off, or ran with a version that wrote no accounts. Fits are read only from the first folder, which has the logs of the
+    grid itself. Rules in ``ignored_rules`` write the accounts or run later, so their logs would be those of an earlier run.
     """
     path_parts, ignored_rules = _path_parts(config), set(ignored_rules)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
@@ -120,7 +120,7 @@ def parse(log: str) -> dict | None:
 
 
 def parse_fits(log: str) -> list[dict]:
-    """The fits in a job's log, as rows of :data:`FIT_COLUMNS`. If a retry appended to the log, the last fit of a seed counts."""
+    """The fits in a job's log, as rows of :data:`FIT_COLUMNS`. If a retry repeated a seed, its last fit counts."""
     rows = {}
     for entry in log.splitlines():
         with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print a line that looks like a fit

@@ -30,7 +30,7 @@ def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]
 
 
 def check_libraries() -> None:
-    """Raise ClusterletsError if a library is not in its locked version, unless jobs run in another environment than this one."""
+    """Raise ClusterletsError if a library is not in its locked version. Not checked if jobs run in another environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.check_versions(installed())
@@ -58,10 +58,9 @@ def user() -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    """What a git command prints in a folder; empty if it fails."""
     try:
         process = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.CalledProcessError):  # git is missing, or the command failed
         return ""
     return os.fsdecode(process.stdout).strip()
 

@@ -45,9 +45,9 @@ def check_versions(versions: Mapping[str, str], lock: Path = LOCK) -> None:
     pins = locked_versions(lock, versions)
     other_versions = {name: version for name, version in versions.items() if version != pins[name]}
     if other_versions:
-        descriptions = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in other_versions.items())
+        faults = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in other_versions.items())
         raise ClusterletsError(
-            f"The environment has {', '.join(descriptions)}, as locked in {lock.name}: results would look like those of the lock. "
+            f"The environment has {', '.join(faults)}, as locked in {lock.name}: results would look like those of the lock. "
             "Is another version on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
             "docs/environments.md says how to change a version."
         )
