@@ -73,12 +73,12 @@ PARTS = Bound(
     lambda tau, composition, group_counts: float((np.asarray(tau, dtype=float) * group_counts - composition).max()),
     _fraction_of_group,
 )
-#: For two groups: every cluster has at least this many instances of the group that is rarer in it for each one of the other.
+#: For two groups: every cluster has at least this many instances of its rarer group for each instance of its other group.
 RATIO = Bound(
     "in every cluster at least this many rows of its rarer group for each row of the other",
     lambda balance, composition, _: float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max()),
 )
-#: In every cluster, the share of each group differs from its share in the table by at most this.
+#: In every cluster, the share of each group differs from its share in the table by at most this much.
 DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
 #: Every cluster has at least this many instances.
 SIZE = Bound(
@@ -247,7 +247,7 @@ MIN_CLUSTER_SIZE = Integer(
 
 
 def _text(value: Any) -> str:
-    """A value in a sentence: None is ``null``, as in a configuration."""
+    """A value as sentences show it: None is ``null``, as in a configuration."""
     if value is None:
         return "null"
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What the jobs cost. Each job ends its log with its account, one line. This module writes and adds up accounts.
+"""What the jobs cost. Each job ends its log with an account, a line that this module writes, reads and adds up.
 
 The module loads no library besides the standard one, because many jobs take little longer than the start of Python.
 """

@@ -1,4 +1,4 @@
-"""Where results come from: the software, its commit, and the machine. The same results may come from different ones."""
+"""Where results come from: the software, its commit, and the machine. Two runs with equal results may differ in these."""
 
 import os
 import platform
@@ -30,7 +30,7 @@ def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]
 
 
 def check_libraries() -> None:
-    """Raise ClusterletsError if a library is not in its locked version. Not checked if jobs run in another environment."""
+    """Raise ClusterletsError if a library is not in its locked version. No check if jobs run in another environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.check_versions(installed())
