@@ -28,7 +28,8 @@ FIGURES = [
     )
 ]
 
-# Okabe and Ito's colors, in an order in which neighbours also differ in lightness. With more groups, all colors are of one scale.
+# Okabe and Ito's colors, in an order in which neighbours also differ in lightness. With more groups, a color scale replaces
+# these colors.
 _COLORS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
 _MAX_NAMED = 3  # groups whose names fit side by side
 _MAX_NAME = 12  # characters of a group's name
