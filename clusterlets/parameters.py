@@ -1,8 +1,8 @@
-"""The values that a method's parameter may have and what it means, declared once, on the method's class.
+"""The parameters of methods. A method's class declares, once, which values each parameter may have and what it means.
 
-The checks of configurations, commands and estimators follow from this, and so do the estimators' signatures and
-docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. The default
-is that of ``fit``.
+The checks of configurations, commands and estimators follow from these declarations, and so do the estimators' signatures
+and docstrings, the options of ``clusterlets cluster``, the search of ``tune`` and the tables of docs/methods.md. The
+default of a parameter comes from the signature of ``fit``.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,8 +15,8 @@ import numpy as np
 
 import clusterlets.installation  # noqa: F401
 
-# Rounding errors of counts that are computed from shares.
-_ROUNDING = 1e-9
+# Counts that are computed from shares may be too large or too small by this rounding error.
+_ROUNDING_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Bound:
     meaning : str
         The guarantee, in a few words.
     excess : callable
-        By how many instances, not rounded, the worst cluster misses it, from the value, the composition (C, K) and the
-        counts of the groups in the table (K,).
+        Takes the value, the composition (C, K) and the counts of the groups in the table (K,), and returns by how many
+        instances the worst cluster misses the guarantee, not rounded.
     value_of : callable
-        The number that a value such as "balanced" or None stands for, from the value and the requested number of clusters;
-        None where nothing is bounded.
+        Takes the value and the requested number of clusters, and returns the number that a value such as "balanced" or None
+        stands for; None if nothing is bounded.
     """
 
     meaning: str
@@ -40,18 +40,18 @@ class Bound:
     value_of: Callable[[Any, int], Any] = lambda value, n_clusters: value
 
     def missed_rows(self, value: Any, composition: np.ndarray, group_counts: np.ndarray) -> int:
-        """Whole instances by which the worst cluster misses the bound, 0 if it is kept. O(C K)."""
-        return max(0, ceil(self.excess(value, composition, group_counts) - _ROUNDING))
+        """By how many whole instances the worst cluster misses the bound; 0 if every cluster keeps it. O(C K)."""
+        return max(0, ceil(self.excess(value, composition, group_counts) - _ROUNDING_ERROR))
 
 
 def _excess_of_shares(delta: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
     sizes = composition.sum(axis=1, keepdims=True)
     expected = sizes * group_counts / group_counts.sum()
-    above = composition - np.minimum(sizes, expected / (1 - delta))
-    return float(np.maximum(above, expected * (1 - delta) - composition).max())
+    excess = composition - np.minimum(sizes, expected / (1 - delta))
+    return float(np.maximum(excess, expected * (1 - delta) - composition).max())
 
 
-def _fraction(tau: Any, n_clusters: int) -> Any:
+def _fraction_of_group(tau: Any, n_clusters: int) -> Any:
     if isinstance(tau, str):
         return Fraction("1" if tau == "balanced" else tau.removesuffix("x")) / n_clusters
     return tau
@@ -59,28 +59,28 @@ def _fraction(tau: Any, n_clusters: int) -> Any:
 
 def _excess_of_deviation(limit: float, composition: np.ndarray, group_counts: np.ndarray) -> float:
     sizes = composition.sum(axis=1, keepdims=True)
-    off = np.abs(composition - sizes * group_counts / group_counts.sum())
-    return float((off - limit * sizes).max())
+    differences = np.abs(composition - sizes * group_counts / group_counts.sum())
+    return float((differences - limit * sizes).max())
 
 
-#: A limit on every cluster, column by column, which the method itself checks to the last instance before it returns labels.
+#: A limit on every cluster for each sensitive column. The method itself checks it, to the last instance, so the excess is 0.
 STRICT = Bound("in every cluster, strictly", lambda *_: 0.0)
-#: A group with share r of the table has from r (1 - delta) to r / (1 - delta) of every cluster.
+#: A group with share r of the table makes up from r (1 - delta) to r / (1 - delta) of every cluster.
 SHARES = Bound("shares from r (1 - delta) to r / (1 - delta) in every cluster", _excess_of_shares)
-#: Every cluster has at least this fraction of each group; "balanced" stands for 1 / n_clusters, "0.95x" for .95 times that.
+#: Every cluster has at least this fraction of each group; "balanced" stands for 1 / n_clusters, "0.95x" for 0.95 / n_clusters.
 PARTS = Bound(
     "at least tau of the rows of each group in every cluster",
     lambda tau, composition, group_counts: float((np.asarray(tau, dtype=float) * group_counts - composition).max()),
-    _fraction,
+    _fraction_of_group,
 )
-#: For two groups: every cluster has at least this many instances of its rarer group for each instance of the other.
+#: For two groups: every cluster has at least this many instances of its rarer group for each instance of its other group.
 RATIO = Bound(
     "in every cluster at least this many rows of its rarer group for each row of the other",
     lambda balance, composition, _: float((balance / (1 + balance) * composition.sum(axis=1) - composition.min(axis=1)).max()),
 )
-#: The share of a group in every cluster differs from that in the table by at most this.
+#: In every cluster, the share of each group differs from its share in the table by at most this much.
 DEVIATION = Bound("shares within max_deviation of the table's in every cluster", _excess_of_deviation)
-#: Every cluster has at least this many rows.
+#: Every cluster has at least this many instances.
 SIZE = Bound(
     "at least this many rows in every cluster",
     lambda minimum, composition, _: float(minimum - composition.sum(axis=1).min()),
@@ -89,36 +89,39 @@ SIZE = Bound(
 
 # ---- kinds of parameters ----------------------------------------------------------------------------------------------
 
-#: Types of values that configurations and file names can hold.
+#: The types that a value may have, so that configurations and file names can hold it.
 VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
 
 
 def one_form(value: Any) -> Any:
-    """1 for 1.0, so that equal numbers are the same configuration, with one name in paths, commands and results."""
+    """The integer for a float that equals one, and any other value unchanged.
+
+    So 1.0 and 1 are the same configuration, with one name in paths, commands and results.
+    """
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53 else value
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that may have any value; the subclasses say which values it may have.
+    """A parameter that may have any value; subclasses restrict the values.
 
     Attributes
     ----------
     meaning : str
-        One sentence or a few, for a user.
+        What the parameter does, in one or a few sentences for users.
     grid : sequence
-        Values that a configuration tries unless it names its own; without any, only the default is tried, and paths do
-        not name the parameter.
+        Values that are tried unless a configuration lists others. If the grid is empty, only the default is tried, and paths
+        do not name the parameter.
     ladder : sequence
-        At most eight values, in place of the grid, that a comparison of all methods tries.
+        At most eight values that a comparison of all methods tries in place of the grid.
     also : sequence
-        Values that are allowed besides those of the range or the choices: ``"auto"`` or None.
+        Allowed values outside the range or the choices, such as ``"auto"`` or None.
     trades_fairness : bool
         Whether its values trade fairness for cost, so that ``tune`` tries the grid.
     bound : Bound or None
-        If it bounds the groups of every cluster: what it guarantees, and how to check it.
+        What the parameter guarantees for every cluster, and how to check that; None if it guarantees nothing.
     default : object
-        Filled in from the signature of ``fit`` (or of a matcher's ``match``).
+        The default value, filled in from the signature of ``fit`` (or of a matcher's ``match``).
     """
 
     _: KW_ONLY
@@ -136,14 +139,14 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """The values that it may have, in words."""
+        """The values that the parameter may have, in words."""
         return " or ".join(filter(None, (self._range(), *map(_text, self.also))))
 
     @property
     def annotation(self) -> str:
-        """Its type, as a stub writes it."""
-        texts = [f'"{value}"' for value in self.also if isinstance(value, str)]
-        literals = ["Literal[" + ", ".join(texts) + "]"] if texts else []
+        """The type of the parameter's values, as a stub writes it."""
+        strings = [f'"{value}"' for value in self.also if isinstance(value, str)]
+        literals = ["Literal[" + ", ".join(strings) + "]"] if strings else []
         return " | ".join([self._type(), *literals, *(["None"] if None in self.also else [])])
 
     def fault(self, name: str, value: Any) -> str:
@@ -199,7 +202,7 @@ class Integer(Real):
 
 @dataclass(frozen=True)
 class Choice(Parameter):
-    """One of a few texts."""
+    """One of a few strings."""
 
     choices: Sequence[str]
 
@@ -213,9 +216,9 @@ class Choice(Parameter):
         return isinstance(value, str) and value in self.choices
 
 
-# ---- parameters of several methods --------------------------------------------------------------------------------------
+# ---- parameters that several methods share -------------------------------------------------------------------------------
 
-#: Bounds on the shares of every cluster, in proportion to those of the table.
+#: How far a group's share of a cluster may be from its share of the table, as a ratio of the two.
 DELTA = Real(
     0,
     0.999,
@@ -244,7 +247,7 @@ MIN_CLUSTER_SIZE = Integer(
 
 
 def _text(value: Any) -> str:
-    """A value as a configuration writes it."""
+    """A value as sentences show it: None is ``null``, as in a configuration."""
     if value is None:
         return "null"
     if isinstance(value, str):

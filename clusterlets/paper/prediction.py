@@ -1,13 +1,18 @@
-"""What other seeds of ours would print in a cell of the paper's tables, and what they would print if it were wrong."""
+"""Forecasts of the numbers in the paper's tables: how likely our runs with other seeds would print each number.
+
+A forecast also holds alternatives, such as the numbers of other datasets: what a paper with a wrong number might print.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-_LAST_BIT = 1e-12
-# Half-widths within which a reader would call two numbers close: the larger of a number and a share of the printed one.
-_CLOSE = {
+# Probabilities that differ by less than this are equal, up to rounding errors.
+_TIE_TOLERANCE = 1e-12
+# How far apart a reader would still call two numbers close: an absolute distance, or a share of the printed number. The
+# larger of the two applies.
+_CLOSENESS_LIMITS = {
     "deviation": (0.005, 0.40),
     "cohesion": (0.03, 0.0),
     "centroid": (0.03, 0.0),
@@ -16,16 +21,16 @@ _CLOSE = {
     "correlation": (0.06, 0.0),
 }
 
-#: The table, row and quantity of a cell.
+#: A cell of the paper's tables, by table, row and quantity.
 Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A distribution over a number: a mixture of Student-t kernels with three degrees of freedom.
+    """The distribution of a number: a mixture of Student-t kernels with three degrees of freedom.
 
-    ``atoms`` (m,) are the centres, ``weights`` (m,) add up to 1, and ``width`` is the kernels' scale, which is raised to a
-    quarter of the printed number's last digit if it is less.
+    ``atoms`` (m,) are the centres, ``weights`` (m,) add up to 1, and ``width`` is the scale of the kernels. The scale is never
+    less than a quarter of a unit in the last printed digit.
     """
 
     atoms: np.ndarray
@@ -38,12 +43,12 @@ class Numbers:
         return 1 - below - above
 
     def tail(self, printed: str) -> float:
-        """Probability of a number at least as far out as the printed one, on either side."""
+        """The two-sided tail probability: that of a number at least as extreme as the printed one, at most 1."""
         below, above = self._tails(printed)
         return min(1.0, 2 * (1 - max(below, above)))
 
     def _tails(self, printed: str) -> tuple[float, float]:
-        """Probabilities of a number that rounds to less, and to more."""
+        """Probabilities that a number rounds to less than the printed one, and to more."""
         value, unit = float(printed), last_digit(printed)
         scale = max(self.width, unit / 4)
         below = student((value - unit / 2 - self.atoms) / scale)
@@ -53,7 +58,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Options:
-    """A distribution over a few options, by their names; the probabilities add up to 1."""
+    """A distribution over a few named options, such as the matchers: their probabilities, which add up to 1."""
 
     masses: Mapping[str, float]
 
@@ -61,8 +66,8 @@ class Options:
         return self.masses.get(printed, 0.0)
 
     def tail(self, printed: str) -> float:
-        """Probability of an option no likelier than the printed one."""
-        highest = self.probability(printed) + _LAST_BIT
+        """Total probability of the options that are no likelier than the printed one."""
+        highest = self.probability(printed) + _TIE_TOLERANCE
         return sum(mass for mass in self.masses.values() if mass <= highest)
 
 
@@ -71,28 +76,32 @@ Prediction = Numbers | Options
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a number of ours would be on other seeds, and groups of alternatives: what it would be if it were wrong."""
+    """What our runs with other seeds would print for a number (``own``), and what a wrong paper might print instead.
+
+    ``alternatives`` are groups of distributions, such as one group with those of the other datasets.
+    """
 
     quantity: str
     own: Prediction
     alternatives: tuple[tuple[Prediction, ...], ...]
 
     def evidence(self, printed: str) -> float:
-        """How many times likelier the printed number is as ours than as an alternative; all groups count the same.
+        """How many times likelier the printed number is under our distribution than under the alternatives.
 
-        A further group is our distribution moved up and down by what a reader would still call close.
+        Every group of alternatives has the same weight. Numbers get a further group: our distribution, shifted up and down by
+        the largest distance that a reader would still call close.
         """
         groups: list[tuple[Prediction, ...]] = list(self.alternatives)
         if isinstance(self.own, Numbers):
-            distance = closeness_limit(self.quantity, float(printed))
-            groups.append(tuple(replace(self.own, atoms=self.own.atoms + step) for step in (distance, -distance)))
-        alternative = np.mean([np.mean([other.probability(printed) for other in group]) for group in groups if group])
-        return float(self.own.probability(printed) / max(alternative, np.finfo(float).tiny))
+            limit = closeness_limit(self.quantity, float(printed))
+            groups.append(tuple(replace(self.own, atoms=self.own.atoms + shift) for shift in (limit, -limit)))
+        mean_probability = np.mean([np.mean([member.probability(printed) for member in group]) for group in groups if group])
+        return float(self.own.probability(printed) / max(mean_probability, np.finfo(float).tiny))
 
 
 def closeness_limit(quantity: str, printed: float) -> float:
-    """How far a number may be from a printed one to count as close."""
-    absolute, share = _CLOSE[quantity.split("_")[0]]
+    """The largest distance from a printed number at which another number still counts as close to it."""
+    absolute, share = _CLOSENESS_LIMITS[quantity.split("_")[0]]
     return max(absolute, share * abs(printed))
 
 
@@ -102,6 +111,6 @@ def last_digit(printed: str) -> float:
 
 
 def student(values: np.ndarray) -> np.ndarray:
-    """The distribution function of Student's t with three degrees of freedom."""
+    """The cumulative distribution function of Student's t with three degrees of freedom."""
     ratio = values / np.sqrt(3.0)
     return 0.5 + (ratio / (1 + ratio * ratio) + np.arctan(ratio)) / np.pi

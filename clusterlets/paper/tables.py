@@ -1,4 +1,4 @@
-"""The paper's tables 1 to 5 from the runs, as CSV, Markdown and LaTeX."""
+"""The paper's tables 1 to 5, computed from our runs, and how they are printed in Markdown and LaTeX."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,14 +19,14 @@ from clusterlets.text import counted, decimal
 
 _METRICS = ["size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap"]
 _COUNTS = ["candidates", "limit_cases", "dropped"]
-_INTEGERS = ["k", "hops", "seed"]
+_INTEGER_COLUMNS = ["k", "hops", "seed"]
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column for readers: its title, the keys of the value (and of the spread) that it shows, and its decimals.
+    """A printed column: its title, the keys of the value that it shows and of the spread, if it has one, and its decimals.
 
-    With ``is_identifier``, its values are names from the code, which :func:`readable_name` turns into words.
+    With ``is_identifier``, the values are names from the code, which :func:`readable_name` turns into words.
     """
 
     title: str
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: ``frame`` has every column, ``columns`` are those for readers.
+    """One of the paper's tables, or a variant: ``frame`` has all columns, ``columns`` describes the printed ones.
 
     ``note`` says how many runs were included and how many were not.
     """
@@ -55,7 +55,7 @@ class Table:
 def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 1: mean and population standard deviation over all runs of a matcher, limit cases included.
 
-    It includes the centroid silhouette, which may be what the paper calls C's cohesion.
+    The centroid silhouette is included, because the paper may mean it by the cohesion of C.
     """
     runs = runs[runs["method"] == "Clusterlets"].rename(columns={"n_clusters": "size"})
     grouped = selection.ok(runs).groupby("matcher")
@@ -77,10 +77,10 @@ def best_runs(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
-    """The sounder variant of tables 2 and 3: the best configuration by its mean over seeds.
+    """A sounder variant of tables 2 and 3: the configuration of each dataset with the best mean over seeds.
 
-    The rule on limit cases applies to the configuration's means: dropping single runs first would favour
-    configurations with few seeds left.
+    The rule on limit cases applies to the means of a configuration, because dropping single runs
+    first would favour configurations with few seeds left.
     """
     runs = runs[runs["method"] == "Clusterlets"]
     frame = _choose_best(runs, selection.configuration_means(selection.ok(runs)), by, ["dataset"])
@@ -90,7 +90,7 @@ def best_configurations(runs: pd.DataFrame, by: str) -> pd.DataFrame:
 
 
 def best_runs_of_methods(runs: pd.DataFrame, by: str, methods: Collection[str] = selection.METHODS) -> pd.DataFrame:
-    """The single best run of each dataset and method: table 4, and tables 2 and 3 with the methods that they leave out."""
+    """The single best run of each dataset and method: table 4, and tables 2 and 3 with FRAC and the controls added."""
     runs = runs[runs["method"].isin(methods)]
     frame = _choose_best(runs, selection.ok(runs), by, ["dataset", "method"])
     columns = ["dataset", "method", "matcher", "k", *_METRICS, "hops", "omega", "seed", *_COUNTS]
@@ -100,8 +100,8 @@ def best_runs_of_methods(runs: pd.DataFrame, by: str, methods: Collection[str] =
 def correlations(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 5: correlations between s, omega and mean deviation over the runs of C.
 
-    The caption calls s cohesion, equation 1 calls it the silhouette: both are included. Kendall's is tau-b. A coefficient is
-    undefined (NaN) if a side is constant or fewer than three pairs are left.
+    The paper's caption calls s cohesion, but its equation 1 calls s the silhouette, so both are included. Kendall's
+    coefficient is tau-b. A coefficient is NaN if a variable is constant or fewer than three runs have both variables.
     """
     runs = selection.ok(runs[runs["matcher"] == "C"]).rename(columns={"deviation_mean": "deviation"})
     pairs = [(s, other) for s in ("cohesion", "centroid_silhouette") for other in ("omega", "deviation")]
@@ -115,15 +115,18 @@ def correlations(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
-    """The best candidate of each group of ``runs``, groups without candidates included, and counts of what was left out."""
+    """The best candidate of each group, with counts of its candidates, limit cases and failed runs.
+
+    ``per`` names the columns that define a group. A group of ``runs`` without a candidate keeps its row.
+    """
     eligible = selection.without_limit_cases(candidates)
-    counted_runs = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
-    sizes = {name: frame.groupby(per).size() for name, frame in counted_runs.items()}
+    frames_by_count = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
+    sizes = {name: frame.groupby(per).size() for name, frame in frames_by_count.items()}
     counts = pd.DataFrame(sizes, index=runs.groupby(per).size().index).fillna(0).astype(int)
     counts["limit_cases"] -= counts["candidates"]
     best_of_group = selection.best(eligible, by, per).rename(columns={"n_clusters": "size"})
     frame = counts.reset_index().merge(best_of_group, on=per, how="left")
-    frame = frame.astype({column: "Int64" for column in _INTEGERS if column in frame})
+    frame = frame.astype({column: "Int64" for column in _INTEGER_COLUMNS if column in frame})
     frame["matcher"] = selection.paper_names(frame["matcher"])
     usual_order = {"dataset": reported.datasets(), "method": selection.METHODS}
     positions = {column: selection.in_order(runs[column], usual_order[column]) for column in per}
@@ -164,7 +167,8 @@ _CORRELATION_COLUMNS = (
 )
 
 _LIMITS = "Fewer than 3 clusters, or an overlap of 0.5 or more, are left out."
-_OVER_SEEDS = f"averaged over seeds (± is the spread over seeds). {_LIMITS}"
+_MEANS_OVER_SEEDS = f"averaged over seeds (± is the spread over seeds). {_LIMITS}"
+# Name, caption, printed columns and function of each table.
 _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFrame], pd.DataFrame]], ...] = (
     (
         "table1_matchers",
@@ -199,13 +203,13 @@ _SPECIFICATIONS: tuple[tuple[str, str, tuple[Column, ...], Callable[[pd.DataFram
     ),
     (
         "table2_by_configuration_mean",
-        f"Best configuration of each dataset by mean deviation, {_OVER_SEEDS}",
+        f"Best configuration of each dataset by mean deviation, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="deviation_mean"),
     ),
     (
         "table3_by_configuration_mean",
-        f"Best configuration of each dataset by cohesion, {_OVER_SEEDS}",
+        f"Best configuration of each dataset by cohesion, {_MEANS_OVER_SEEDS}",
         _MEAN_COLUMNS,
         partial(best_configurations, by="cohesion"),
     ),
@@ -228,7 +232,7 @@ NAMES = tuple(name for name, *_ in _SPECIFICATIONS)
 
 
 def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]:
-    """The tables with these names, from the first ten seeds of ``runs``."""
+    """The tables with these names, computed from the first ten seeds of ``runs``."""
     runs = selection.seeds_of_paper(runs)
     note = _note(runs)
     return {
@@ -239,7 +243,7 @@ def make(runs: pd.DataFrame, names: Collection[str] = NAMES) -> dict[str, Table]
 
 
 def read(folder: Path, runs: pd.DataFrame) -> dict[str, Table]:
-    """The tables from the CSV files in a folder, which were made from ``runs``."""
+    """Read the tables from the CSV files in a folder; ``runs`` are the runs that they were computed from."""
     note = _note(selection.seeds_of_paper(runs))
     return {
         name: Table(name, caption, columns, read_lines(folder / f"{name}.csv"), note)
@@ -260,11 +264,11 @@ def _note(runs: pd.DataFrame) -> str:
 
 
 def cells(table: Table) -> list[list[str]]:
-    """The rows as a reader sees them: text, ``–`` for a missing value, ``mean ± spread`` in one cell."""
-    return [[_cell(row, column) for column in table.columns] for row in table.frame.to_dict("records")]
+    """The printed text of every cell, row by row: ``–`` for a missing value, ``mean ± spread`` for a value with a spread."""
+    return [[_format_cell(row, column) for column in table.columns] for row in table.frame.to_dict("records")]
 
 
-def _cell(row: dict, column: Column) -> str:
+def _format_cell(row: dict, column: Column) -> str:
     values = [row[key] for key in column.keys]
     if pd.isna(values[0]):
         return "–"
@@ -282,7 +286,7 @@ _BETTER = {"deviation_mean": "min", "deviation_max": "min", "cohesion": "max", "
 
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
-    """The cells (row, column) that hold the best value among the methods of a dataset, or among all rows without datasets."""
+    """The cells (row, column) with the best value of a dataset or, in a table without datasets, of the whole column."""
     frame, best_cells = table.frame, set()
     groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [np.arange(len(frame))]
     for rows, (position, column) in product(groups, enumerate(table.columns)):
@@ -292,7 +296,7 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
 
 
 def is_best(values: pd.Series, quantity: str) -> pd.Series:
-    """Which of the values of a quantity are the best.
+    """Whether each value of a quantity is the best; values that tie for the best all are.
 
     No value is the best if all agree to 12 decimals, or if neither high nor low values of the quantity are better.
     """
@@ -313,7 +317,7 @@ def to_markdown(table: Table) -> str:
 
 
 def _formatted_cells(table: Table, escape: Callable[[str], str], bold: str) -> list[list[str]]:
-    """The cells in a markup language, the best ones in bold."""
+    """The text of every cell in a markup language; the format string ``bold`` sets the best ones in bold."""
     best_cells = best(table)
     return [
         [bold.format(escape(cell)) if (i, j) in best_cells else escape(cell) for j, cell in enumerate(row)]
@@ -322,7 +326,7 @@ def _formatted_cells(table: Table, escape: Callable[[str], str], bold: str) -> l
 
 
 def to_latex(table: Table) -> str:
-    """A ``table`` environment for documents that load booktabs and multirow; rows with equal first cells share it."""
+    """A ``table`` environment for documents that load booktabs and multirow; neighbouring rows share an equal first cell."""
     alignment = "".join("l" if column.decimals is None else "r" for column in table.columns)
     header = [latex_escape(column.title) for column in table.columns]
     return "\n".join(
@@ -346,7 +350,7 @@ def to_latex(table: Table) -> str:
 
 
 def document(names: Iterable[str]) -> str:
-    """A LaTeX document that inputs the tables with these names from files next to it, and compiles as it is."""
+    """A complete LaTeX document that inputs the tables with these names from files in its own folder."""
     return "\n".join(
         [
             r"\documentclass{article}",
@@ -365,18 +369,18 @@ def _latex_body(rows: list[list[str]]) -> Iterator[str]:
     for position, group in enumerate(groups):
         if position and len(group) > 1:
             yield r"\midrule"
-        for number, row in enumerate(group):
+        for row_number, row in enumerate(group):
             if len(group) > 1:
-                row = ["" if number else rf"\multirow{{{len(group)}}}{{*}}{{{row[0]}}}", *row[1:]]
+                row = ["" if row_number else rf"\multirow{{{len(group)}}}{{*}}{{{row[0]}}}", *row[1:]]
             yield rf"{' & '.join(row)} \\"
 
 
 def latex_escape(text: str) -> str:
     """Escape text so that LaTeX prints it literally; ``±``, ``–`` and the minus sign become their LaTeX forms."""
-    return re.sub("|".join(map(re.escape, _LATEX)), lambda match: _LATEX[match[0]], text)
+    return re.sub("|".join(map(re.escape, _LATEX_FORMS)), lambda match: _LATEX_FORMS[match[0]], text)
 
 
-_LATEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+_LATEX_FORMS = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",

@@ -1,6 +1,6 @@
-"""What the jobs cost: the line that ends the log of every step, and what the lines of a grid add up to.
+"""What the jobs cost. Each job ends its log with an account, a line that this module writes, reads and adds up.
 
-Imports only the standard library, because a cell's job takes little longer than Python takes to start.
+The module loads no library besides the standard one, because many jobs take little longer than the start of Python.
 """
 
 import json
@@ -14,34 +14,34 @@ from typing import Any
 
 from clusterlets.grid.measures import cpu_seconds, peak_memory
 
-#: Only logs and accounts read what it measures: see clusterlets.grid.fingerprints.
+#: What this module measures appears only in logs and accounts: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
 COLUMNS = ("step", "jobs", "cpu_seconds", "wall_seconds", "largest_memory_mb")
 
 FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "seconds", "memory_mb")
 
-_MARK = "account: "
-_FIT_MARK = "fit: "
-# Steps that run only if a method needs what they make, with the name of that need.
-_SERVES = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
+_ACCOUNT_PREFIX = "account: "
+_FIT_PREFIX = "fit: "
+# Steps that run only if a method needs their output, with the name of that need in the grid's ``needs``.
+_NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
 
 # ---- one job ---------------------------------------------------------------------------------------------------------
 
 
 def line(step: str, wall: float) -> str:
-    """The last line of a job's log: CPU seconds of this process and those it waited for, ``wall`` seconds, memory, the time."""
+    """The account that ends a job's log: CPU seconds of this process and its children, ``wall`` seconds, memory, the time."""
     seconds = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
-    return _MARK + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
+    return _ACCOUNT_PREFIX + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
 
 
 def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: Any) -> None:
-    """Write a line to a job's log: what a :class:`clusterlets.grid.fitting.Fit` took."""
+    """Write a line to a job's log with the status, time and memory of a :class:`clusterlets.grid.fitting.Fit`."""
     row = {"dataset": dataset, "method": method, "k": k, "parameters": parameters, "seed": seed, "status": fit.status}
     row |= {"seconds": round(fit.seconds, 4), "memory_mb": round(fit.memory_mb, 1)}
-    print(_FIT_MARK + json.dumps(row), file=sys.stderr)
+    print(_FIT_PREFIX + json.dumps(row), file=sys.stderr)
 
 
 # ---- all jobs --------------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def log_fit(dataset: str, method: str, k: int, parameters: str, seed: int, fit: 
 
 @dataclass(frozen=True)
 class Accounts:
-    """The lines of the jobs that count and of their fits, and how many logs were left out, by reason."""
+    """The accounts of a grid's jobs, the lines of their fits, and how many logs were left out, by reason."""
 
     jobs: list[dict]
     fits: list[dict]
@@ -57,14 +57,14 @@ class Accounts:
 
     @property
     def span(self) -> dict[str, str | None]:
-        """When the first job began and the last one ended (UTC); they may belong to different runs of the workflow."""
+        """When the first job began and the last one ended (UTC). The two may be from different runs of the workflow."""
         if not self.jobs:
             return {"first_job_began": None, "last_job_ended": None}
         began = min(job["ended"] - job["wall_seconds"] for job in self.jobs)
         return {"first_job_began": _utc(began), "last_job_ended": _utc(max(job["ended"] for job in self.jobs))}
 
     def by_step(self) -> list[dict]:
-        """Rows of :data:`COLUMNS`, one for each step, the costliest first."""
+        """One row of :data:`COLUMNS` for each step, the costliest step first."""
         steps: dict[str, list[dict]] = {}
         for job in self.jobs:
             steps.setdefault(job["step"], []).append(job)
@@ -82,22 +82,22 @@ class Accounts:
 
 
 def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] = ()) -> Accounts:
-    """Read the accounts in folders of logs, for the jobs of the configured grid, whenever they ran.
+    """Read the accounts of the configured grid's jobs from folders of logs, no matter when the jobs ran.
 
-    A log of another dataset, configuration or block of seeds is left out, and so is one without an account: its job was cut
-    off, or ran before there were accounts. Fits are read from the first folder only, which is the grid's own.
-    ``ignored_rules`` write the accounts or run after them, so that their logs are from an earlier run.
+    Logs of other datasets, configurations and blocks of seeds are left out. So are logs without an account: their jobs were
+    cut off, or ran with a version that wrote no accounts. Fits are read only from the first folder, which has the logs of the
+    grid itself. Rules in ``ignored_rules`` write the accounts or run later, so their logs would be those of an earlier run.
     """
     path_parts, ignored_rules = _path_parts(config), set(ignored_rules)
     jobs, fits, left_out = [], [], {"not of this grid": 0, "without an account": 0}
     logs = [
         (index, log, log.relative_to(folder)) for index, folder in enumerate(folders) for log in sorted(folder.rglob("*.log"))
     ]
-    for index, log, name in logs:
-        rule, *parts = name.with_suffix("").parts
+    for index, log, relative_path in logs:
+        rule, *parts = relative_path.with_suffix("").parts
         if rule in ignored_rules:
             continue
-        if not (set(parts) <= path_parts and _SERVES.get(rule, "") in {"", *path_parts}):
+        if not (set(parts) <= path_parts and _NEED_OF_STEP.get(rule, "") in {"", *path_parts}):
             left_out["not of this grid"] += 1
             continue
         text = log.read_text(encoding="utf-8", errors="replace")
@@ -111,28 +111,28 @@ def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] 
 
 
 def parse(log: str) -> dict | None:
-    """The account of one job, or None; the last one if a retry wrote below the first try."""
-    lines = [text.removeprefix(_MARK) for text in log.splitlines() if text.startswith(_MARK)]
+    """The account in a job's log, or None. If a retry appended to the log, its account counts."""
+    accounts = [entry.removeprefix(_ACCOUNT_PREFIX) for entry in log.splitlines() if entry.startswith(_ACCOUNT_PREFIX)]
     try:
-        return json.loads(lines[-1]) if lines else None
+        return json.loads(accounts[-1]) if accounts else None
     except json.JSONDecodeError:
         return None
 
 
 def parse_fits(log: str) -> list[dict]:
-    """The fits in a job's log, as rows of :data:`FIT_COLUMNS`; the last for each seed, if a retry wrote below the first try."""
+    """The fits in a job's log, as rows of :data:`FIT_COLUMNS`. If a retry repeated a seed, its last fit counts."""
     rows = {}
-    for text in log.splitlines():
-        with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print what it likes
-            if text.startswith(_FIT_MARK):
-                row = json.loads(text.removeprefix(_FIT_MARK))
+    for entry in log.splitlines():
+        with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print a line that looks like a fit
+            if entry.startswith(_FIT_PREFIX):
+                row = json.loads(entry.removeprefix(_FIT_PREFIX))
                 rows[row["seed"]] = {column: row[column] for column in FIT_COLUMNS}
     return list(rows.values())
 
 
 def _path_parts(config: Mapping) -> set[str]:
-    """Every part that the path of one of this grid's logs may have below its rule."""
-    from clusterlets.grid.cells import cells  # imported late: a job's line must not load numpy
+    """All names that the path of a log of this grid may contain below the folder of the rule."""
+    from clusterlets.grid.cells import cells  # imported late: writing an account must not load NumPy
 
     tables = config["tables"].values()
     return {table["name"] for table in tables}.union(

@@ -1,6 +1,7 @@
-"""The metadata of an archived run, as a Workflow Run RO-Crate, and their validation.
+"""The metadata of an archived run, as a Workflow Run RO-Crate, and its validation.
 
-The profile: S. Leo et al., Recording provenance of workflow runs with RO-Crate, PLOS ONE 19(9), 2024; version 0.5.
+The crate follows version 0.5 of the profile by S. Leo et al., "Recording provenance of workflow runs with RO-Crate",
+PLOS ONE 19(9), 2024.
 """
 
 import hashlib
@@ -38,24 +39,25 @@ _PROFILES = {
 }
 _CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
-# RO-Crate 1.1 has no term for a checksum; the terms of workflow runs have one.
-_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
-# Settings that follow from others, or say where files are on one machine.
-_DERIVED = ("grids", "tables", "results", "mirror")
-# Formats that mimetypes does not know.
-_FORMATS = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
+# RO-Crate 1.1 has no term for a checksum, but the vocabulary of workflow runs has one.
+_EXTRA_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
+# These settings are left out: they follow from others, or say where files are on one machine.
+_OMITTED_SETTINGS = ("grids", "tables", "results", "mirror")
+# Media types of files that mimetypes may not know.
+_MEDIA_TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
 
 
 def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes], results: Mapping[str, Path]) -> dict:
     """The crate's JSON-LD: workflow, run, inputs and results, software, authors, licence and papers.
 
-    ``source``, ``own`` and ``results`` are what :mod:`clusterlets.provenance.packing` packs. Raw data are not packed: the
-    crate gives their address and checksum. Needs the library ``rocrate``.
+    ``source`` holds the source files, ``own`` the user's own files, and ``results`` the results, by name in the archive, as
+    :mod:`clusterlets.provenance.packing` collects them. The archive has no raw data; the crate gives their addresses and
+    checksums. Needs the library ``rocrate``.
     """
     from rocrate.rocrate import ROCrate
 
     crate = ROCrate()
-    crate.metadata.extra_terms.update(_TERMS)
+    crate.metadata.extra_terms.update(_EXTRA_TERMS)
     citation = yaml.safe_load(source["CITATION.cff"])
     for name, content in sorted({**source, **own}.items()):
         if name != _SNAKEFILE:
@@ -72,9 +74,9 @@ def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes]
 
 
 def faults(archive: Path) -> list[str]:
-    """What the profile requires and a ZIP lacks; empty if it is valid.
+    """The requirements of the profile that an archive (ZIP) does not meet; empty if the archive is valid.
 
-    Needs the libraries ``rocrate`` and ``roc-validator``, and no network.
+    Needs the libraries ``rocrate`` and ``roc-validator``, but no network.
     """
     from requests_cache import CachedRequest, CachedResponse, CachedSession
     from rocrate_validator import services
@@ -82,7 +84,7 @@ def faults(archive: Path) -> list[str]:
 
     with tempfile.TemporaryDirectory() as folder:
         cache = Path(folder) / "cache"
-        # The context of RO-Crate 1.1, which rocrate ships, as if the validator had downloaded it.
+        # Put the context of RO-Crate 1.1, which rocrate ships, into the cache, so that the validator need not download it.
         with CachedSession(str(cache), backend="sqlite", expire_after=-1) as session:
             response = CachedResponse(
                 request=CachedRequest(method="GET", url=_CONTEXT),
@@ -105,7 +107,7 @@ def faults(archive: Path) -> list[str]:
 
 def _file_properties(name: str, digest: str) -> dict[str, str]:
     suffix = Path(name).suffix
-    media_type = _FORMATS.get(suffix) or mimetypes.types_map.get(suffix) or "text/plain"
+    media_type = _MEDIA_TYPES.get(suffix) or mimetypes.types_map.get(suffix) or "text/plain"
     return {"name": Path(name).name, "encodingFormat": media_type, "sha256": digest}
 
 
@@ -123,7 +125,7 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
     if commit:
         properties["codeRepository"] = citation["repository-code"]
         label = f"git commit {commit['commit']}"
-        # Software Heritage's identifier of a commit, wherever it is hosted.
+        # "swh:" is Software Heritage's identifier of a commit, whichever site hosts it.
         properties["identifier"] = f"{label}, with changes" if commit["dirty"] else [label, f"swh:1:rev:{commit['commit']}"]
     workflow = crate.add_workflow(None, _SNAKEFILE, main=True, lang="snakemake", lang_version=version, properties=properties)
     workflow["softwareRequirements"] = list(_add_software(crate, run))
@@ -131,7 +133,7 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
 
 
 def _add_software(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
-    """Python and every library, in the versions of the run."""
+    """Add Python and every library, in the versions of the run."""
     implementation, version = run.provenance["python"].split()
     applications = {f"https://www.python.org/#{version}": (implementation, version, "https://www.python.org/")}
     for name, versions in run.provenance["libraries"].items():
@@ -139,18 +141,18 @@ def _add_software(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
         applications |= {address: (name, versions["installed"], address)} if versions["installed"] else {}
     for identifier, (name, version, address) in applications.items():
         properties = {"@type": "SoftwareApplication", "name": name, "softwareVersion": version, "url": address}
-        yield _add(crate, identifier, properties)
+        yield _add_entity(crate, identifier, properties)
 
 
-def _add(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]) -> "Entity":
+def _add_entity(crate: "ROCrate", identifier: str, properties: Mapping[str, Any]) -> "Entity":
     from rocrate.model.contextentity import ContextEntity
 
     return crate.add(ContextEntity(crate, identifier, properties=dict(properties)))
 
 
 def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
-    """The raw files of every dataset, and the user's own tables."""
-    personal = personal_contents(run)
+    """Add the raw files of every dataset, and a description of each of the user's own tables."""
+    contents = personal_contents(run)
     for dataset, identity in run.manifest["datasets"].items():
         settings = run.manifest["settings"]["tables"][dataset]
         usage = f"Used: {identity['rows']} rows, {identity['features']} features (fingerprint {identity['fingerprint']})."
@@ -158,17 +160,17 @@ def _add_data(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
             properties = {
                 "@type": "CreativeWork",
                 "name": settings["path"],
-                "description": f"A table of the user's own, which is not packed. {usage} Packed is: {personal[dataset]}.",
+                "description": f"A table of the user's own, which is not packed. {usage} Packed is: {contents[dataset]}.",
             }
-            yield _add(crate, f"#table-{dataset}", {**properties, "sha256": identity["source_sha256"]})
+            yield _add_entity(crate, f"#table-{dataset}", {**properties, "sha256": identity["source_sha256"]})
             continue
         description = describe(settings["name"])
         for file in description["files"]:
-            yield _add_raw(crate, description, file, usage)
+            yield _add_raw_file(crate, description, file, usage)
 
 
-def _add_raw(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str) -> "Entity":
-    """A raw file by its first address; for a dataset of scikit-learn, by the library."""
+def _add_raw_file(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str) -> "Entity":
+    """Add a raw file under its first address or, if scikit-learn ships the file, under a local identifier."""
     properties = {
         "name": f"{dataset['name']}/{file['name']}",
         "description": f"{dataset['title']}. {usage}",
@@ -182,28 +184,28 @@ def _add_raw(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str) -> "
     source = dataset["sources"][0]
     if isinstance(source, str):
         properties["description"] += " The file comes with the library scikit-learn."
-        return _add(crate, f"#{dataset['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
+        return _add_entity(crate, f"#{dataset['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
     address = source["url"] + (f"#{file['name']}" if "members" in source else "")
-    existing = crate.dereference(address)  # from another choice of groups in the same dataset
+    existing = crate.dereference(address)  # added before, by a dataset with other groups from the same file
     return existing or crate.add_file(address, properties=properties)
 
 
 def _add_settings(crate: "ROCrate", run: Run, workflow: "Entity") -> Iterator["Entity"]:
-    """The settings of the run, as parameters of the workflow."""
+    """Add the settings of the run, as parameters of the workflow."""
     for name, value in run.manifest["settings"].items():
-        if name in _DERIVED:
+        if name in _OMITTED_SETTINGS:
             continue
         parameter = crate.add_formal_parameter(name, "Text", f"#parameter-{name}")
         text = value if isinstance(value, str) else json.dumps(value)
         properties = {"@type": "PropertyValue", "name": name, "value": text, "exampleOfWork": {"@id": parameter.id}}
-        setting = _add(crate, f"#setting-{name}", properties)
+        setting = _add_entity(crate, f"#setting-{name}", properties)
         parameter["workExample"] = setting
         workflow.append_to("input", parameter)
         yield setting
 
 
 def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"]:
-    """What the run made: files, and the folder of the cells, each of which has an entity as a part of it."""
+    """Add the results: every file, and the folder of the cells, with the cells as its parts."""
     files = {}
     for name, path in results.items():
         files[name] = crate.add_file(None, name, properties=_file_properties(name, hash_of_file(path)))
@@ -218,34 +220,34 @@ def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"
 
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
     jobs, machine = run.provenance["jobs"], run.provenance["machine"]
-    # The profile's pattern requires an offset in place of the letter Z.
+    # The profile accepts a time zone as an offset only, not as the letter Z.
     began, ended = (jobs[time].replace("Z", "+00:00") for time in ("first_job_began", "last_job_ended"))
     properties = {
-        "name": f"Run of the workflow on {_count_datasets(run)}",
+        "name": f"Run of the workflow on {_number_of_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
         "startTime": began,
         "endTime": ended,
         "actionStatus": "http://schema.org/CompletedActionStatus",
-        "agent": _add(crate, _fragment_id(run.agent), {"@type": "Person", "name": run.agent}),
+        "agent": _add_entity(crate, _fragment_id(run.agent), {"@type": "Person", "name": run.agent}),
     }
     action = crate.add_action(workflow, "#run", inputs, results, properties=properties)
     crate.root_dataset["mentions"] = action
 
 
-def _count_datasets(run: Run) -> str:
+def _number_of_datasets(run: Run) -> str:
     return counted(len(run.manifest["datasets"]), "dataset")
 
 
 def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
-    """Describe the crate as a whole, as a repository shows it."""
+    """Describe the crate as a whole, with what a repository for archives shows of it."""
     root, ended = crate.root_dataset, run.provenance["jobs"]["last_job_ended"]
-    crate.name = f"{citation['title']}, version {citation['version']}: a run on {_count_datasets(run)}"
+    crate.name = f"{citation['title']}, version {citation['version']}: a run on {_number_of_datasets(run)}"
     crate.description = (
         f"The workflow, the results of a run that ended {ended}, and where both came from. {RESULTS}{manifest.NAME} holds the "
         f"SHA-256 of every result; {RESULTS}report.html is the first page to open. Raw data are named and not held."
     )
     crate.datePublished = ended[:10]
-    crate.license = _add(
+    crate.license = _add_entity(
         crate,
         f"https://spdx.org/licenses/{citation['license']}",
         {"@type": "CreativeWork", "name": citation["license"], "description": "of the code; data keep their own licences"},
@@ -255,7 +257,7 @@ def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
         root.append_to("author", _add_author(crate, author), compact=True)
     root["citation"] = [_add_paper(crate, paper) for paper in citation["references"]]
     root["conformsTo"] = [
-        _add(crate, address, {"@type": "CreativeWork", "name": name, "version": address.rpartition("/")[2]})
+        _add_entity(crate, address, {"@type": "CreativeWork", "name": name, "version": address.rpartition("/")[2]})
         for address, name in _PROFILES.items()
     ]
     crate.dereference("README.md")["about"] = root
@@ -263,17 +265,19 @@ def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
 
 def _add_author(crate: "ROCrate", author: Mapping[str, str]) -> "Entity":
     if "name" in author:
-        name, kind = author["name"], {"@type": "Organization"}
+        name, properties = author["name"], {"@type": "Organization"}
     else:
         name = f"{author['given-names']} {author['family-names']}"
-        kind = {"@type": "Person", "givenName": author["given-names"], "familyName": author["family-names"]}
-    return _add(crate, _fragment_id(name), {**kind, "name": name})
+        properties = {"@type": "Person", "givenName": author["given-names"], "familyName": author["family-names"]}
+    return _add_entity(crate, _fragment_id(name), {**properties, "name": name})
 
 
 def _add_paper(crate: "ROCrate", paper: Mapping) -> "Entity":
     properties = {"@type": "ScholarlyArticle", "name": paper["title"]}
     properties |= {"datePublished": str(paper["year"])} if "year" in paper else {}
-    article = _add(crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment_id(paper["title"]), properties)
+    article = _add_entity(
+        crate, f"https://doi.org/{paper['doi']}" if "doi" in paper else _fragment_id(paper["title"]), properties
+    )
     article["author"] = [_add_author(crate, author) for author in paper["authors"]]
     return article
 

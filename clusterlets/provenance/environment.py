@@ -1,4 +1,4 @@
-"""Where results come from: software, source and machine. None of it changes a result; it may differ between two runs."""
+"""Where results come from: the software, its commit, and the machine. Two runs with equal results may differ in these."""
 
 import os
 import platform
@@ -24,13 +24,13 @@ def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
 
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
-    """The version of each available library: as the library reports it if it is loaded, or else as it was installed."""
+    """The version of each available library: the one that it reports itself if it is loaded, otherwise the installed one."""
     versions = {name: libraries.loaded().get(name) or _installed_version(name) for name in names}
     return {name: version for name, version in versions.items() if version}
 
 
 def check_libraries() -> None:
-    """Raise ClusterletsError if a library is not the locked version and jobs run in this Python's environment."""
+    """Raise ClusterletsError if a library is not in its locked version. No check if jobs run in another environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.check_versions(installed())
@@ -47,26 +47,26 @@ def source(checkout: Path = PACKAGE.parent) -> dict | None:
     """The commit of the checkout, and whether tracked files differ from it; None without git or a repository."""
     top = _git(checkout, "rev-parse", "--show-toplevel")
     commit = _git(checkout, "rev-parse", "HEAD")
-    if not commit or Path(top).resolve() != checkout.resolve():  # a copy inside another repository has no commit
+    if not commit or Path(top).resolve() != checkout.resolve():  # no repository, or a copy inside another one
         return None
     return {"commit": commit, "dirty": bool(_git(checkout, "status", "--porcelain", "--untracked-files=no"))}
 
 
 def user() -> str:
-    """The name that git uses for commits made here; empty where it has none."""
+    """The user name that git would write into a commit in the working directory; empty if none is set."""
     return _git(Path(), "config", "user.name")
 
 
 def _git(folder: Path, *arguments: str) -> str:
     try:
-        finished = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
+        process = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, check=True)
+    except (OSError, subprocess.CalledProcessError):  # git is missing, or the command failed
         return ""
-    return os.fsdecode(finished.stdout).strip()
+    return os.fsdecode(process.stdout).strip()
 
 
 def machine() -> dict:
-    """Processor, cores, memory and system of this machine; on a cluster, of the one that ran this step."""
+    """Processor, cores, memory and system of this machine, which on a cluster is the node that runs this step."""
     return {
         **processor(),
         "cores": os.cpu_count(),
@@ -76,10 +76,10 @@ def machine() -> dict:
 
 
 def processor() -> dict[str, str | None]:
-    """The processor, and the code that libraries choose for it: numpy's instructions, numba's target, OpenBLAS's kernel.
+    """The processor, and the code that libraries select for it: NumPy's instructions, Numba's target, OpenBLAS's kernel.
 
-    None for a library that is not installed or does not say. Environment variables that choose different code
-    are obeyed, as by the libraries.
+    A value is None if its library is not installed or does not report it. Environment variables that make a library
+    select other code are taken into account.
     """
     return {
         "processor": _processor(),
@@ -91,7 +91,7 @@ def processor() -> dict[str, str | None]:
 
 
 def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    """On Linux the model's name or, on ARM, the numbers of vendor and model; elsewhere, what the system reports."""
+    """The processor's model name on Linux (on ARM, the numbers of vendor and part); elsewhere, what the system reports."""
     text = cpuinfo.read_text(encoding="utf-8", errors="replace") if cpuinfo.is_file() else ""
     model_name = re.search(r"^model name\s*: (.+)$", text, re.MULTILINE)
     arm_numbers = re.findall(r"^CPU (implementer|part)\s*: (.+)$", text, re.MULTILINE)[:2]  # of the first core
@@ -110,14 +110,14 @@ def _numpy_simd() -> str | None:
 
 def _numba_cpu() -> str | None:
     try:
-        from llvmlite.binding import get_host_cpu_name  # numba asks this too, but takes a second to import
+        from llvmlite.binding import get_host_cpu_name  # Numba calls this too, but takes a second to import
     except ImportError:
         return None
     return get_host_cpu_name()
 
 
 def _openblas_kernel() -> str | None:
-    """The kernel of the OpenBLAS that numpy has loaded."""
+    """The kernel of the OpenBLAS library that NumPy has loaded."""
     try:
         import numpy as np  # noqa: F401
         from threadpoolctl import threadpool_info
@@ -129,6 +129,6 @@ def _openblas_kernel() -> str | None:
 def _system() -> str:
     try:
         name = platform.freedesktop_os_release()["PRETTY_NAME"]
-    except OSError:  # not Linux
+    except OSError:  # not on Linux
         name = platform.system()
     return f"{name}, {platform.release()}, {platform.machine()}"

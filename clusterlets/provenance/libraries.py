@@ -1,6 +1,7 @@
-"""The libraries that results depend on, and whether a process has their locked versions.
+"""The libraries that results depend on, and the check that a process uses their locked versions.
 
-Reruns depend on the lock, and the manifest names its versions: results of another version would look like those of the lock.
+Reruns follow the lock, and the manifest lists the versions in the lock. So results of another version would look as if they
+came from the locked one.
 """
 
 import sys
@@ -11,10 +12,10 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import LOCK, locked_versions
 
-#: It only checks versions, which fingerprints contain anyway: see clusterlets.grid.fingerprints.
+#: This module only checks versions, which fingerprints contain anyway: see clusterlets.grid.fingerprints.
 IN_FINGERPRINTS = False
 
-#: Every distribution that computes or draws, with the module that it is imported as.
+#: Every library that computes or draws: the name of its distribution, and that of the module to import.
 MODULES = {name: name for name in ("numpy", "scipy", "numba", "llvmlite", "threadpoolctl", "pandas", "pyarrow")} | {
     "scikit-learn": "sklearn",
     "scikit-posthocs": "scikit_posthocs",
@@ -30,7 +31,7 @@ def loaded() -> dict[str, str]:
 
 @contextmanager
 def require_locked() -> Iterator[None]:
-    """Raise ClusterletsError if the block, even a failing one, imported a library in a version other than the locked one."""
+    """After the block, even if it fails, raise ClusterletsError if a loaded library is not in its locked version."""
     try:
         yield
     finally:
@@ -38,15 +39,15 @@ def require_locked() -> Iterator[None]:
 
 
 def check_versions(versions: Mapping[str, str], lock: Path = LOCK) -> None:
-    """Raise ClusterletsError if a version is not the locked one. Without a lock, outside a checkout, all are accepted."""
+    """Raise ClusterletsError if a version is not the locked one. Outside a checkout there is no lock, and all are accepted."""
     if not lock.is_file():
         return
     pins = locked_versions(lock, versions)
-    unlocked = {name: version for name, version in versions.items() if version != pins[name]}
-    if unlocked:
-        differing = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in unlocked.items())
+    other_versions = {name: version for name, version in versions.items() if version != pins[name]}
+    if other_versions:
+        faults = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in other_versions.items())
         raise ClusterletsError(
-            f"The environment has {', '.join(differing)}, as locked in {lock.name}: results would look like those of the lock. "
+            f"The environment has {', '.join(faults)}, as locked in {lock.name}: results would look like those of the lock. "
             "Is another version on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "
             "docs/environments.md says how to change a version."
         )

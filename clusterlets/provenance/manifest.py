@@ -1,4 +1,4 @@
-"""The manifest of a results folder: hashes of everything that it promises to reproduce, and what it came from."""
+"""The manifest of a results folder: hashes of the results that a rerun reproduces, and what the results were made from."""
 
 import hashlib
 import json
@@ -16,21 +16,22 @@ NAME = "manifest.json"
 PAGES = ("report.html", "leaderboard.html")
 _OWN_HASH = "sha256"
 
-# What is promised of a file: the same bytes on every processor; numbers within a tolerance, as scipy and LAPACK compute
-# them; the same bytes with the same builds of the drawing libraries; the same bytes except for where files came from and are.
+# What a rerun reproduces, for each group of files. "numbers": the same bytes on every processor. "approximate": numbers within
+# a tolerance, because SciPy and LAPACK compute them. "figures": the same bytes with the same builds of the drawing libraries.
+# "sources": the same bytes, except where they say which address a file came from or where it is now.
 GROUPS = NUMBERS, APPROXIMATE, FIGURES, SOURCES = ("numbers", "approximate", "figures", "sources")
 _APPROXIMATE_FILES = {
     *(f"statistics/{name}" for name in ("statistics", "nemenyi", "wilcoxon", "intervals", "bayes")),
     "clusterings/projection",
 }
 
-# Settings that say where files are; they change no result.
+# These settings only say where files are, and change no result.
 _LOCATIONS = ("results", "mirror")
 # Files at the top of a results folder that are not results.
 _NOT_RESULTS = {NAME, "README.md"}
-# The JSON schema of a manifest. Users are told to remove files by these names, so none may point outside the results folder.
-_OBJECTS = {"type": "object", "additionalProperties": {"type": "object"}}
-_FILES = {
+# The JSON schema of a manifest. Users are told to remove files that a manifest names, so no name may point outside its folder.
+_OBJECTS_BY_NAME = {"type": "object", "additionalProperties": {"type": "object"}}
+_HASHES_BY_FILE = {
     "type": "object",
     "propertyNames": {"pattern": r"^(?!/)(?!(.*/)?\.\.(/|\Z))[^\x00-\x1f\x7f]+\Z"},
     "additionalProperties": {"type": "string"},
@@ -39,12 +40,12 @@ _SCHEMA = {
     "type": "object",
     "required": ["settings", "libraries", "datasets", "processor", "files"],
     "properties": {
-        "settings": {"type": "object", "properties": {"tables": _OBJECTS}},
+        "settings": {"type": "object", "properties": {"tables": _OBJECTS_BY_NAME}},
         "libraries": {"type": "object"},
         "processor": {"type": "object"},
         "user_files": {"type": "object", "additionalProperties": {"type": "string"}},
-        "datasets": _OBJECTS,
-        "files": {"type": "object", "additionalProperties": _FILES},
+        "datasets": _OBJECTS_BY_NAME,
+        "files": {"type": "object", "additionalProperties": _HASHES_BY_FILE},
     },
 }
 _MAX_DEPTH = 20
@@ -60,13 +61,13 @@ def make(
     processor: Mapping,
     user_files: Mapping[str, str],
 ) -> dict:
-    """The manifest as a mapping that is the same for the same results on the same machine.
+    """The manifest, as a mapping. Equal results on the same machine have equal manifests.
 
-    ``files`` are results other than cells, relative to ``results``; the cells follow from the settings, and one hash covers
-    all cells of a method on a dataset. ``datasets`` are the descriptions of the prepared tables by id; ``locked`` holds
-    versions; ``processor`` describes the machine; ``user_files`` holds the SHA-256 of every file that the user's own methods
-    are made of, by path. The hash of a page leaves out the block that says when and where it was written. The last key holds
-    the SHA-256 of the rest.
+    ``files`` are the results other than cells, relative to ``results``. The cells follow from ``settings``; one hash covers all
+    cells of a method on a dataset. ``datasets`` are the descriptions of the prepared tables, by id. ``locked`` holds the locked
+    version of each library, ``processor`` describes the machine, and ``user_files`` holds the SHA-256 of each file of the
+    user's own methods, by path. The hash of a page leaves out the block that says when and where the page was written. The last
+    key of the manifest holds the SHA-256 of all other keys and values.
     """
     digests = {file: _hash(results / file) for file in files}
     digests |= {folder: _hash_of_cells(results, names) for folder, names in cells_by_folder(settings).items()}
@@ -85,7 +86,7 @@ def make(
 
 
 def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
-    """Names of the configured cells below the results, by the folder that shares one hash: ``runs/<dataset>/<method>/``."""
+    """Paths of the configured cells, by folder (``runs/<dataset>/<method>/``); one hash covers all cells of a folder."""
     folders = defaultdict(list)
     for cell in cells(settings):
         folders[f"runs/{cell.dataset}/{cell.method}/"].append(cell.path)
@@ -93,7 +94,7 @@ def cells_by_folder(settings: Mapping) -> dict[str, list[str]]:
 
 
 def group_of(file: str) -> str:
-    """Which of :data:`GROUPS` a result belongs to, by its name below the results."""
+    """The group of a result, one of :data:`GROUPS`, by the path of the result below the results folder."""
     path = PurePosixPath(file)
     if path.suffix in (".pdf", ".png", ".svg"):
         return FIGURES
@@ -103,15 +104,15 @@ def group_of(file: str) -> str:
 
 
 def _identity(description: Mapping) -> dict:
-    """What identifies a table; for a user's own, whose file may change, also the SHA-256 of the file."""
+    """What identifies a table. A user's own table, whose file may change, also has the SHA-256 of its file."""
     keys = ("fingerprint", "scaling", "rows", "features", "groups", "source_sha256")
     return {key: description[key] for key in keys if key in description}
 
 
 def without_provenance(page: bytes) -> bytes:
-    """A page without the content of the one block that says when, where and how fast it was made: equal for equal results.
+    """A page without the content of the block that says when, where and how fast it was made: equal for equal results.
 
-    The marks around the block stay, so a page that lost them, or has them twice, differs.
+    The comments around the block stay, so a page without these comments, or with two such blocks, differs.
     """
     return _PROVENANCE.sub(rb"\1\2", page)
 
@@ -129,7 +130,7 @@ def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
 
 
 def _hash_of_manifest(manifest: Mapping) -> str:
-    """Hash of a manifest without its own hash; it does not depend on the layout."""
+    """Hash of a manifest without the hash that it contains; the layout of the JSON file does not matter."""
     rest = {key: value for key, value in manifest.items() if key != _OWN_HASH}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
@@ -143,7 +144,7 @@ def read(path: Path) -> dict:
             fault = "it does not match its own SHA-256"
     except (FileNotFoundError, NotADirectoryError):
         raise ClusterletsError(f"There is no {path}. A finished run of the workflow writes it.") from None
-    except (ValueError, RecursionError) as error:  # too large a number is a ValueError too
+    except (ValueError, RecursionError) as error:  # a number with too many digits is a ValueError too
         fault = str(error)
     if fault:
         raise ClusterletsError(f"{path} is damaged ({fault}). Remove it and run the workflow again, which rewrites it.")
@@ -151,7 +152,7 @@ def read(path: Path) -> dict:
 
 
 def _find_fault(content: object) -> str:
-    """What is wrong with the form of a manifest, in short; empty if nothing is."""
+    """A short text on what is wrong with the form of a manifest; empty if nothing is."""
     from jsonschema import Draft202012Validator  # imported late: a run that only writes a manifest does not need it
 
     if _depth(content) > _MAX_DEPTH:
@@ -167,24 +168,24 @@ def _depth(value: object) -> int:
 
 
 def hashes(manifest: Mapping) -> dict[str, str]:
-    """SHA-256 of everything that a manifest promises, in any group: of a file, or of a folder's cells (``.../``)."""
+    """The SHA-256 of every result in a manifest, in any group: by file or, for cells, by folder (``.../``)."""
     return {name: digest for group in manifest["files"].values() for name, digest in group.items()}
 
 
 def files(manifest: Mapping) -> list[str]:
-    """Every file that a manifest promises, including cells."""
-    summaries = [name for name in hashes(manifest) if not name.endswith("/")]
-    return [*summaries, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
+    """The path of every result in a manifest, cells included."""
+    other_than_cells = [name for name in hashes(manifest) if not name.endswith("/")]
+    return [*other_than_cells, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
 
 
 @dataclass(frozen=True)
 class Check:
-    """Files of a results folder that do not match its manifest, by their names below the folder.
+    """The files of a results folder that do not match its manifest, by their paths below the folder.
 
-    If all cells of a method and a dataset are intact, but from another run, ``changed`` names their folder (``.../``). Extra
-    files are no fault: a larger grid in the same folder leaves them, and nothing reads them. ``own`` are the user's own
-    tables and methods, by their paths, that differ from those that the results were made from; a missing one counts as
-    unchanged, because results may be looked at elsewhere.
+    If all cells of a method on a dataset are intact but come from another run, ``changed`` names their folder (``.../``).
+    ``extra`` files are no fault: an earlier, larger grid left them in the folder, and nothing reads them. ``own`` are the paths
+    of the user's own tables and methods that changed after the results were made from them. If such a file is missing, it
+    counts as unchanged, because the results may have been copied elsewhere.
     """
 
     checked: int
@@ -199,29 +200,29 @@ class Check:
 
 
 def check(results: Path) -> Check:
-    """Compare a results folder with its own manifest, which omits intermediate files: they carry their own hashes."""
+    """Compare a results folder with its own manifest, which omits intermediate files because they carry their own hashes."""
     manifest = read(results / NAME)
     if _OWN_HASH not in manifest or not hashes(manifest):
         fault = "lists no file" if _OWN_HASH in manifest else "has no hash of its own"
         raise ClusterletsError(f"{results / NAME} {fault}, so it proves nothing. Remove it and run the workflow again.")
-    promised, digests = files(manifest), hashes(manifest)
-    missing = [file for file in promised if not (results / file).is_file()]
+    expected_files, digests = files(manifest), hashes(manifest)
+    missing = [file for file in expected_files if not (results / file).is_file()]
     present = [file for file in digests if not file.endswith("/") and file not in missing]
     changed = [file for file in present if _hash(results / file) != digests[file]]
     for folder, names in cells_by_folder(manifest["settings"]).items():
         changed += _changed_cells(results, folder, names, digests.get(folder))
-    extra = sorted(set(_results_in(results, promised)) - set(promised))
-    own = {}
+    extra = sorted(set(_results_in(results, expected_files)) - set(expected_files))
+    own_digests = {}
     for name, identity in manifest["datasets"].items():
         if identity.get("source_sha256"):
-            own[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
-    own |= user_files(manifest)
-    changed_own = [path for path, digest in own.items() if Path(path).is_file() and hash_of_file(path) != digest]
-    return Check(len(promised), missing, changed, extra, changed_own)
+            own_digests[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
+    own_digests |= user_files(manifest)
+    changed_own = [path for path, digest in own_digests.items() if Path(path).is_file() and hash_of_file(path) != digest]
+    return Check(len(expected_files), missing, changed, extra, changed_own)
 
 
 def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:
-    """Cells that are damaged or misplaced by their own hash and name; the folder, if all are intact but not as promised."""
+    """The cells that do not match their own hash or name; the folder, if all cells are intact but do not match ``digest``."""
     present = [name for name in names if (results / name).is_file()]
     is_complete = len(present) == len(names)
     if is_complete and _hash_of_cells(results, names) == digest:
@@ -234,9 +235,9 @@ def user_files(manifest: Mapping) -> dict[str, str]:
     return manifest.get("user_files", {})
 
 
-def _results_in(results: Path, promised: Iterable[str]) -> Iterator[str]:
-    """Files at the top of the results folder and in the folders that hold promised ones. Hidden files are not results."""
-    folders = {PurePosixPath(file).parts[0] for file in promised if "/" in file}
+def _results_in(results: Path, expected_files: Iterable[str]) -> Iterator[str]:
+    """Files at the top of the results folder and in the folders that hold expected files, except for hidden files."""
+    folders = {PurePosixPath(file).parts[0] for file in expected_files if "/" in file}
     paths = [path for path in results.glob("*") if path.name not in _NOT_RESULTS]
     paths += [path for folder in folders for path in (results / folder).rglob("*")]
     return (path.relative_to(results).as_posix() for path in paths if path.is_file() and path.name[0] != ".")

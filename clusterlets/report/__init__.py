@@ -1,6 +1,6 @@
-"""What people look at: the verdict in sentences, the page, and the figures."""
+"""What people read: the verdict in sentences, the pages, and the figures."""
 
 import clusterlets.installation  # noqa: F401
 
-#: The limit on the largest deviation, one of the leaderboard's, under which sentences, pages and figures compare all methods.
+#: The limit on the largest deviation at which sentences, pages and figures compare all methods; one of the leaderboard's.
 SHOWN_LIMIT = 0.05

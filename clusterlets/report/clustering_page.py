@@ -1,4 +1,4 @@
-"""The HTML page of one clustering of a user's table: the choices made, each cluster, the scores, and the picture."""
+"""The HTML page of one clustering of a user's table: its settings, each cluster, the scores, and a picture."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ MAX_PROFILES = 30
 
 @dataclass(frozen=True)
 class Profile:
-    """Who is in a cluster: what stands out in it, its typical rows in words, and a PNG."""
+    """Who is in a cluster: a sentence on the features that stand out, its typical rows in words, and a PNG of its features."""
 
     name: str
     standing_out: str
@@ -39,9 +39,10 @@ def render(
 ) -> str:
     """The page as HTML.
 
-    ``table``, ``features``, ``method`` and ``command`` say what was clustered, by which columns, how, and how to repeat it.
+    ``table``, ``features`` and ``method`` say what was clustered, by which columns, and how; ``command`` repeats the run.
     ``composition`` (C, K) counts the instances of each group in each cluster, ``group_counts`` (K,) those in the table, and
-    ``deviations`` (C,) belong to the clusters. A score is a name, two spaces or more, and the rest; ``picture`` is a PNG.
+    ``deviations`` (C,) has the deviation of each cluster. A score is a line: its name, two or more spaces, and the rest.
+    ``picture`` is a PNG.
     """
     return render_template(
         "clustering.html",
@@ -50,7 +51,7 @@ def render(
         notes=notes,
         warnings=warnings,
         method=method,
-        clusters=_clusters(composition, group_counts, deviations),
+        clusters=_cluster_table(composition, group_counts, deviations),
         profiles=[(profile, embed_png(profile.picture)) for profile in profiles],
         scores=[re.split(r"\s{2,}", line, maxsplit=1) for line in scores],
         command=command,
@@ -58,13 +59,13 @@ def render(
     )
 
 
-def _clusters(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> View:
-    """One row per cluster, below one for the whole table: size, deviation, and count and share of each group."""
+def _cluster_table(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> View:
+    """A row for the whole table, then one for each cluster: size, deviation, and the count and share of each group."""
     names = ["whole table", *map(str, composition.index)]
     rows = zip(names, [group_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
     columns = [("cluster", False), ("size", True), ("deviation", True), *((str(name), True) for name in composition.columns)]
-    lines = []
+    printed_rows = []
     for name, counts, deviation in rows:
-        with_shares = [f"{count:,} ({count / counts.sum():.1%})" for count in counts]
-        lines.append([name, f"{counts.sum():,}", deviation, *with_shares])
-    return View(columns, lines)
+        counts_with_shares = [f"{count:,} ({count / counts.sum():.1%})" for count in counts]
+        printed_rows.append([name, f"{counts.sum():,}", deviation, *counts_with_shares])
+    return View(columns, printed_rows)

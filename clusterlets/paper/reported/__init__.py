@@ -1,4 +1,4 @@
-"""The paper's numbers, one CSV file per table with the digits as printed, and the claims and scales that judge them."""
+"""The paper's numbers, in one CSV file per table with the digits as printed, and its claims, with scales that grade them."""
 
 from functools import cache
 from importlib.resources import files
@@ -29,13 +29,13 @@ def datasets() -> tuple[str, ...]:
 
 
 def runs_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
-    """The runs on the paper's datasets, so that only these are compared with the paper; all runs if there are none."""
+    """The runs to compare with the paper: those on the paper's datasets, or all runs if none is on one of these datasets."""
     is_in_paper = runs["dataset"].isin(datasets())
     return runs[is_in_paper] if is_in_paper.any() else runs
 
 
 def why_too_few(present: int) -> str:
-    """Why there is no verdict over datasets: at most half of the paper's are among the runs. Empty if there are more."""
+    """Why there is no verdict across datasets: at most half of the paper's are ``present`` in the runs. Empty if more are."""
     total = len(datasets())
     if 2 * present > total:
         return ""
@@ -46,24 +46,30 @@ def why_too_few(present: int) -> str:
 
 @cache
 def not_comparable() -> tuple[dict, ...]:
-    """Entries of ``not_comparable.yaml``: ``cells`` (column -> value or values), ``reason``, ``date``, optional ``of_code``."""
+    """The numbers that cannot be compared with ours: the entries of ``not_comparable.yaml``.
+
+    An entry has ``cells`` (column -> value or values), ``reason``, ``date`` and, optionally, ``of_code``.
+    """
     return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
 
 
 @cache
 def explanations() -> tuple[dict, ...]:
-    """Entries of ``explanations.yaml``: ``cells`` (column -> value or values), and why our numbers differ there."""
+    """Why some of our numbers differ: the entries of ``explanations.yaml``.
+
+    An entry has ``cells`` (column -> value or values) and ``explanation``.
+    """
     return tuple(yaml.safe_load((files(__name__) / "explanations.yaml").read_text(encoding="utf-8")))
 
 
 @cache
 def controls() -> pd.DataFrame:
-    """Verdicts on copies of the paper that we made, for :func:`clusterlets.paper.controls.count_verdicts`: ``controls.csv``."""
+    """The committed counts of verdicts on the paper and on the copies of it that :mod:`clusterlets.paper.controls` makes."""
     with (files(__name__) / "controls.csv").open(encoding="utf-8") as file:
         return pd.read_csv(file, dtype={"table": object, "source": object}, float_precision="round_trip")
 
 
 @cache
 def claims() -> dict:
-    """``claims.yaml``: the ``scales`` that grade claims, and the ``claims``, each with its test."""
+    """The content of ``claims.yaml``: the ``claims``, each with its test, and the ``scales`` that grade them."""
     return yaml.safe_load((files(__name__) / "claims.yaml").read_text(encoding="utf-8"))

@@ -1,1 +1,1 @@
-"""What figures share: colors, sizes, panels, legends, names that fit, and their files."""
+"""What the figures share: colors, sizes, panels, legends, shortened names, and the writing of files."""

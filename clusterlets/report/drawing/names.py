@@ -1,4 +1,4 @@
-"""User-supplied names in figures: printed literally, and no longer than there is room for."""
+"""Names from users in figures: printed literally, and cut to the room that there is."""
 
 import matplotlib
 
@@ -6,4 +6,4 @@ from clusterlets.text import cut
 
 __all__ = ["cut"]
 
-matplotlib.rcParams["text.parse_math"] = False  # "$0-$20k" is a name; no figure has formulas
+matplotlib.rcParams["text.parse_math"] = False  # no figure has formulas, but a name may be "$0-$20k"

@@ -1,4 +1,4 @@
-"""Writes a figure as PNG, PDF or SVG: the same bytes for the same figure."""
+"""Write figures as PNG, PDF or SVG. The same figure always gives the same bytes."""
 
 import io
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from clusterlets.errors import ClusterletsError
 from clusterlets.storage import write_bytes
 
-# No dates, so that files are reproducible.
+# Files have no dates, and PNGs do not name Matplotlib's version, so that files are reproducible.
 _METADATA: dict[str, dict] = {".png": {"Software": None}, ".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
 
 
 def write(figure: Figure, path: str, dpi: int = 150) -> None:
-    """Write the figure atomically, in the format of the file's extension; ClusterletsError for an unknown one."""
+    """Write the figure atomically, in the format of the file's extension; ClusterletsError for an unknown extension."""
     suffix = Path(path).suffix
     if suffix not in _METADATA:
         raise ClusterletsError(f"{path}: the name of a picture must end in {', '.join(_METADATA)}.")
@@ -23,7 +23,7 @@ def write(figure: Figure, path: str, dpi: int = 150) -> None:
 
 
 def as_bytes(figure: Figure, suffix: str, dpi: int = 150, metadata: Mapping = {}, **options) -> bytes:
-    """The content of the file; ``options`` are passed on to ``savefig``."""
+    """The figure as the content of a file; ``options`` are passed on to ``savefig``."""
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "clusterlets"}):  # otherwise the ids of elements are random
         figure.savefig(content, format=suffix[1:], dpi=dpi, metadata={**_METADATA[suffix], **metadata}, **options)

@@ -1,7 +1,7 @@
 """What the figures share: colors, sizes, panels, legends, and how they are saved.
 
-Figures are drawn at the size at which a paper prints them, 7 inches across the text, so that most letters have 7
-points or more there.
+Figures are drawn at the size at which a paper prints them, 7 inches wide, so that most of their text is printed at 7 points
+or more.
 """
 
 import os
@@ -24,12 +24,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator, NullLocator
 
-from clusterlets.report.drawing import names  # noqa: F401  (its import stops matplotlib from reading names as formulas)
+from clusterlets.report.drawing import names  # noqa: F401  (importing it stops Matplotlib from reading names as formulas)
 from clusterlets.report.drawing.saving import as_bytes
 from clusterlets.report.figures import EMPTY
 from clusterlets.storage import write_bytes
 
-# Okabe and Ito's palette, which people with color blindness can tell apart; grey replaces its yellow, which is too pale.
+# Okabe and Ito's palette, whose colors people with color blindness can tell apart. Grey replaces its yellow, which is too pale.
 COLORS = {
     "C": "#0072B2",
     "G-B": "#D55E00",
@@ -42,15 +42,15 @@ COLORS = {
     "random": "#882255",
 }
 _MARKERS = dict(zip(COLORS, ("o", "s", "^", "D", "v", "P", "X", "<", ">"), strict=True))
-# Other methods take these in turn. Two that share a color have different markers.
-_FURTHER_COLORS = (
+# The other methods take these colors and markers in turn. Two methods with the same color have different markers.
+_OTHER_COLORS = (
     *("#7F5539", "#44AA99", "#332288", "#999933", "#AA4499", "#117733"),
     *("#6699CC", "#CC6677", "#661100", "#EE3377", "#BBCC33"),
 )
-_FURTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
+_OTHER_MARKERS = ("s", "^", "D", "v", "P", "X")
 WIDTH = 7.0  # inches
 _PANELS_PER_ROW = 4
-#: Axes with a pale grid behind the marks, for rc_context.
+#: Settings for ``rc_context``: axes with a pale grid behind the marks.
 GRID = {
     "axes.axisbelow": True,
     "axes.edgecolor": "0.7",
@@ -80,35 +80,35 @@ plt.rcParams.update(
 
 def method_styles(methods: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Color and marker of each method, by its name in the report; no two methods share both."""
-    further = {
-        name: (_FURTHER_COLORS[number % len(_FURTHER_COLORS)], _FURTHER_MARKERS[number % len(_FURTHER_MARKERS)])
-        for number, name in enumerate(sorted(set(methods) - set(COLORS)))
+    other_styles = {
+        name: (_OTHER_COLORS[index % len(_OTHER_COLORS)], _OTHER_MARKERS[index % len(_OTHER_MARKERS)])
+        for index, name in enumerate(sorted(set(methods) - set(COLORS)))
     }
-    return {name: further.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
+    return {name: other_styles.get(name) or (COLORS[name], _MARKERS[name]) for name in methods}
 
 
 def save(figure: Figure, stem: str | os.PathLike) -> None:
     """Write ``stem``.pdf and ``stem``.png, each atomically, and close the figure."""
-    comment = {"Comment": EMPTY} if figure.get_label() == EMPTY else {}
-    for suffix, metadata in ((".pdf", {}), (".png", comment)):
-        with _own_pixels_only():
+    png_metadata = {"Comment": EMPTY} if figure.get_label() == EMPTY else {}
+    for suffix, metadata in ((".pdf", {}), (".png", png_metadata)):
+        with _copy_rasterized_pixels():
             content = as_bytes(figure, suffix, dpi=200, metadata=metadata, bbox_inches="tight")
         write_bytes(f"{stem}{suffix}", content)
     plt.close(figure)
 
 
 @contextmanager
-def _own_pixels_only() -> Iterator[None]:
-    """Copy the pixels that a PDF's rasterized parts show, so that none keeps the picture of the whole page alive.
+def _copy_rasterized_pixels() -> Iterator[None]:
+    """Give each rasterized part of a PDF a copy of its own pixels, so that it keeps no image of the whole page in memory.
 
-    Matplotlib holds the parts until the file is written: 5 GB for 100 panels, each cut from a page of 100 panels.
+    Matplotlib keeps all parts until it writes the file. Without the copies, 100 panels would keep 100 such images, or 5 GB.
     """
     draw_image = RendererPdf.draw_image
 
-    def draw_own_pixels(self: RendererPdf, gc: GraphicsContextBase, x: float, y: float, im: np.ndarray, *rest: object) -> None:
+    def draw_pixel_copy(self: RendererPdf, gc: GraphicsContextBase, x: float, y: float, im: np.ndarray, *rest: object) -> None:
         draw_image(self, gc, x, y, im.copy(), *rest)
 
-    RendererPdf.draw_image = draw_own_pixels
+    RendererPdf.draw_image = draw_pixel_copy
     try:
         yield
     finally:
@@ -129,13 +129,13 @@ def empty_figure(reason: str = "Nothing to show: no values.") -> Figure:
 
 
 def mark_empty(figure: Figure) -> Figure:
-    """Mark a figure as empty: its PNG gets a comment by which pages leave it out."""
+    """Mark a figure as empty: pages leave it out because of a comment in its PNG."""
     figure.set_label(EMPTY)
     return figure
 
 
 def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) -> tuple[Figure, list[Axes]]:
-    """A figure of panels in rows, each ``height`` inches high; for none, a figure that says so."""
+    """A figure with panels in rows, each ``height`` inches high; for 0 panels, a figure that says that it is empty."""
     if not number:
         return empty_figure(), []
     columns, rows = min(per_row, number), ceil(number / per_row)
@@ -148,21 +148,21 @@ def panels(number: int, per_row: int = _PANELS_PER_ROW, height: float = 1.62) ->
 
 
 def set_root_axis(axes: Axes, right: float, ticks: Iterable[float]) -> None:
-    """Make the horizontal axis one of square roots from 0 to ``right``, so that small values have room."""
+    """Give the horizontal axis a square-root scale from 0 to ``right``, so that small values have room."""
     axes.set_xscale("function", functions=(lambda x: x.clip(0) ** 0.5, lambda x: x**2))
     axes.set_xlim(0, right)
-    shown = [tick for tick in ticks if tick <= right]
-    axes.set_xticks(shown, [f"{tick:g}" for tick in shown])
+    visible_ticks = [tick for tick in ticks if tick <= right]
+    axes.set_xticks(visible_ticks, [f"{tick:g}" for tick in visible_ticks])
 
 
 def set_round_ticks(axis: Axis, max_ticks: int) -> None:
-    """Put up to ``max_ticks`` ticks at round numbers on a logarithmic axis that spans few powers of ten."""
+    """Set up to ``max_ticks`` ticks at round numbers on a logarithmic axis that spans few powers of ten."""
     axis.set(major_locator=MaxNLocator(max_ticks, steps=[1, 2, 5, 10]), minor_locator=NullLocator())
     axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
 def add_method_legend(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
-    """Add what all panels share: a legend of colors and markers with ``key`` as its title, and the axis labels."""
+    """Add a legend of colors and markers, with ``key`` as its title, and the axis labels that all panels share."""
     handles = [
         Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in look.items()
     ]
@@ -172,7 +172,7 @@ def add_method_legend(figure: Figure, look: dict[str, tuple[str, str]], x: str, 
 
 
 def add_legend(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
-    """Add a legend above all panels; the figure grows with a tall legend, so that panels keep their height."""
+    """Add a legend above all panels. A tall legend makes the figure taller, so that panels keep their height."""
     figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
     legend_style = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
     figure.legend(handles=handles, title=key, loc="outside upper center", **legend_style)

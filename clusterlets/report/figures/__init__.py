@@ -1,7 +1,7 @@
-"""The figures. A file in this folder draws one or several and declares them; nothing else lists them.
+"""The figures. Each file in this folder draws one or several figures and declares them; no other file lists figures.
 
-Snakemake's rules, the sections of the pages, and all captions follow from the declarations. They are read from the source
-and not imported, so that planning a run loads no drawing library.
+Snakemake's rules, the sections of the pages, and all captions follow from the declarations. These are parsed from the
+source, not imported, so that planning a run loads no drawing library.
 """
 
 import ast
@@ -13,7 +13,7 @@ from pathlib import Path
 from clusterlets.errors import ClusterletsError
 
 FOLDER = Path(__file__).parent
-#: The comment in the PNG of a figure without data, which pages leave out.
+#: The comment in the PNG of a figure without data. Pages leave out figures with this comment.
 EMPTY = "nothing to show"
 #: Sections of the pages that can show figures.
 SECTIONS = (
@@ -32,11 +32,11 @@ SECTIONS = (
 class Declaration:
     """A figure: its files, what it is drawn from, and where and how pages show it.
 
-    ``name`` is the name of its files, without ending; ``title`` its heading on a page and the picture's alternative text;
-    ``caption`` what it shows and how to read it, as plain text. ``reads`` are the tables that ``draw`` takes, in its order,
-    relative to the results folder, and ``options`` its keyword arguments, where one file draws several figures. Pages show it
-    in its ``sections``, one or more of :data:`SECTIONS`, ordered by ``position``, then by name. ``module`` is the name of the
-    Python file without ending, set by :func:`declarations`.
+    ``name`` is the name of the figure's files, without extension. ``title`` is its heading on a page and the alternative text
+    of the picture. ``caption`` says, in plain text, what the figure shows and how to read it. ``reads`` are the tables that the
+    function ``draw`` takes, in this order, relative to the results folder. ``options`` are further arguments of ``draw``, for
+    modules that draw several figures. Pages show the figure in its ``sections``, one or more of :data:`SECTIONS`, sorted by
+    ``position``, then by name. ``module`` is the name of the Python file without extension, set by :func:`declarations`.
     """
 
     name: str
@@ -50,11 +50,11 @@ class Declaration:
 
     @property
     def folder(self) -> str:
-        """Folder of its files. Accounts differ between two runs with equal results, and so do figures drawn from them."""
+        """The folder of its files. Figures of accounts have their own folder: they differ between runs with equal results."""
         return "accounts" if any(path.startswith("accounts/") for path in self.reads) else "figures"
 
     def files(self, *forms: str) -> list[str]:
-        """Its files, relative to the results folder."""
+        """The paths of its files in these formats, such as ``png``, relative to the results folder."""
         return [f"{self.folder}/{self.name}.{form}" for form in forms]
 
 
@@ -62,7 +62,7 @@ class Declaration:
 def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     """Every figure, in the order in which pages show them.
 
-    ClusterletsError if a file declares no figure, a section that no page has, or a name that another file has too.
+    ClusterletsError if a file declares no figure, if no page has the section of a figure, or if two have the same name.
     """
     figures = [
         figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read_declarations(path)
@@ -78,7 +78,7 @@ def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
 
 
 def by_module() -> dict[str, list[Declaration]]:
-    """The figures that each file draws, by its name without ending."""
+    """The figures that each file draws, by the name of the file without extension."""
     names = sorted({figure.module for figure in declarations()})
     return {name: [figure for figure in declarations() if figure.module == name] for name in names}
 
@@ -89,7 +89,7 @@ def declarations_on(page: str) -> list[Declaration]:
 
 
 def images_of(page: str, results: Path) -> dict[str, bytes]:
-    """The PNG of each figure of a page, by the figure's name, without those that were not drawn or show no data."""
+    """The PNG of each figure of a page, by the figure's name. Figures that were not drawn or show no data are left out."""
     paths = {figure.name: results / figure.files("png")[0] for figure in declarations_on(page)}
     images = {name: path.read_bytes() for name, path in paths.items() if path.is_file()}
     return {name: image for name, image in images.items() if image and not is_empty(image)}
@@ -101,18 +101,18 @@ def is_empty(png: bytes) -> bool:
 
 
 def _read_declarations(path: Path) -> Iterable[Declaration]:
-    """The entries of the list ``FIGURES`` in a file; each argument is a literal, or the name of one above the list."""
+    """The entries of the list ``FIGURES`` in a file; each argument is a literal, or the name of a constant above the list."""
     constants: dict[str, ast.expr] = {}
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
         match statement:
             case ast.Assign(targets=[ast.Name(id="FIGURES")], value=ast.List(elts=[_, *_] as entries)):
-                return [_declaration(path, entry, constants) for entry in entries]
+                return [_parse_declaration(path, entry, constants) for entry in entries]
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 constants[name] = value
     raise ClusterletsError(f"{path} declares no figure: it needs a list FIGURES = [Declaration(name=..., ...)].")
 
 
-def _declaration(path: Path, entry: ast.expr, constants: Mapping[str, ast.expr]) -> Declaration:
+def _parse_declaration(path: Path, entry: ast.expr, constants: Mapping[str, ast.expr]) -> Declaration:
     arguments = {str(argument.arg): argument.value for argument in getattr(entry, "keywords", ())}
     try:
         values = {
@@ -126,6 +126,6 @@ def _declaration(path: Path, entry: ast.expr, constants: Mapping[str, ast.expr])
         ) from None
     unknown = sorted(set(figure.sections) - set(SECTIONS))
     if unknown or not figure.sections or not figure.reads:
-        wrong = f"no page has the section {', '.join(unknown)}" if unknown else "it needs sections and reads"
-        raise ClusterletsError(f"{path}: the figure {figure.name} cannot be shown; {wrong}. Sections: {', '.join(SECTIONS)}.")
+        fault = f"no page has the section {', '.join(unknown)}" if unknown else "it needs sections and reads"
+        raise ClusterletsError(f"{path}: the figure {figure.name} cannot be shown; {fault}. Sections: {', '.join(SECTIONS)}.")
     return figure

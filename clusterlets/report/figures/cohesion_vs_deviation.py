@@ -31,45 +31,45 @@ _KEY = (
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """One panel per dataset: every run faint, the best run of each method by mean deviation marked, and the Pareto front.
+    """One panel per dataset: every run (faint), the best run of each method by mean deviation (marked), and the Pareto front.
 
-    Marks and front follow the rule on limit cases; a mark is hollow if all runs of its method are limit cases.
+    Limit cases are neither marked nor on the front. If all runs of a method are, its best run is marked, but hollow.
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
-    marks, regular = _runs_to_mark(runs), selection.without_limit_cases(runs)
+    marked_runs, regular_runs = _runs_to_mark(runs), selection.without_limit_cases(runs)
     datasets = selection.in_order(runs["dataset"], reported.datasets())
-    look = method_styles(selection.in_order(runs["name"], COLORS))
+    styles = method_styles(selection.in_order(runs["name"], COLORS))
     figure, all_axes = panels(len(datasets))
     for axes, dataset in zip(all_axes, datasets, strict=True):
-        for name, (color, marker) in look.items():
-            cloud, mark = (part[(part["dataset"] == dataset) & (part["name"] == name)] for part in (runs, marks))
+        for name, (color, marker) in styles.items():
+            cloud, mark = (frame[(frame["dataset"] == dataset) & (frame["name"] == name)] for frame in (runs, marked_runs))
             alpha = min(0.35, 40 / max(len(cloud), 1))
             cloud_style = {"s": 4, "alpha": alpha, "lw": 0, "rasterized": True, "marker": marker, "zorder": 3}
             axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **cloud_style)
             fill_color = mark["limit_case"].map({True: "white", False: color})
             mark_style = {"s": 24, "color": fill_color, "edgecolor": color, "lw": 1.2, "zorder": 4, "marker": marker}
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **mark_style)
-        front = pareto_front(regular[regular["dataset"] == dataset])
+        front = pareto_front(regular_runs[regular_runs["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
         axes.set_title(cut(dataset, _MAX_NAME))
         axes.set_xlim(left=-0.01)
     if datasets:
-        add_method_legend(figure, look, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)
+        add_method_legend(figure, styles, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)
     return figure
 
 
 def pareto_front(runs: pd.DataFrame) -> np.ndarray:
-    """Mean deviation and cohesion (m, 2) of the runs that no other run beats in both, by rising deviation."""
+    """Mean deviation and cohesion (m, 2) of the runs that no other run beats in both values, sorted by deviation."""
     ordered = runs.sort_values(["deviation_mean", "cohesion"], ascending=[True, False])[["deviation_mean", "cohesion"]]
     highest_before = ordered["cohesion"].cummax().shift(fill_value=-np.inf)
     return ordered[ordered["cohesion"] > highest_before].to_numpy()
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset; a limit case only if all its runs are."""
-    regular = selection.without_limit_cases(runs)
-    runs = runs.assign(limit_case=~runs.index.isin(regular.index))
+    """The best run of each method on each dataset. It is a limit case only if all runs of the method there are."""
+    regular_runs = selection.without_limit_cases(runs)
+    runs = runs.assign(limit_case=~runs.index.isin(regular_runs.index))
     keys = ["dataset", "name"]
     best_regular = selection.best(runs[~runs["limit_case"]], "deviation_mean", keys)
     return pd.concat([best_regular, selection.best(runs, "deviation_mean", keys)]).drop_duplicates(keys)

@@ -1,4 +1,4 @@
-"""The group shares of each cluster in the best clusterings, against the dataset's."""
+"""The share of each group in the clusters of the best clusterings, beside its share in the dataset."""
 
 from collections.abc import Sequence
 
@@ -28,24 +28,25 @@ FIGURES = [
     )
 ]
 
-# Okabe and Ito's colors, ordered so that neighbours differ in lightness too; with more groups, one scale colors them all.
-_HUES = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
+# Okabe and Ito's colors, in an order in which neighbours also differ in lightness. With more groups, a color scale replaces
+# these colors.
+_COLORS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
 _MAX_NAMED = 3  # groups whose names fit side by side
 _MAX_NAME = 12  # characters of a group's name
 _MAX_TITLE = 28  # characters of a dataset's name
 _MAX_LABELLED = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
-_APART = 1.12  # from the left end of one method's bars to the next one's
+_METHOD_SPACING = 1.12  # between the left ends of neighbouring methods, whose bars are 1 wide together
 
 
 def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
-    """One row per dataset, one bar per cluster: the best run of Clusterlets, then FRAC's and the controls'.
+    """One panel per dataset, with one bar for each cluster in the best runs of Clusterlets, FRAC and the controls.
 
-    Lines show the dataset's shares.
+    Dashed lines show the shares of the groups in the dataset.
     """
-    shown = runs[runs["method"].isin(selection.METHODS)]
-    datasets = selection.in_order(shown["dataset"], reported.datasets())
-    methods = selection.in_order(shown["method"], selection.METHODS)
+    runs_to_show = runs[runs["method"].isin(selection.METHODS)]
+    datasets = selection.in_order(runs_to_show["dataset"], reported.datasets())
+    methods = selection.in_order(runs_to_show["method"], selection.METHODS)
     if not datasets:
         return empty_figure("Nothing to show: no run of Clusterlets, FRAC or a control.")
     figure, all_axes = panels(len(datasets), per_row=1, height=1.4)
@@ -57,58 +58,58 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
     return figure
 
 
-def _draw_dataset(axes: Axes, lines: pd.DataFrame, methods: Sequence[str]) -> None:
-    """The clusters of each method side by side, with the dataset's shares drawn across all of them."""
+def _draw_dataset(axes: Axes, rows: pd.DataFrame, methods: Sequence[str]) -> None:
+    """Draw the clusters of each method side by side, with lines for the shares in the dataset across all of them."""
     axes.set(ylim=(0, 1), yticks=[0, 0.5, 1])
-    if lines.empty:
+    if rows.empty:
         axes.set(xticks=[])
         reason = "no run with 3 clusters or more\nand an overlap below 0.5"
         axes.annotate(reason, (0.5, 0.5), xycoords="axes fraction", ha="center", va="center", fontsize=7.5)
         return
-    names = list(lines["group"].unique())
-    hues = _HUES if len(names) <= len(_HUES) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
-    lefts = _APART * np.arange(len(methods))
+    names = list(rows["group"].unique())
+    colors = _COLORS if len(names) <= len(_COLORS) else colormaps["viridis"](np.linspace(0.05, 0.95, len(names)))
+    lefts = _METHOD_SPACING * np.arange(len(methods))
     for left, method in zip(lefts, methods, strict=True):
-        method_lines = lines[lines["method"] == method]
-        if len(method_lines):
-            _draw_bars(axes, left, method_lines, names, hues)
-    axes.set_xticks(lefts + 0.5, [_describe_run(lines[lines["method"] == method], method) for method in methods])
+        method_rows = rows[rows["method"] == method]
+        if len(method_rows):
+            _draw_bars(axes, left, method_rows, names, colors)
+    axes.set_xticks(lefts + 0.5, [_describe_run(rows[rows["method"] == method], method) for method in methods])
     axes.tick_params(axis="x", length=0)
     axes.set_xlim(-0.03, lefts[-1] + 1.03)
-    shares = lines.drop_duplicates("group")["dataset_share"].cumsum().to_numpy()[:-1]
-    for share in shares:
-        axes.axhline(share, color="black", lw=1, ls=(0, (4, 2)), path_effects=[_OUTLINE])
-    _name_groups(axes, names, hues)
+    boundaries = rows.drop_duplicates("group")["dataset_share"].cumsum().to_numpy()[:-1]
+    for boundary in boundaries:
+        axes.axhline(boundary, color="black", lw=1, ls=(0, (4, 2)), path_effects=[_OUTLINE])
+    _name_groups(axes, names, colors)
 
 
-def _draw_bars(axes: Axes, left: float, lines: pd.DataFrame, names: list[str], hues: Sequence) -> None:
-    """Stacked bars, one per cluster, over a width of 1; with their sizes if there is room."""
-    shares = lines.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
+def _draw_bars(axes: Axes, left: float, rows: pd.DataFrame, names: list[str], colors: Sequence) -> None:
+    """Draw one stacked bar per cluster, over a total width of 1, with the sizes of the clusters if there is room."""
+    shares = rows.pivot(index="cluster", columns="group", values="share")[names].to_numpy()
     starts = np.cumsum(shares, axis=1) - shares
     centers = left + (np.arange(len(shares)) + 0.5) / len(shares)
     for group, name in enumerate(names):
-        style = {"width": 0.88 / len(shares), "color": hues[group], "lw": 0, "label": name}
+        style = {"width": 0.88 / len(shares), "color": colors[group], "lw": 0, "label": name}
         axes.bar(centers, shares[:, group], bottom=starts[:, group], **style)
     if len(shares) <= _MAX_LABELLED:
-        for center, size in zip(centers, lines.drop_duplicates("cluster")["size"], strict=True):
+        for center, size in zip(centers, rows.drop_duplicates("cluster")["size"], strict=True):
             axes.text(center, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
 
 
-def _describe_run(lines: pd.DataFrame, method: str) -> str:
-    """Name of the run, its number of clusters, and their sizes."""
-    if lines.empty:
+def _describe_run(rows: pd.DataFrame, method: str) -> str:
+    """The name of the run's method, its number of clusters, and the range of their sizes."""
+    if rows.empty:
         return f"{method}\nno such run\n"
-    first, sizes = lines.iloc[0], lines["size"]
-    name = method if pd.isna(first["matcher"]) else f"{method}, {selection.PAPER_NAMES.get(first['matcher'], first['matcher'])}"
-    return f"{name}\n{lines['cluster'].nunique()} clusters of\n{sizes.min():,} to {sizes.max():,}"
+    row, sizes = rows.iloc[0], rows["size"]
+    name = method if pd.isna(row["matcher"]) else f"{method}, {selection.PAPER_NAMES.get(row['matcher'], row['matcher'])}"
+    return f"{name}\n{rows['cluster'].nunique()} clusters of\n{sizes.min():,} to {sizes.max():,}"
 
 
-def _name_groups(axes: Axes, names: list[str], hues: Sequence) -> None:
-    """The names of the groups above the panel, each with its hue; only their number if there are too many."""
-    labels = [(cut(name, _MAX_NAME), hue) for name, hue in zip(names, hues, strict=False)]
+def _name_groups(axes: Axes, names: list[str], colors: Sequence) -> None:
+    """Write the names of the groups above the panel, each in its color, or only the number of groups if there are too many."""
+    labels = [(cut(name, _MAX_NAME), color) for name, color in zip(names, colors, strict=False)]
     labels = labels if len(names) <= _MAX_NAMED else [(f"{len(names)} groups", "0.3")]
     style = {"va": "bottom", "fontsize": 7}
     text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **style)
-    for name, hue in labels:
-        square = axes.annotate("■ ", (1, 0), xycoords=text, color=hue, **style)
+    for name, color in labels:
+        square = axes.annotate("■ ", (1, 0), xycoords=text, color=color, **style)
         text = axes.annotate(f"{name}   ", (1, 0), xycoords=square, **style)

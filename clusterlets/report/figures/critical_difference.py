@@ -1,4 +1,4 @@
-"""Figure 1 of the paper: the critical-difference diagram."""
+"""Critical-difference diagrams: figure 1 of the paper, and the same diagram with more methods."""
 
 from collections.abc import Iterable
 from textwrap import fill
@@ -51,19 +51,19 @@ FIGURES = [
     ),
 ]
 
-_TITLE_WIDTH = 90  # characters of a line of the title
+_TITLE_WIDTH = 90  # characters per line of the title
 
 
 def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
-    """The diagram of a ranking, by its name; ``tables`` are those of :func:`statistics.from_tables`."""
+    """The diagram of the ranking with this name; ``tables`` are the arguments of :func:`statistics.from_tables`."""
     rankings = {table.name: table for table in from_tables(*tables)}
     return draw_ranking(rankings[ranking], set(selection.names(selection.ok(runs))))
 
 
 def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
-    """Figure 1: mean ranks (left is better), bands join methods whose difference is not significant.
+    """A diagram like figure 1: mean ranks (left is better), and bands that join methods without a significant difference.
 
-    ``names`` are all methods of the runs, ranked or not, so that each has the same hue as in other figures.
+    ``names`` are all methods of the runs, ranked or not, so that each method has the same color as in other figures.
     """
     figure, axes = single_panel(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
     axes.set_title(fill(ranking.title, _TITLE_WIDTH))
@@ -79,7 +79,7 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
         label_fmt_right="  ({rank:.2f}) {label}",
         color_palette={name: color for name, (color, _) in method_styles({*names, *ranking.mean_ranks.index}).items()},
     )
-    for (band,) in artists["crossbars"]:  # its points come in the order of a set, which differs by process
+    for (band,) in artists["crossbars"]:  # its ends come in the order of a set, which differs between processes
         band.set_xdata(sorted(band.get_xdata()))
     for label in artists["labels"]:
         label.set_color("black")
