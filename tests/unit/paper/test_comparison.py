@@ -1,4 +1,4 @@
-"""Reported against reproduced numbers: which values are compared, what is counted, what is not comparable."""
+"""Reported against reproduced numbers: which values are compared, which are counted, and which are not comparable."""
 
 from datetime import date
 
@@ -20,8 +20,8 @@ def cell(compared: pd.DataFrame, table: str, row: str, quantity: str) -> pd.Seri
     return pd.Series(match)
 
 
-def fits(compared: pd.DataFrame, entry: dict) -> pd.Series:
-    """Which cells an entry is about: values, or lists of them, by column."""
+def cells_of_entry(compared: pd.DataFrame, entry: dict) -> pd.Series:
+    """Whether each row of the comparison is a cell that the entry names by its columns' values."""
     cells = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}
     return compared[list(cells)].isin(cells).all(axis=1)
 
@@ -29,9 +29,9 @@ def fits(compared: pd.DataFrame, entry: dict) -> pd.Series:
 def test_every_printed_number_has_a_row(compared):
     keys = (["matcher"], ["dataset"], ["dataset"], ["dataset", "method"], ["coefficient", "x", "y"])
     printed_tables = [reported.table(name).drop(columns=key) for name, key in zip(reported.TABLES, keys, strict=True)]
-    printed = sum(int(table.count().sum()) for table in printed_tables)
+    n_printed = sum(int(table.count().sum()) for table in printed_tables)
     second_reading = (compared["row"] + compared["quantity"]).str.contains("centroid_silhouette")
-    assert (~second_reading).sum() == printed and second_reading.sum() == 6 + 2
+    assert (~second_reading).sum() == n_printed and second_reading.sum() == 6 + 2
     assert not compared.duplicated(["table", "row", "quantity"]).any()
 
 
@@ -52,7 +52,7 @@ def test_values_come_from_the_right_cells():
     assert cell(compared, "table4", "pima FRAC", "deviation_mean")["reproduced"] == "0.14"
 
 
-def test_structural_zeros_and_repeated_rows_are_shown_but_not_counted(compared):
+def test_zeros_by_definition_and_repeated_rows_are_shown_but_not_counted(compared):
     assert not cell(compared, "table1", "G-B", "overlap_std")["counted"]
     assert not cell(compared, "table2", "pima", "overlap")["counted"]
     assert not cell(compared, "table4", "pima FRAC", "overlap")["counted"]
@@ -114,8 +114,8 @@ def test_without_the_papers_data_nothing_is_comparable():
 
 
 @pytest.mark.parametrize("entry", reported.explanations(), ids=lambda entry: "-".join(map(str, entry["cells"].values())))
-def test_every_explanation_fits_cells_and_is_given_only_to_those_that_differ(compared, entry):
-    assert (fits(compared, entry) & compared["counted"]).any()
+def test_every_explanation_matches_cells_and_is_given_only_to_those_that_differ(compared, entry):
+    assert (cells_of_entry(compared, entry) & compared["counted"]).any()
     explained = compared["reason"].str.contains(entry["explanation"], regex=False)
     assert set(compared.loc[explained, "verdict"]) <= {"differs"}
 
@@ -125,17 +125,17 @@ def test_an_explanation_changes_no_verdict(monkeypatch, compared):
     assert compared_runs(synthetic_runs())["verdict"].tolist() == compared["verdict"].tolist()
 
 
-def test_every_entry_of_not_comparable_fits_cells_and_gives_a_reason(compared):
+def test_every_entry_of_not_comparable_matches_cells_and_gives_a_reason(compared):
     for entry in reported.not_comparable():
         assert set(entry) - {"of_code"} == {"cells", "date", "reason"} and entry["date"] >= date(2026, 11, 21)
-        assert fits(compared, entry).any()
-        present = compared[fits(compared, entry) & (compared["dataset"] != "nbfi")]
+        assert cells_of_entry(compared, entry).any()
+        present = compared[cells_of_entry(compared, entry) & (compared["dataset"] != "nbfi")]
         assert (present["verdict"] == "not comparable").all()
     assert cell(compared, "table4", "adult FRAC", "cohesion")["reason"].startswith("0.680 is below")
     assert cell(compared, "table2", "heloc", "cohesion")["verdict"] != "not comparable"
 
 
-def test_counts_add_up(compared):
+def test_the_counts_of_verdicts_add_up(compared):
     counts = comparison.counts(compared).set_index("table")
     assert list(counts.index) == [*reported.TABLES, "all"]
     assert (counts[list(comparison.VERDICTS)].sum(axis=1) == counts["counted"]).all()
@@ -143,7 +143,7 @@ def test_counts_add_up(compared):
     assert counts.loc["table1_matchers", ["counted", "only_shown"]].tolist() == [44, 8]
 
 
-def test_one_seed_decides_nothing_and_says_why():
+def test_with_one_seed_all_verdicts_are_undecided_and_say_why():
     compared = compared_runs(synthetic_runs(seeds=1, ks=(5, 10)))
     judged = comparison.counted(compared)
     assert set(judged["verdict"]) == {"undecided"} and judged["tail"].isna().all()

@@ -1,4 +1,4 @@
-"""What methods that the paper lacks may change in the results of its grid, and what they may not."""
+"""Methods that the paper lacks change no table, statistic or verdict about it, but they are listed and ranked."""
 
 import pandas as pd
 import pytest
@@ -18,13 +18,13 @@ def runs():
 
 
 def with_method(runs, name):
-    """The runs and those of a method that is fairer than all others, and infeasible on one dataset."""
+    """The runs, and those of a further method, which is fairer than all others and infeasible on one dataset."""
     added = runs[runs["method"] == "k-means"].assign(method=name, deviation_mean=1e-6)
     added.loc[added["dataset"] == "pima", ["status", "deviation_mean", "cohesion"]] = ["infeasible", None, None]
     return pd.concat([runs, added], ignore_index=True)
 
 
-def ranked(results):
+def ranked_methods(results):
     (ranking,) = (ranking for ranking in results.rankings if ranking.name == statistics.ALL_METHODS)
     return set(ranking.mean_ranks.index)
 
@@ -41,7 +41,7 @@ def test_a_method_that_the_paper_lacks_changes_no_table_statistic_or_verdict(run
 def test_a_method_of_the_users_own_is_ranked(runs):
     mine = {**SETTINGS["grids"]["random"], "path": "mine.py", "names": ["mine"]}
     settings = {**SETTINGS, "grids": SETTINGS["grids"] | {"mine": mine}}
-    before, after = (ranked(Results.from_runs(frame, settings)) for frame in (runs, with_method(runs, "mine")))
+    before, after = (ranked_methods(Results.from_runs(frame, settings)) for frame in (runs, with_method(runs, "mine")))
     assert after - before == {"mine"}
 
 
@@ -49,6 +49,6 @@ def test_a_method_of_the_users_own_is_ranked(runs):
     ("settings", "dataset"), [({"ladders": True}, "adult"), ({}, "iris")], ids=["with ladders", "on other tables"]
 )
 def test_all_methods_are_ranked_with_ladders_and_on_other_tables(runs, settings, dataset):
-    elsewhere = runs.assign(dataset=runs["dataset"].replace("adult", dataset))
-    elsewhere = elsewhere if settings else elsewhere[elsewhere["dataset"] == dataset]
-    assert "fair-limit" in ranked(Results.from_runs(with_method(elsewhere, "fair-limit"), SETTINGS | settings))
+    other_runs = runs.assign(dataset=runs["dataset"].replace("adult", dataset))
+    other_runs = other_runs if settings else other_runs[other_runs["dataset"] == dataset]
+    assert "fair-limit" in ranked_methods(Results.from_runs(with_method(other_runs, "fair-limit"), SETTINGS | settings))

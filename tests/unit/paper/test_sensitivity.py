@@ -12,52 +12,52 @@ from clusterlets.report.figures import sensitivity as figure
 
 SCOPE = Choice("pinball_scope", "last", "cluster")
 SELECTION = ("selection", "configuration means")
-FAIR = ("FRAC is scored", "fair")
+FAIR_OUTPUT = ("FRAC is scored", "fair")
 
 
-def run(dataset, matcher, seed, deviation, **others):
+def run_of(dataset, matcher, seed, deviation, **others):
     row = {"dataset": dataset, "matcher": matcher, "hops": 1, "seed": seed, "deviation_mean": deviation, "cohesion": 0.9}
     return row | {"deviation_std": 0.0, "deviation_max": deviation} | others
 
 
-def made_runs():
-    """Runs on two of the paper's datasets with two seeds, the matchers D and G-B, and FRAC."""
+def small_runs():
+    """Runs of the matchers D and G-B, with two seeds, and of FRAC, on two of the paper's datasets."""
     return some_runs(
-        run("pima", "D", 0, 0.10, cohesion=0.95),
-        run("pima", "D", 1, 0.30),
-        run("pima", "G-B", 0, 0.02, n_clusters=6),
-        run("pima", "G-B", 1, 0.08),
-        run("credit", "D", 0, 0.20),
-        run("credit", "D", 1, 0.40, cohesion=0.99, overlap=0.7),
-        run("credit", "G-B", 0, 0.30),
-        run("credit", "G-B", 1, 0.06),
-        run("pima", None, 0, 0.05, method="FRAC (nearest)"),
-        run("credit", None, 0, 0.01, method="FRAC (nearest)"),
-        run("pima", None, 0, 0.01, method="FRAC (fair)"),
-        run("credit", None, 0, 0.02, method="FRAC (fair)"),
+        run_of("pima", "D", 0, 0.10, cohesion=0.95),
+        run_of("pima", "D", 1, 0.30),
+        run_of("pima", "G-B", 0, 0.02, n_clusters=6),
+        run_of("pima", "G-B", 1, 0.08),
+        run_of("credit", "D", 0, 0.20),
+        run_of("credit", "D", 1, 0.40, cohesion=0.99, overlap=0.7),
+        run_of("credit", "G-B", 0, 0.30),
+        run_of("credit", "G-B", 1, 0.06),
+        run_of("pima", None, 0, 0.05, method="FRAC (nearest)"),
+        run_of("credit", None, 0, 0.01, method="FRAC (nearest)"),
+        run_of("pima", None, 0, 0.01, method="FRAC (fair)"),
+        run_of("credit", None, 0, 0.02, method="FRAC (fair)"),
     ).astype({"omega": float})
 
 
-def with_variant():
+def variant_runs():
     """The same runs with D's deviations and overlap halved."""
-    runs = made_runs()
+    runs = small_runs()
     is_d = runs["matcher"] == "D"
     return runs.assign(**{name: runs[name].where(~is_d, runs[name] / 2) for name in ("deviation_mean", "overlap")})
 
 
 @pytest.fixture(scope="module")
 def assessed():
-    return assess(made_runs(), {SCOPE: with_variant()})
+    return assess(small_runs(), {SCOPE: variant_runs()})
 
 
 @pytest.fixture(scope="module")
-def of_all_datasets():
+def assessed_on_all_datasets():
     runs = synthetic_runs()
     return assess(runs, {SCOPE: runs})
 
 
 def number(assessed, choice, table, row, quantity):
-    """The baseline number and the varied one."""
+    """The number with the usual choices, and the number with this choice."""
     name, value = choice
     of_choice = assessed[(assessed["choice"] == name) & (assessed["taken"] == value) & assessed["table"].str.startswith(table)]
     [match] = of_choice[(of_choice["row"] == row) & (of_choice["quantity"] == quantity)].to_dict("records")
@@ -82,15 +82,15 @@ def test_configurations_can_be_chosen_by_their_means(assessed):
     # pima: D .20, G-B .05; credit: D .30 (its mean overlap of .35 is no limit case), G-B .18.
     assert number(assessed, SELECTION, "table2", "all", "deviation_mean") == (0.04, (0.05 + 0.18) / 2)
     assert number(assessed, SELECTION, "table2", "all", "size") == (5, 4.5)
-    assert number(assessed, SELECTION, "table3", "D-PB", "wins") == (1, 2)  # .99 is a limit case as a run
+    assert number(assessed, SELECTION, "table3", "D-PB", "wins") == (1, 2)  # The run with .99 is a limit case.
     assert number(assessed, SELECTION, "table3", "all", "cohesion") == (0.925, (0.925 + 0.945) / 2)
     assert number(assessed, SELECTION, "table4", "all", "datasets_below_frac") == (1, 0)
 
 
 def test_frac_can_be_scored_by_its_fair_output(assessed):
-    assert number(assessed, FAIR, "table4", "all", "deviation_mean_frac") == (0.03, 0.015)
-    assert number(assessed, FAIR, "table4", "all", "datasets_below_frac") == (1, 0)
-    assert number(assessed, FAIR, "table2", "all", "deviation_mean") == (0.04, 0.04)
+    assert number(assessed, FAIR_OUTPUT, "table4", "all", "deviation_mean_frac") == (0.03, 0.015)
+    assert number(assessed, FAIR_OUTPUT, "table4", "all", "datasets_below_frac") == (1, 0)
+    assert number(assessed, FAIR_OUTPUT, "table2", "all", "deviation_mean") == (0.04, 0.04)
 
 
 def test_the_papers_numbers_are_averaged_over_the_same_datasets(assessed):
@@ -103,30 +103,31 @@ def test_the_papers_numbers_are_averaged_over_the_same_datasets(assessed):
     assert rows["table4_frac_vs_clusterlets", "all", "deviation_mean_frac"] == pytest.approx((0.135 + 0.205) / 2)
 
 
-def test_further_seeds_are_choices_and_give_the_range():
+def test_each_further_group_of_seeds_is_a_choice_and_together_they_give_the_range():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=30, ks=(5,))
     assessment = assess(runs, {})
-    groups = assessment[assessment["choice"] == "seeds"]
-    assert set(groups["taken"]) == {"10-19", "20-29"}
-    key = (groups["table"] == "table1_matchers") & (groups["row"] == "C") & (groups["quantity"] == "deviation_mean")
+    seed_groups = assessment[assessment["choice"] == "seeds"]
+    assert set(seed_groups["taken"]) == {"10-19", "20-29"}
+    rows = (seed_groups["table"] == "table1_matchers") & (seed_groups["row"] == "C")
+    rows &= seed_groups["quantity"] == "deviation_mean"
     of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
     means = of_c.groupby(of_c["seed"] // 10)["deviation_mean"].mean()
-    assert groups.loc[key, "varied"].tolist() == pytest.approx(means[1:].tolist())
-    assert groups.loc[key, "range_over_seeds"].tolist() == pytest.approx([means.max() - means.min()] * 2)
+    assert seed_groups.loc[rows, "varied"].tolist() == pytest.approx(means[1:].tolist())
+    assert seed_groups.loc[rows, "range_over_seeds"].tolist() == pytest.approx([means.max() - means.min()] * 2)
     assert assess(runs[runs["seed"] < 10], {})["range_over_seeds"].isna().all()
 
 
-def test_blocks_of_the_statistics_change_what_is_significant(of_all_datasets):
-    blocks = of_all_datasets[of_all_datasets["choice"] == "blocks of figure 1"].set_index(["row", "quantity"])
+def test_the_choice_of_blocks_changes_which_pairs_are_significant(assessed_on_all_datasets):
+    blocks = assessed_on_all_datasets[assessed_on_all_datasets["choice"] == "blocks of figure 1"].set_index(["row", "quantity"])
     assert blocks.loc[("all", "blocks"), ["baseline", "varied"]].tolist() == [10, 119]  # a run of C is infeasible
     pairs = blocks.xs("p_value", level="quantity")
     assert len(pairs) == 10
     for side in ("baseline", "varied"):
         assert blocks.loc[("all", "significant_pairs"), side] == (pairs[side] < 0.05).sum()
-        assert (pairs[side] == pairs[side].round(6)).all()  # scipy's last digits differ by processor
+        assert (pairs[side] == pairs[side].round(6)).all()  # because the last digits of SciPy depend on the processor
 
 
-def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
+def test_the_text_says_what_was_not_run_and_marks_changes_above_the_noise_of_seeds():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=20, ks=(5,))
     alone = to_markdown(assess(runs[runs["seed"] < 10], {}))
     assert "no variants were run. `make extended`" in alone and "two groups of ten seeds or more" in alone
@@ -140,8 +141,8 @@ def test_the_text_says_what_is_missing_and_marks_what_is_more_than_noise():
     assert line.split(" | ")[:3] == ["=", "=", f"**{2 * usual:.3f}**"]
 
 
-def test_the_text_says_what_its_numbers_cover(of_all_datasets):
-    assessment = of_all_datasets
+def test_the_text_says_what_its_numbers_cover(assessed_on_all_datasets):
+    assessment = assessed_on_all_datasets
     text = to_markdown(assessment)
     counts = assessment[(assessment["table"] == "verdicts") & (assessment["row"] == "all") & (assessment["taken"] == "fair")]
     baseline, varied = (counts.set_index("quantity")[numbers].astype(int) for numbers in ("baseline", "varied"))
@@ -176,7 +177,7 @@ def test_the_figure_has_a_row_for_each_choice(datasets):
     figure.plt.close(drawing)
 
 
-def test_the_choice_of_a_variant_is_named_by_its_settings():
+def test_a_variant_is_named_by_the_settings_that_it_changes():
     changes = {"pinball_scope": "cluster", "scaling": "standard"}
     config = {"pinball_scope": "last", "scaling": "none", "variants": {"both": changes}}
     assert Choice.from_variant(config, "both") == ("pinball_scope and scaling", "last and none", "cluster and standard")

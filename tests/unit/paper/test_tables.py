@@ -1,4 +1,4 @@
-"""Tables 1 to 5: hand-computed values, what is counted, and the three output formats."""
+"""Tables 1 to 5: values computed by hand, the numbers of counted and excluded runs, and the three output formats."""
 
 import re
 import shutil
@@ -17,7 +17,7 @@ def our_tables():
     return tables.make(synthetic_runs(seeds=10))
 
 
-def test_table_1_averages_ok_runs_and_counts_the_others():
+def test_table_1_averages_the_ok_runs_and_counts_the_others():
     runs = some_runs(
         {"matcher": "D", "deviation_mean": 0.1, "n_clusters": 2},
         {"matcher": "D", "deviation_mean": 0.3, "n_clusters": 4},
@@ -59,7 +59,7 @@ def test_configurations_are_chosen_by_the_mean_over_seeds():
     assert best["deviation_mean"] == pytest.approx(0.11)
 
 
-def test_table_4_shows_both_fracs_each_with_its_own_best():
+def test_table_4_shows_the_best_run_of_each_output_of_frac():
     runs = some_runs(
         {"deviation_mean": 0.03},
         {"method": "FRAC (nearest)", "matcher": None, "k": 10, "deviation_mean": 0.2},
@@ -114,12 +114,12 @@ def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(our_tab
         assert not re.search(r"(?<!\\)[_%#]", body + table.caption)
         assert text.count("{") == text.count("}")
         assert text.isascii()
-    text = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])  # its blocks share their first cells
+    text = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])  # rows of one dataset share its cell
     assert text.count(r"\multirow{3}{*}") == 10 and r"\multirow{3}{*}{heart\_failure} & Clusterlets & G-B" in text
     assert "Centroid silhouette" in tables.to_latex(our_tables["table5_correlations"])
 
 
-def test_markdown_is_a_pipe_table_with_a_dash_for_nothing(our_tables):
+def test_markdown_is_a_pipe_table_with_a_dash_for_a_missing_value(our_tables):
     lines = tables.to_markdown(our_tables["table4_frac_vs_clusterlets"]).splitlines()
     rows = [line for line in lines if line.startswith("|")]
     assert len(rows) == 2 + 30 and {row.count("|") for row in rows} == {13}

@@ -1,4 +1,4 @@
-"""The cost of jobs: the line that a step writes, which logs count, and where results come from."""
+"""The cost of jobs: the line that a step logs, and the logs that count. And the software and machine behind the results."""
 
 import json
 import os
@@ -52,12 +52,12 @@ def test_the_log_of_a_step_ends_with_its_cost_even_if_it_fails(tmp_path):
     assert 10 < account["memory_mb"] < 1000
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux hands the peak down")
-def test_peak_memory_is_not_that_of_the_process_that_started_the_job():
+@pytest.mark.skipif(sys.platform != "linux", reason="only on Linux does a child inherit the peak")
+def test_peak_memory_does_not_include_that_of_the_parent_process():
     code = "from clusterlets.grid.measures import peak_memory; print(peak_memory())"
-    ballast = bytearray(300_000_000)
+    memory_of_parent = bytearray(300_000_000)
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert 5e6 < int(process.stdout) < len(ballast)
+    assert 5e6 < int(process.stdout) < len(memory_of_parent)
 
 
 def test_writing_the_account_imports_almost_nothing():
@@ -74,7 +74,7 @@ def test_writing_the_account_imports_almost_nothing():
     }
 
 
-def test_steps_and_folders_of_logs_add_up(tmp_path):
+def test_costs_are_added_up_by_step_over_several_folders_of_logs(tmp_path):
     write_log(tmp_path / "grid", "score_method/iris/D/k2_hops1/seeds0-1", cpu=1, wall=2, memory=30, ended=1000)
     write_log(tmp_path / "grid", "score_method/iris/D/k5_hops1/seeds2-3", cpu=2, wall=5, memory=40, ended=1001)
     write_log(tmp_path / "more", "make_tables", step="make-tables", cpu=9, wall=9, memory=99, ended=2000)
@@ -98,7 +98,7 @@ def test_steps_and_folders_of_logs_add_up(tmp_path):
         *((f"score_method/iris/{cell}/seeds0-1", []) for cell in ("D/k2_hops2", "D/k3_hops1", "C/k5_omega0.25")),
     ],
 )
-def test_a_log_counts_while_a_method_of_the_grid_needs_its_step(tmp_path, name, methods_it_serves):
+def test_a_log_counts_if_and_only_if_a_method_of_the_grid_needs_its_step(tmp_path, name, methods_it_serves):
     write_log(tmp_path, name)
     account = accounts.read([tmp_path], CONFIG)
     assert (len(account.jobs), account.left_out["not of this grid"]) == ((1, 0) if methods_it_serves else (0, 1))
@@ -122,7 +122,7 @@ def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
     figure = runtime.draw(steps)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["fit-method", "plot"]
     assert [text.get_text() for axes in figure.axes for text in axes.texts] == ["1,234", "0.12", "50", "4", "203", "231"]
-    for axes in figure.axes:  # no number leaves its panel
+    for axes in figure.axes:  # numbers stay within their panels
         right = axes.get_window_extent().x1
         assert all(text.get_window_extent().x1 < right + 3 for text in axes.texts)
     save(figure, tmp_path / "runtime")
@@ -140,7 +140,7 @@ def test_every_library_is_locked_and_one_that_is_not_installed_is_listed(tmp_pat
     }
 
 
-def test_the_commit_is_that_of_the_checkout_and_a_change_makes_it_dirty(tmp_path):
+def test_the_source_is_the_commit_of_the_checkout_and_dirty_after_a_change(tmp_path):
     def git(*arguments):
         name = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
         return subprocess.run(["git", *name, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
@@ -188,14 +188,14 @@ def test_the_kernels_that_libraries_choose_follow_the_environment():
         NUMBA_CPU_NAME="generic", OPENBLAS_CORETYPE="Nehalem" if default["architecture"] == "x86_64" else "ARMV8"
     )
     assert changed["numba_cpu"] == "generic" and changed["openblas_kernel"].upper() in ("NEHALEM", "ARMV8")
-    for last in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
+    for feature in np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])[-1:]:
         assert (
-            default["numpy_simd"].endswith(last)
-            and last not in processor_under(NPY_DISABLE_CPU_FEATURES=last)["numpy_simd"].split()
+            default["numpy_simd"].endswith(feature)
+            and feature not in processor_under(NPY_DISABLE_CPU_FEATURES=feature)["numpy_simd"].split()
         )
 
 
-def test_the_machine_has_cores_and_memory_and_what_is_not_installed_has_no_kernel(monkeypatch):
+def test_the_machine_has_cores_and_memory_and_no_kernel_of_libraries_that_are_not_installed(monkeypatch):
     for name in ("numpy", "llvmlite", "llvmlite.binding", "threadpoolctl"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)

@@ -1,4 +1,4 @@
-"""A figure is declared in the file that draws it; the declaration decides what is planned, drawn and shown."""
+"""The file that draws a figure also declares it. The declaration decides what is planned, drawn and shown."""
 
 import re
 
@@ -31,7 +31,7 @@ FAULTS = {
 
 
 @pytest.mark.parametrize(("reads", "folder"), [("runs.csv", "figures"), ("accounts/steps.csv", "accounts")])
-def test_a_file_is_read_without_being_imported(reads, folder, tmp_path):
+def test_a_declaration_is_read_without_importing_its_file(reads, folder, tmp_path):
     (tmp_path / "one.py").write_text(f"raise SystemExit\n{VALID.replace('runs.csv', reads)}")
     (figure,) = declarations(tmp_path)
     assert (figure.name, figure.module, figure.files("pdf", "png")) == (
@@ -97,7 +97,7 @@ def test_every_figure_has_a_caption_without_markup_in_snakemakes_report(tmp_path
         ("mine/claims.md", "claims", "Claims", ("claims", "Markdown")),
     ],
 )
-def test_a_result_is_filed_and_labelled_in_snakemakes_report(path, caption, category, labels):
+def test_a_result_has_a_caption_category_and_labels_in_snakemakes_report(path, caption, category, labels):
     result, file_format = labels
     expected = {"caption": f"captions/{caption}.rst", "category": category, "labels": {"result": result, "format": file_format}}
     assert captions.report_arguments(path, "mine", "captions") == expected

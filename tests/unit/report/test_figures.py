@@ -49,7 +49,7 @@ def runs(tmp_path_factory):
     return read_runs(path)
 
 
-def titled(figure, title):
+def axes_titled(figure, title):
     (axes,) = (axes for axes in figure.axes if axes.get_title() == title or axes.get_title(loc="left") == title)
     return axes
 
@@ -62,15 +62,15 @@ def texts_of(figure):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_pareto_front_has_exactly_the_runs_that_no_other_beats(seed):
+def test_the_pareto_front_has_exactly_the_runs_that_no_other_dominates(seed):
     points = np.random.default_rng(seed).integers(0, 6, size=(40, 2)) / 5  # with ties
     runs = pd.DataFrame(points, columns=["deviation_mean", "cohesion"])
-    unbeaten = runs[is_on_front(runs * [1, -1])].drop_duplicates().sort_values("deviation_mean")
-    assert np.array_equal(cohesion_vs_deviation.pareto_front(runs), unbeaten)
+    undominated = runs[is_on_front(runs * [1, -1])].drop_duplicates().sort_values("deviation_mean")
+    assert np.array_equal(cohesion_vs_deviation.pareto_front(runs), undominated)
 
 
-def test_the_front_is_drawn_from_runs_that_are_no_limit_cases(runs):
-    axes = titled(cohesion_vs_deviation.draw(runs), "pima")
+def test_the_front_leaves_out_limit_cases(runs):
+    axes = axes_titled(cohesion_vs_deviation.draw(runs), "pima")
     (line,) = axes.lines
     eligible = selection.without_limit_cases(selection.ok(runs[runs["dataset"] == "pima"]))
     assert np.array_equal(line.get_xydata(), cohesion_vs_deviation.pareto_front(eligible)) and len(eligible)
@@ -90,13 +90,15 @@ def test_the_heat_maps_show_means_over_seeds_and_then_datasets(runs):
             assert np.allclose(axes.collections[0].get_array(), expected.to_numpy().reshape(2, 4))
             assert axes.texts[0].get_text() == f"{expected.iloc[0, 0]:.3f}"
     assert figure.axes[0].get_title() == "C" and figure.axes[6].get_xlabel() == "omega"
-    lopsided = runs[(runs["matcher"] == "G-B") & ~((runs["dataset"] == "pima") & (runs["seed"] == 1))]
-    cell = lopsided[(lopsided["k"] == 10) & (lopsided["hops"] == 3)]  # averaged over seeds, and then over datasets
+    without_a_seed = runs[(runs["matcher"] == "G-B") & ~((runs["dataset"] == "pima") & (runs["seed"] == 1))]
+    cell = without_a_seed[
+        (without_a_seed["k"] == 10) & (without_a_seed["hops"] == 3)
+    ]  # averaged over seeds, and then over datasets
     expected = cell.groupby("dataset")["cohesion"].mean().mean()
-    assert heatmaps.means(lopsided, "cohesion", "hops").loc[10, 3] == pytest.approx(expected) != cell["cohesion"].mean()
+    assert heatmaps.means(without_a_seed, "cohesion", "hops").loc[10, 3] == pytest.approx(expected) != cell["cohesion"].mean()
 
 
-def test_a_cell_of_a_heat_map_shows_no_zero_for_a_small_number(runs):
+def test_a_heat_map_does_not_show_a_small_number_as_zero(runs):
     shown = [heatmaps.draw(runs.assign(deviation_mean=value)).axes[0].texts[0].get_text() for value in (3.7e-4, 0.0)]
     assert shown == ["4e−4", "0.000"]
 
@@ -116,7 +118,7 @@ def test_a_k_without_a_result_keeps_its_row(runs):
     assert [label.get_text() for label in axes.get_yticklabels()] == ["10", "2"]
 
 
-def test_lines_over_omega_are_means_and_dashed_levels_those_of_the_controls(runs):
+def test_lines_over_omega_are_means_and_dashed_lines_the_means_of_the_controls(runs):
     figure = omega_effect.draw(runs)
     runs_of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
     for axes, quantity in zip(figure.axes, ("centroid_silhouette", "deviation_mean", "deviation_max", "cohesion"), strict=True):
@@ -134,6 +136,7 @@ def test_lines_over_omega_are_means_and_dashed_levels_those_of_the_controls(runs
 
 
 def ranking_of(names, title="All methods"):
+    """A ranking of these methods by random values."""
     values = np.random.default_rng(0).permuted(np.tile(np.arange(float(len(names))), (20, 1)), axis=1)
     return statistics.rank("all_methods", title, pd.DataFrame(values, columns=names))
 
@@ -142,9 +145,9 @@ def test_a_method_has_the_same_color_as_in_figures_with_more_methods():
     ranked, further = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
     figure = critical_difference.draw_ranking(ranking_of(ranked), [*ranked, *further])
     drawn = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
-    look = method_styles([*ranked, *further])
-    assert drawn == {look[name][0].upper() for name in ranked}
-    assert look["vfc"] != method_styles(ranked)["vfc"]  # its look depends on its position among all methods
+    styles = method_styles([*ranked, *further])
+    assert drawn == {styles[name][0].upper() for name in ranked}
+    assert styles["vfc"] != method_styles(ranked)["vfc"]  # A style depends on the position among all methods.
 
 
 def test_all_names_are_below_a_long_title():
@@ -153,10 +156,12 @@ def test_all_names_are_below_a_long_title():
     figure = critical_difference.draw_ranking(ranking_of(names, title), names)
     figure.canvas.draw()
     (axes,) = figure.axes
-    boxes = [text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")]
-    assert len(boxes) == 22 and not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    name_boxes = [
+        text.get_window_extent() for text in axes.texts if text.get_text().strip("0123456789().- ").startswith("method")
+    ]
+    assert len(name_boxes) == 22 and not any(one.overlaps(other) for one, other in combinations(name_boxes, 2))
     heading = axes.title.get_window_extent()
-    assert heading.width < figure.bbox.width and heading.y0 > max(box.y1 for box in boxes)
+    assert heading.width < figure.bbox.width and heading.y0 > max(box.y1 for box in name_boxes)
 
 
 # ---- clusters --------------------------------------------------------------------------------------------------------
@@ -179,9 +184,9 @@ def test_the_matchers_are_compared_at_the_same_settings(runs):
     assert set(comparable["hops"].dropna()) == {2} and set(comparable["omega"].dropna()) == {0.5}
 
 
-def test_bars_are_the_shares_of_clusters_and_lines_those_of_datasets(runs):
+def test_bars_are_the_shares_in_clusters_and_lines_the_shares_in_datasets(runs):
     lines = synthetic_clusterings(runs)["composition"]
-    axes = titled(composition.draw(runs, lines), "pima")
+    axes = axes_titled(composition.draw(runs, lines), "pima")
     shown = lines[lines["dataset"] == "pima"]
     assert set(shown["method"]) == set(selection.METHODS)
     assert Counter(round(bar.get_height(), 9) for bar in axes.patches) == Counter(round(share, 9) for share in shown["share"])
@@ -194,19 +199,19 @@ def test_bars_are_the_shares_of_clusters_and_lines_those_of_datasets(runs):
     assert [text.split("\n")[0].split(",")[0] for text in labels] == list(selection.METHODS)
 
 
-def test_many_groups_are_counted_and_a_dataset_without_a_proper_run_says_so(runs):
+def test_the_legend_counts_many_groups_and_a_panel_without_a_run_says_so(runs):
     lines = synthetic_clusterings(runs)["composition"]
     figure = composition.draw(runs, lines[lines["dataset"] != "pima"])
-    assert "no run with 3 clusters" in titled(figure, "pima").texts[0].get_text() and titled(figure, "credit").patches
+    assert "no run with 3 clusters" in axes_titled(figure, "pima").texts[0].get_text() and axes_titled(figure, "credit").patches
     ten = pd.concat(
         [lines[lines["group"] == "no"].assign(group=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
     )
-    axes = titled(composition.draw(runs, ten), "pima")
+    axes = axes_titled(composition.draw(runs, ten), "pima")
     assert "10 groups   " in [text.get_text() for text in axes.texts]
     assert len({bar.get_facecolor() for bar in axes.patches}) == 10 and len(axes.lines) == 9
 
 
-def test_a_row_in_two_clusters_has_a_mark_inside_its_mark(runs):
+def test_a_row_in_two_clusters_has_a_second_mark_inside_its_mark(runs):
     lines = synthetic_clusterings(runs)["projection"]
     figure = projection.draw(runs, lines)
     for matcher, name in selection.PAPER_NAMES.items():
@@ -218,27 +223,27 @@ def test_a_row_in_two_clusters_has_a_mark_inside_its_mark(runs):
         assert len(sizes) == of_matcher.groupby("row").size().max() == (2 if matcher == "D" else 1)
     assert len(lines) > 5 * 60
     without = projection.draw(runs, lines[lines["matcher"] != "C"])
-    assert not titled(without, "C: no valid partition").collections
+    assert not axes_titled(without, "C: no valid partition").collections
 
 
 # ---- names that users choose ------------------------------------------------------------------------------------------
 
-# Formulas, broken and whole; special characters of Snakemake, LaTeX, HTML and matplotlib's legend; a name of 20,000 characters.
-ODD = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidden", "<b>|", "=1+1", "x" * 20_000, "東京"]
+# Valid and broken formulas, special characters of Snakemake, LaTeX, HTML and matplotlib, and a name of 20,000 characters.
+ODD_NAMES = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidden", "<b>|", "=1+1", "x" * 20_000, "東京"]
 
 
 @pytest.mark.filterwarnings("ignore:Glyph")  # the font has no Chinese
-@pytest.mark.parametrize("pair", list(zip(ODD[::2], ODD[1::2], strict=True)), ids=lambda pair: pair[0][:10])
+@pytest.mark.parametrize("pair", list(zip(ODD_NAMES[::2], ODD_NAMES[1::2], strict=True)), ids=lambda pair: pair[0][:10])
 def test_names_are_drawn_literally_and_cut_if_too_long(pair, runs, tmp_path):
-    odd = runs.replace({"dataset": {"pima": pair[0]}})
+    renamed = runs.replace({"dataset": {"pima": pair[0]}})
     lines = {
         name: frame.replace({"group": dict(zip(["no", "yes"], pair, strict=True))})
-        for name, frame in synthetic_clusterings(odd).items()
+        for name, frame in synthetic_clusterings(renamed).items()
     }
     figures_with_names = (
-        (cohesion_vs_deviation.draw(odd), pair[:1]),  # names datasets alone
-        (composition.draw(odd, lines["composition"]), pair),
-        (projection.draw(odd, lines["projection"]), pair),
+        (cohesion_vs_deviation.draw(renamed), pair[:1]),  # shows only names of datasets
+        (composition.draw(renamed, lines["composition"]), pair),
+        (projection.draw(renamed, lines["projection"]), pair),
     )
     for figure, names_in_figure in figures_with_names:
         save(figure, tmp_path / "figure")
@@ -265,9 +270,9 @@ def compared(runs):
     return compared_runs(runs)
 
 
-def test_points_are_the_numbers_by_verdict(compared):
+def test_the_points_are_the_counted_numbers(compared):
     figure = reported_vs_reproduced.draw(compared)
-    axes = titled(figure, "cohesion")
+    axes = axes_titled(figure, "cohesion")
     cells = counted(compared).dropna(subset="difference").query("quantity == 'cohesion'")
     marks = [collection for collection in axes.collections if collection.get_offsets().size and len(collection.get_sizes())]
     drawn = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
@@ -279,7 +284,7 @@ def test_the_labelled_points_are_those_furthest_outside_their_band(compared):
     figure = reported_vs_reproduced.draw(compared)
     cells = compared[compared["counted"] & (compared["quantity"] == "cohesion") & (compared["verdict"] == "differs")]
     worst = cells.assign(miss=cells["difference"].abs() / closeness_limit("cohesion", 0)).nlargest(3, "miss")
-    axes, cells = titled(figure, "cohesion"), list(enumerate(worst.to_dict("records"), 1))
+    axes, cells = axes_titled(figure, "cohesion"), list(enumerate(worst.to_dict("records"), 1))
     assert axes.get_xlabel().split("\n") == [f"{number} {cell['row']}, T{cell['table'][5]}" for number, cell in cells]
     drawn = {text.get_text(): text.xy for text in axes.texts}
     assert drawn == {f"{number}": (float(cell["reported"]), float(cell["reproduced"])) for number, cell in cells} != {}
@@ -338,7 +343,7 @@ def test_another_process_draws_the_same_bytes(tmp_path):
     assert [name for name in drawn[0] if drawn[0][name] != drawn[1][name]] == []
 
 
-def test_a_pdf_keeps_no_more_pixels_than_its_panels_show(runs, monkeypatch, tmp_path):
+def test_a_pdf_stores_only_the_pixels_that_its_panels_show(runs, monkeypatch, tmp_path):
     images, write_image = [], PdfFile.imageObject
     monkeypatch.setattr(PdfFile, "imageObject", lambda file, image: images.append(image) or write_image(file, image))
     figure = cohesion_vs_deviation.draw(runs)
@@ -359,31 +364,31 @@ def test_names_that_look_like_numbers_or_missing_values_stay_names(tmp_path, run
     assert set(read["dataset"]) == {"null", "nan"} and read["note"].isna().all() and len(read) == len(runs)
 
 
-def test_the_papers_datasets_come_in_its_order():
+def test_the_papers_datasets_are_in_its_order():
     names = list(reported.datasets()[:3])
     figure = cohesion_vs_deviation.draw(synthetic_runs(reversed(names), seeds=1, ks=(10,)))
     assert [axes.get_title() for axes in figure.axes[:3]] == names
 
 
-def test_a_method_is_marked_by_a_limit_case_only_if_it_has_nothing_else(runs):
+def test_a_methods_mark_is_hollow_only_if_all_its_runs_are_limit_cases(runs):
     figure = cohesion_vs_deviation.draw(runs)
     marks_of_c, marks_of_d = (figure.axes[0].collections[index] for index in (1, 5))  # C, G-B, D: cloud, mark
     assert marks_of_c.get_facecolor().tolist() == [[1, 1, 1, 1]]
     assert marks_of_d.get_facecolor().tolist() == marks_of_d.get_edgecolor().tolist()
 
 
-COPIES = CHECKOUT / "reference/paper/comparison_controls.csv"
+COMPARED_COPIES = CHECKOUT / "reference/paper/comparison_controls.csv"
 
 
-def test_the_readmes_picture_of_the_verdict_is_that_of_the_reference(tmp_path):
-    write(verdict.draw(pd.read_csv(COPIES)), str(tmp_path / "verdict.png"), dpi=200)
+def test_the_readmes_figure_of_the_verdict_shows_the_reference(tmp_path):
+    write(verdict.draw(pd.read_csv(COMPARED_COPIES)), str(tmp_path / "verdict.png"), dpi=200)
     drawn, committed = (plt.imread(path) for path in (tmp_path / "verdict.png", CHECKOUT / "docs/figures/verdict.png"))
     assert drawn.shape == committed.shape and np.abs(drawn - committed).mean() < 0.005
 
 
 def test_the_figure_of_the_verdict_shows_only_tables_that_can_be_compared():
-    """With few datasets the paper has no averages, but copies of all ten datasets do."""
-    copies = pd.read_csv(COPIES)
+    """The paper's averages cannot be compared with runs on few datasets, but those of copies with all ten can."""
+    copies = pd.read_csv(COMPARED_COPIES)
     averages = (copies["source"] == "the paper") & copies["table"].str.match("table[15]")
     (axes,) = verdict.draw(copies[~averages]).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Table 2", "Table 3", "Table 4"]

@@ -1,4 +1,4 @@
-"""The page of the fronts holds exactly what leaderboard_points.csv says."""
+"""The page of the fronts holds exactly the points of leaderboard_points.csv."""
 
 import csv
 import json
@@ -17,8 +17,8 @@ from clusterlets.report import fronts_page, standings
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    """The points of a run: one has a number of clusters other than k, one has no result, and a limit is proved infeasible."""
+def points_file(tmp_path_factory):
+    """Points of a run. One has not k clusters, one has no result, and one limit is proved infeasible."""
     runs = synthetic_runs(("pima", "adult.sex"), seeds=4, ks=(2, 10))
     points = leaderboard.points(runs, leaderboard.kinds_of(SETTINGS["grids"]), {})
     of_frac = (points["method"] == "FRAC (fair)") & (points["seed"] == 3)
@@ -31,23 +31,23 @@ def file(tmp_path_factory):
     return path
 
 
-def embedded(page):
+def embedded_data(page):
     (text,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page)
     return json.loads(text)
 
 
-def test_the_embedded_points_are_those_of_the_file(file):
+def test_the_embedded_points_equal_those_of_the_file(points_file):
     expected = defaultdict(list)
-    with open(file, encoding="utf-8", newline="") as lines:
+    with open(points_file, encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
             if row["chooses"] == "True":
                 continue
             parameters, k = row["parameters"], row["k"]
-            if row["kind"] == "clusterlets":  # a matcher is listed in the block whose k it yields
+            if row["kind"] == "clusterlets":  # A matcher is listed in the block with its number of clusters as k.
                 parameters, k = f"clusterlets={k},{parameters}".rstrip(","), row["n_clusters"].removesuffix(".0")
             expected[row["dataset"], k, row["method"], parameters].append(row)
     expected = {key: rows for key, rows in expected.items() if key[1] in ("2", "10") and any(row["price"] for row in rows)}
-    data = embedded(fronts_page.render(read_lines(file)))
+    data = embedded_data(fronts_page.render(read_lines(points_file)))
     shown = {}
     for block in data["blocks"]:
         dataset = ".".join(filter(None, [block["table"], block["groups"]]))
@@ -68,8 +68,8 @@ def test_the_embedded_points_are_those_of_the_file(file):
     assert shown["pima", "2", "k-means", ""]["exact"]
 
 
-def test_a_point_is_exact_and_within_the_limit_if_the_leaderboard_says_that_it_keeps_it(file):
-    points = read_lines(file)
+def test_a_point_is_exact_and_within_a_limit_if_and_only_if_the_leaderboard_says_so(points_file):
+    points = read_lines(points_file)
     configurations = leaderboard.configurations(points).set_index(["dataset", "k", "method", "parameters"])
     for row in leaderboard.leaderboard(points).dropna(subset="parameters").to_dict("records"):
         point = configurations.loc[row["dataset"], row["k"], row["method"], row["parameters"]]
@@ -77,16 +77,16 @@ def test_a_point_is_exact_and_within_the_limit_if_the_leaderboard_says_that_it_k
         assert keeps == (row["outcome"] == leaderboard.KEEPS)
 
 
-def test_limits_that_are_proved_infeasible_are_named(file):
-    data = embedded(fronts_page.render(read_lines(file)))
+def test_limits_that_are_proved_infeasible_are_listed_with_their_block(points_file):
+    data = embedded_data(fronts_page.render(read_lines(points_file)))
     assert [block["infeasible"] for block in data["blocks"]] == [[0.01, 0.02], [], [], []]
 
 
-def test_user_names_cannot_break_out_of_the_pages_data(file):
+def test_user_names_cannot_break_out_of_the_pages_data(points_file):
     name = "</script><b>&"
-    points = read_lines(file).replace({"dataset": {"pima": name}})
+    points = read_lines(points_file).replace({"dataset": {"pima": name}})
     page = fronts_page.render(points)
-    assert embedded(page)["blocks"][0]["table"] == name and "<b>&" not in page
+    assert embedded_data(page)["blocks"][0]["table"] == name and "<b>&" not in page
 
 
 def test_without_points_the_page_says_why():

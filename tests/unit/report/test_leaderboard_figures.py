@@ -23,7 +23,7 @@ from clusterlets.report.figures import (
 
 DATASETS = ("pima", "credit")
 GRIDS = read_configuration()["grids"]
-FURTHER = [f"method-{number}" for number in range(30)]
+FURTHER_METHODS = [f"method-{number}" for number in range(30)]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def board(runs):
     return leaderboard.leaderboard(points_of(runs))
 
 
-def overlap(boxes):
+def any_overlap(boxes):
     return any(one.overlaps(other) for one, other in combinations(boxes, 2))
 
 
@@ -49,11 +49,11 @@ def panel(figure, dataset):
     return axes
 
 
-def test_no_two_methods_look_alike_and_those_of_the_paper_share_neither_color_nor_marker():
-    look = method_styles([*COLORS, *FURTHER])
-    assert len(set(look.values())) == len(COLORS) + len(FURTHER)
-    looks_of_paper = [look[name] for name in COLORS]
-    assert len({color for color, _ in looks_of_paper}) == len({marker for _, marker in looks_of_paper}) == len(COLORS)
+def test_all_methods_have_different_styles_and_those_of_the_paper_share_no_color_or_marker():
+    styles = method_styles([*COLORS, *FURTHER_METHODS])
+    assert len(set(styles.values())) == len(COLORS) + len(FURTHER_METHODS)
+    paper_styles = [styles[name] for name in COLORS]
+    assert len({color for color, _ in paper_styles}) == len({marker for _, marker in paper_styles}) == len(COLORS)
 
 
 # ---- price against unfairness ----------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_labels_of_the_front_do_not_overlap(runs):
     figure = price_against_unfairness.draw(runs, crowded_front)
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in panel(figure, "pima").texts]
-    assert len(boxes) > 3 and not overlap(boxes)
+    assert len(boxes) > 3 and not any_overlap(boxes)
     frame = panel(figure, "pima").get_window_extent()
     assert all(frame.x0 - 2 <= box.x0 and box.x1 <= frame.x1 + 6 for box in boxes)
 
@@ -115,8 +115,8 @@ def test_names_of_equal_points_do_not_overlap():
         pd.DataFrame({"method": [f"method-{number}" for number in range(8)]}).assign(**point, **ends)
     )
     figure.canvas.draw()
-    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # without the lines to the points
-    assert len(boxes) == 8 and not overlap(boxes)
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # of the text alone, without its line to the point
+    assert len(boxes) == 8 and not any_overlap(boxes)
 
 
 # ---- cost under a limit ----------------------------------------------------------------------------------------------

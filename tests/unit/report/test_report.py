@@ -1,4 +1,4 @@
-"""The page and the summary can be built even from few or failed runs, are reproducible, and need no network."""
+"""The report and its summary are reproducible, need no network, and can be built even from few or failed runs."""
 
 import copy
 import hashlib
@@ -33,7 +33,7 @@ def built(tmp_path_factory):
 
 
 class NestingParser(HTMLParser):
-    """Refuses a page whose tags do not nest, and records the addresses it would load."""
+    """Refuses a page whose tags do not nest, and records the addresses that the page loads."""
 
     def __init__(self):
         super().__init__()
@@ -68,7 +68,7 @@ def test_the_same_runs_give_the_same_bytes(built, tmp_path):
 
 
 @pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
-def test_results_read_from_files_equal_those_computed(datasets, tmp_path):
+def test_results_read_from_files_equal_those_computed_from_runs(datasets, tmp_path):
     runs = small_runs(datasets)
     computed = Results.from_runs(runs, SETTINGS)
     read = Results.read(build(runs, tmp_path / "written", findings=False), SETTINGS)
@@ -134,7 +134,7 @@ def test_tables_and_their_rows_are_named_in_words(built):
     assert not re.search("centroid_silhouette|>table1_matchers", section(page, "tables") + section(page, "sensitivity"))
 
 
-def test_claims_that_fail_come_first_and_each_shows_both_verdicts_and_its_evidence(built):
+def test_failing_claims_come_first_and_each_claim_shows_both_verdicts_and_its_evidence(built):
     claims = section(page_of(built), "claims")
     failing, folded = claims.split('<details class="rest">')
     assert re.findall('<tr id="claim-(.*?)"', failing) == list(CLAIMS.query("verdict_ours == 'does not hold'")["claim"])
@@ -146,13 +146,13 @@ def test_claims_that_fail_come_first_and_each_shows_both_verdicts_and_its_eviden
 
 def test_only_provenance_depends_on_time_and_machine(built):
     page = page_of(built)
-    without = without_provenance(page.encode())
+    without_accounts = without_provenance(page.encode())
     for text in ("0123abcd", "181.250"):
-        assert text in page and text.encode() not in without
-    assert b'<section id="cite">' in without
+        assert text in page and text.encode() not in without_accounts
+    assert b'<section id="cite">' in without_accounts
     save_json(built / "accounts" / "provenance.json", {"when": "another day"})
     write(built)
-    assert page_of(built) != page and without_provenance(page_of(built).encode()) == without
+    assert page_of(built) != page and without_provenance(page_of(built).encode()) == without_accounts
 
 
 REASONS = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
@@ -191,7 +191,9 @@ def test_the_report_can_be_built_from_sparse_runs(case, tmp_path):
 
 def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
     folder = build(synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=2, ks=(2, 5)), tmp_path / "own")
-    save(mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/reported_vs_reproduced")  # empty without those datasets
+    save(
+        mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/reported_vs_reproduced"
+    )  # As drawn where none of the paper's datasets was run.
     write(folder)
     page, summary = page_of(folder), (folder / "summary.txt").read_text(encoding="utf-8")
     assert "<h1>Fair clustering: 9 methods on 4 datasets</h1>" in page
@@ -212,8 +214,8 @@ def test_numbers_are_written_for_readers():
     assert shown.columns == [("some name", True), ("of", True), ("is", False)]
     assert [row[0] for row in shown.rows] == ["0.123", "−2.500", "2e−5", "–", "3"]
     assert [row[2] for row in shown.rows] == ["a", "yes", "b", "", "–"]
-    tiny = {0.0316: "0.032", 3.7e-5: "3.7e−5", -3.7e-5: "−3.7e−5", 0.00037: "0.00037", 0.0: "0.000", -3e-17: "0.000"}
-    assert {value: decimal(value) for value in tiny} == tiny  # never shown as zero, unless it is the rounding of a sum
+    texts = {0.0316: "0.032", 3.7e-5: "3.7e−5", -3.7e-5: "−3.7e−5", 0.00037: "0.00037", 0.0: "0.000", -3e-17: "0.000"}
+    assert {value: decimal(value) for value in texts} == texts  # No number is shown as zero except zero and rounding errors.
     assert significant(1.234e-7) == "1.2e−7" and significant(0.0123) == "0.012"
 
 
@@ -251,7 +253,7 @@ def test_missing_lines_name_status_methods_and_notes():
     ]
 
 
-def test_what_is_unlike_the_papers_grid_and_settings_is_listed():
+def test_differences_from_the_papers_grid_and_settings_are_listed():
     runs = pd.concat([small_runs(("pima", "magic")), synthetic_runs(("pima",), seeds=2, ks=(7, 12))], ignore_index=True)
     runs.loc[runs["matcher"] == "B", "matcher"] = "mine"
     runs["omega"] = runs["omega"].replace(0.75, 0.9)
@@ -356,7 +358,7 @@ def test_a_fairest_matcher_that_differs_from_the_papers_is_named():
         (0.0, 0.0, "no, neither as the paper scored FRAC nor as FRAC is defined. "),
     ],
 )
-def test_both_fracs_are_compared_separately(nearest, fair, lead):
+def test_both_outputs_of_frac_are_compared_separately(nearest, fair, lead):
     runs = small_runs()
     runs.loc[runs["method"] == "FRAC (nearest)", "deviation_mean"] = nearest
     runs.loc[runs["method"] == "FRAC (fair)", "deviation_mean"] = fair
@@ -367,10 +369,10 @@ def test_both_fracs_are_compared_separately(nearest, fair, lead):
 
 
 def test_methods_fairer_than_a_random_partition_are_named():
-    question, named = "Fairer than a random partition", []
+    question, named_methods = "Fairer than a random partition", []
     for deviation in (0.0, 0.9):
         runs = small_runs()
         runs.loc[runs["method"] == "random", "deviation_mean"] = deviation
-        named.append(answer(runs, question))
-    assert named[0] == "no matcher, by mean rank over 3 datasets."
-    assert set(named[1].split(", by mean")[0].split(", ")) == {"C", "G-B", "B-PB", "D-PB", "G-D-PB", "k-means"}
+        named_methods.append(answer(runs, question))
+    assert named_methods[0] == "no matcher, by mean rank over 3 datasets."
+    assert set(named_methods[1].split(", by mean")[0].split(", ")) == {"C", "G-B", "B-PB", "D-PB", "G-D-PB", "k-means"}
