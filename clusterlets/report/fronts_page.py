@@ -1,4 +1,4 @@
-"""The page of the fronts: price against deviation in every block, drawn by the reader's browser from data on the page."""
+"""The page ``fronts.html``: price against deviation in every block. The reader's browser draws it from data in the page."""
 
 import json
 
@@ -11,12 +11,12 @@ from clusterlets.report import SHOWN_LIMIT, standings
 from clusterlets.report.templating import render_template
 
 _GLOSSARY_WORDS = ("price", "seeds", "starts", "matchers of Clusterlets", "controls", "outputs without a claim")
-#: What the page holds of each point, in this order.
+#: The fields of each point in the data of the page, in this order.
 FIELDS = tuple(name for name in CONFIGURATIONS if name not in (*BLOCK, "kind"))
 
 
 def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
-    """The page as HTML, from ``leaderboard_points.csv``; ``board`` is the page with all tables, which it links to."""
+    """The page as HTML, from ``leaderboard_points.csv``; ``board`` is the address of the page with all tables, to link to."""
     data = page_data(points)
     return render_template(
         "fronts.html",
@@ -31,31 +31,32 @@ def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
 
 
 def page_data(points: pd.DataFrame) -> dict:
-    """What the page draws: the points of every block, each a list of :data:`FIELDS`; methods by index.
+    """The data that the page draws: the points of every block.
 
-    A configuration without a price, because no scoring run has a result or because clusters overlap, is only counted, in
-    ``unpriced``. ``infeasible`` lists the limits that no clustering of the block keeps.
+    A point is a list of its :data:`FIELDS`, with its method as an index into ``methods``. A configuration has no price if no
+    scoring run has a result or if clusters overlap; ``unpriced`` counts these configurations. ``infeasible`` lists the limits
+    that no clustering of the block can keep.
     """
-    frame = leaderboard.configurations(points)
-    methods = frame[["method", "kind"]].drop_duplicates().to_numpy().tolist()
-    frame["method"] = frame["method"].map([name for name, _ in methods].index)
-    infeasible = {limit: leaderboard.infeasible_blocks(points.fillna({"parameters": ""}), limit) for limit in LIMITS}
+    configurations = leaderboard.configurations(points)
+    methods = configurations[["method", "kind"]].drop_duplicates().to_numpy().tolist()
+    configurations["method"] = configurations["method"].map([name for name, _ in methods].index)
+    infeasible_blocks = {limit: leaderboard.infeasible_blocks(points.fillna({"parameters": ""}), limit) for limit in LIMITS}
     blocks = []
-    for (dataset, k), rows in frame.groupby(BLOCK, sort=False):
+    for (dataset, k), rows in configurations.groupby(BLOCK, sort=False):
         table, _, groups = str(dataset).partition(".")
         priced = rows[rows["price"].notna()]
         blocks.append(
             {
                 **{"table": table, "groups": groups, "k": int(k)},
-                "infeasible": [limit for limit, proved_blocks in infeasible.items() if (dataset, k) in proved_blocks],
+                "infeasible": [limit for limit, proved_blocks in infeasible_blocks.items() if (dataset, k) in proved_blocks],
                 "unpriced": len(rows) - len(priced),
                 "points": priced[list(FIELDS)].astype(object).to_numpy().tolist(),
             }
         )
-    limits = {"limits": LIMITS, "shown": SHOWN_LIMIT, "tolerance": TOLERANCE}
-    return {**limits, "methods": methods, "fields": FIELDS, "blocks": blocks}
+    limit_data = {"limits": LIMITS, "shown": SHOWN_LIMIT, "tolerance": TOLERANCE}
+    return {**limit_data, "methods": methods, "fields": FIELDS, "blocks": blocks}
 
 
 def _as_json(data: dict) -> Markup:
-    """JSON that cannot end the script element around it, whatever the names of tables and groups are."""
+    """The data as JSON for a script element. Whatever tables and groups are called, their names cannot end the element."""
     return Markup(json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"))

@@ -1,4 +1,4 @@
-"""The report: one page that opens from disk without a network, in the order of a reader's questions."""
+"""The report: one page that answers a reader's questions in order, and that opens from disk without a network."""
 
 import re
 from collections import Counter
@@ -21,12 +21,12 @@ from clusterlets.report.standings import Standings
 from clusterlets.report.templating import View, embed_png, render_template
 from clusterlets.text import counted, decimal
 
-# Color and symbol of a verdict: never the color alone.
+# The tone of each verdict, and the symbol of each tone: the page never relies on color alone.
 TONES = dict(zip(comparison.VERDICTS, ("good", "vague", "bad", "open"), strict=True))
 TONES |= dict(zip(CLAIM_VERDICTS, ("good", "near", "bad", "open"), strict=True))
 SYMBOLS = {"good": "✓", "near": "≈", "vague": "?", "bad": "✗", "open": "–"}
 
-#: What each table of the paper is about.
+#: The title of each table.
 TITLES = {
     "table1_matchers": "Table 1: the matchers",
     "table2_best_by_deviation": "Table 2: the best runs by deviation",
@@ -38,12 +38,12 @@ TITLES = {
     "table2_with_controls": "Beside table 2: FRAC and the controls, by deviation",
     "table3_with_controls": "Beside table 3: FRAC and the controls, by cohesion",
 }
-# Title, a remark on all the reasons below it, and the verdict that they explain.
-_WHY = (
+# Lists of reasons: the title, a remark on the whole list, and the verdict that the reasons explain.
+_REASON_LISTS = (
     ("Why numbers differ", "Written for the run in reference/paper: ten datasets, the paper's grid.", "differs"),
     ("Why numbers were not compared", "", "not comparable"),
 )
-# Tables of results/statistics that the page shows whole.
+# The tables of results/statistics that the page shows in full, with their titles.
 STATISTICS = {
     "wilcoxon": "Pairs of methods: Wilcoxon's test with Holm's correction, and effect sizes",
     "intervals": "Ratios of mean deviations, with t intervals of their logarithms",
@@ -51,17 +51,16 @@ STATISTICS = {
     "held_out": "Configurations chosen on some seeds and scored on others, and the best run of equally many configurations",
 }
 
-
-# The rankings that the report shows among the controls.
-_CONTROLLED = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
+# The rankings that include the controls; the page shows them in a section of their own.
+_WITH_CONTROLS = (statistics.WITH_CONTROLS, statistics.ALL_METHODS)
 
 
 @dataclass(frozen=True)
 class Findings:
-    """What other steps computed from the runs, read from their files. Each may be empty; the page then says so.
+    """The results of other steps, read from their files. Any of them may be empty; the page then says so.
 
-    ``images`` are the PNG figures by name; ``statistics`` tables by the stem of their file. ``steps``, ``fits``,
-    ``provenance`` and the figures drawn from them are the only ones that differ between two runs with equal results.
+    ``images`` holds the PNG figures by name, and ``statistics`` the tables by the stem of their file. If two runs have equal
+    results, only ``steps``, ``fits``, ``provenance`` and the figures drawn from them may differ.
     """
 
     images: Mapping[str, bytes]
@@ -78,8 +77,8 @@ class Findings:
 
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
-    leaderboard, compared = findings.standings, results.comparison
-    claims = _claims(results.claims)
+    leaderboard, cells = findings.standings, results.comparison
+    claim_rows = _claim_rows(results.claims)
     rankings = [
         (ranking, f"{statistics.describe(ranking)} {statistics.compare_with_random(ranking)}".strip())
         for ranking in results.rankings
@@ -98,44 +97,44 @@ def render(results: Results, findings: Findings) -> str:
         basis=verdict.basis_sentence(results),
         standings=standings.summary(leaderboard),
         methods_under_limit=view(next(iter(standings.all_methods(leaderboard, SHOWN_LIMIT).values()), pd.DataFrame())),
-        failing=[claim for claim in claims if claim["verdict_ours"] == FAILS],
-        other_claims=[claim for claim in claims if claim["verdict_ours"] != FAILS],
+        failing=[claim for claim in claim_rows if claim["verdict_ours"] == FAILS],
+        other_claims=[claim for claim in claim_rows if claim["verdict_ours"] != FAILS],
         claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS),
-        counts=_counts(results.counts),
-        controls=_controls(results.controls),
+        counts=_table_counts(results.counts),
+        controls=_control_counts(results.controls),
         wrong_copies=controls.WRONG.items(),
         remarks=remarks_on_numbers(results),
-        cell_verdicts=_count_verdicts(compared["verdict"], comparison.VERDICTS),
-        sections=[_section(table, compared) for table in results.tables.values() if results.has_paper_data or len(table.frame)],
-        numbers=[_number(cell) for cell in compared.to_dict("records")],
-        reasons=[(title, remark, _reasons(compared, cell_verdict)) for title, remark, cell_verdict in _WHY],
+        cell_verdicts=_count_verdicts(cells["verdict"], comparison.VERDICTS),
+        sections=[_section(table, cells) for table in results.tables.values() if results.has_paper_data or len(table.frame)],
+        numbers=[_number_row(cell) for cell in cells.to_dict("records")],
+        reasons=[(title, remark, _count_reasons(cells, cell_verdict)) for title, remark, cell_verdict in _REASON_LISTS],
         figures=figures("report.html", findings.images),
         assumptions=statistics.ASSUMPTIONS,
-        with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _CONTROLLED],
-        rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _CONTROLLED],
+        with_controls=[(ranking.title, text) for ranking, text in rankings if ranking.name in _WITH_CONTROLS],
+        rankings=[(ranking.title, text) for ranking, text in rankings if ranking.name not in _WITH_CONTROLS],
         at_limits=at_fairness.sentences(results.at_given_fairness),
         at_limits_table=view(at_fairness.counts(results.at_given_fairness)),
         tests=[(name, STATISTICS[name], view(frame)) for name, frame in findings.statistics.items() if len(frame)],
         sensitivity=view(_with_titles(findings.sensitivity)),
-        published=view(_with_titles(findings.published.map(_rounded))),
+        published=view(_with_titles(findings.published.map(_shorten_decimal))),
         published_sentences=as_published.sentences(findings.published),
         settings=_flatten({key: value for key, value in results.settings.items() if key != "tables"}),
         datasets=view(findings.datasets),
         methods=view(findings.methods),
         steps=view(findings.steps),
         fits=view(_fits_by_method(findings.fits)),
-        provenance=_accounts({key: value for key, value in findings.provenance.items() if key != "settings"}),
+        provenance=_provenance_parts({key: value for key, value in findings.provenance.items() if key != "settings"}),
     )
 
 
 def _count_verdicts(verdicts: pd.Series, order: tuple[str, ...]) -> list[tuple[str, int]]:
-    """How often each verdict was given, without verdicts that never were."""
+    """How often each verdict was given; a verdict that was never given is left out."""
     counts = Counter(verdicts)
     return [(verdict, counts[verdict]) for verdict in order if counts[verdict]]
 
 
-def _counts(counts: pd.DataFrame) -> list[dict]:
-    """For each of the paper's tables: title, anchor, count of each verdict, and cells only shown."""
+def _table_counts(counts: pd.DataFrame) -> list[dict]:
+    """For each of the paper's tables: its title, anchor, count of each verdict, and number of cells that are only shown."""
     return [
         {
             "title": TITLES[row["table"]],
@@ -147,25 +146,25 @@ def _counts(counts: pd.DataFrame) -> list[dict]:
     ]
 
 
-def _controls(judged: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """For each of the paper's tables, the counts of its verdicts, for the paper itself and for every kind of copy."""
+def _control_counts(control_counts: pd.DataFrame) -> list[tuple[str, list[str]]]:
+    """For each of the paper's tables: its title, and the counts of the verdicts on the paper and on every kind of copy."""
     sources = [controls.PAPER, controls.PERFECT, *controls.WRONG]
     texts = {
         (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
-        for row in judged.to_dict("records")
+        for row in control_counts.to_dict("records")
     }
-    return [(TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in judged["table"].unique()]
+    return [(TITLES[name], [texts.get((name, source), "–") for source in sources]) for name in control_counts["table"].unique()]
 
 
-def _claims(claims: pd.DataFrame) -> list[dict]:
-    """The rows, each with its files of evidence as (name, link)."""
+def _claim_rows(claims: pd.DataFrame) -> list[dict]:
+    """A row for each claim, with links to its evidence as (text, target)."""
     rows = claims.fillna("").astype(str).to_dict("records")
-    links = [[_shown_at(PurePosixPath(file)) for file in re.findall(r"[^\s,;]+", row["evidence"])] for row in rows]
+    links = [[_evidence_link(PurePosixPath(file)) for file in re.findall(r"[^\s,;]+", row["evidence"])] for row in rows]
     return [row | {"evidence": evidence} for row, evidence in zip(rows, links, strict=True)]
 
 
-def _shown_at(path: PurePosixPath) -> tuple[str, str]:
-    """A file's name and a link to where the page shows it, or else to the file itself."""
+def _evidence_link(path: PurePosixPath) -> tuple[str, str]:
+    """The text and the target of a link to the part of the page that shows a file, or else to the file itself."""
     if path.stem in TITLES:
         return _short_title(path.stem), f"#{path.stem}"
     if path.stem in {figure.name for figure in declarations_on("report.html")}:
@@ -175,9 +174,9 @@ def _shown_at(path: PurePosixPath) -> tuple[str, str]:
     return path.name, {"comparison.csv": "#numbers", "sensitivity.csv": "#sensitivity"}.get(str(path), str(path))
 
 
-def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
-    """Reasons for this verdict, each with its number of cells; most reproduced cells have none."""
-    reasons = compared.loc[compared["counted"] & (compared["verdict"] == verdict), "reason"]
+def _count_reasons(cells: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
+    """The reasons for this verdict, each with its number of cells. A cell without a reason is left out."""
+    reasons = cells.loc[cells["counted"] & (cells["verdict"] == verdict), "reason"]
     return list(reasons[reasons != ""].value_counts(sort=False).items())
 
 
@@ -185,13 +184,13 @@ def _reasons(compared: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 
 
 def view(frame: pd.DataFrame) -> View:
-    """Any table: numbers with three decimals or, where these would show 0, two digits; ``–`` for a missing value."""
-    columns = [(_plain(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
-    return View(columns, [[_text(value) for value in row] for row in frame.itertuples(index=False)])
+    """Any frame as a table of texts: decimal fractions as :func:`decimal` shows them, and ``–`` for a missing value."""
+    columns = [(_label(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
+    return View(columns, [[_format_value(value) for value in row] for row in frame.itertuples(index=False)])
 
 
 def _with_titles(frame: pd.DataFrame) -> pd.DataFrame:
-    """Numbers of several tables, with the tables named as on the page."""
+    """A frame in which each table of the paper is named as on the page: ``Table 1`` for ``table1_matchers``."""
     return frame.replace({stem: _short_title(stem) for stem in TITLES})
 
 
@@ -200,8 +199,8 @@ def _short_title(table: str) -> str:
     return TITLES[table].partition(":")[0]
 
 
-def _rounded(value: object) -> object:
-    """The text of a long decimal, shortened as :func:`view` shows numbers; anything else as it is."""
+def _shorten_decimal(value: object) -> object:
+    """Shorten a text that is a number with four or more decimals, as :func:`decimal` does; return any other value as it is."""
     return decimal(float(value)) if isinstance(value, str) and re.fullmatch(r"-?\d*\.\d{4,}(e-?\d+)?", value) else value
 
 
@@ -218,11 +217,11 @@ def _fits_by_method(fits: pd.DataFrame) -> pd.DataFrame:
     return costs.sort_values("median_seconds", ascending=False, kind="stable").reset_index()
 
 
-def _plain(name: str) -> str:
+def _label(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _text(value: object) -> str:
+def _format_value(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if pd.isna(value):
@@ -234,53 +233,53 @@ def _text(value: object) -> str:
     return decimal(value)
 
 
-def _section(table: tables.Table, compared: pd.DataFrame) -> dict:
-    """One of our tables, and beside it the paper's numbers if there is something to compare."""
-    compared = compared[compared["table"] == table.name]
+def _section(table: tables.Table, cells: pd.DataFrame) -> dict:
+    """The section of one table: our table, and the paper's numbers beside ours if any can be compared."""
+    cells = cells[cells["table"] == table.name]
     return {
         "table": table,
         "title": TITLES[table.name],
         "view": View(
             [(column.title, column.decimals is not None) for column in table.columns], tables.cells(table), tables.best(table)
         ),
-        "beside": _comparison_rows(compared) if compared["reproduced"].notna().any() else None,
+        "beside": _comparison_rows(cells) if cells["reproduced"].notna().any() else None,
     }
 
 
-def _comparison_rows(compared: pd.DataFrame) -> dict:
-    """Rows and quantities of one table in the paper's order; a cell is None if the paper prints nothing there.
+def _comparison_rows(cells: pd.DataFrame) -> dict:
+    """The rows and quantities of one table in the paper's order. A cell is None if the paper prints nothing there.
 
-    ``best`` marks our best value among the rows of a dataset, or among all rows without datasets.
+    ``best`` marks our best value among the rows of a dataset or, in a table without datasets, among all rows.
     """
     best = {
         (row, quantity)
-        for (_, quantity), group in compared.groupby(["dataset", "quantity"], dropna=False)
+        for (_, quantity), group in cells.groupby(["dataset", "quantity"], dropna=False)
         for row in group.loc[tables.is_best(group["reproduced"], quantity), "row"]
     }
-    keys = list(zip(compared["row"], compared["quantity"], strict=True))
-    cells = {key: _number(cell) | {"best": key in best} for key, cell in zip(keys, compared.to_dict("records"), strict=True)}
-    quantities = list(compared["quantity"].unique())
+    keys = list(zip(cells["row"], cells["quantity"], strict=True))
+    entries = {key: _number_row(cell) | {"best": key in best} for key, cell in zip(keys, cells.to_dict("records"), strict=True)}
+    quantities = list(cells["quantity"].unique())
     return {
-        "quantities": [_plain(quantity) for quantity in quantities],
+        "quantities": [_label(quantity) for quantity in quantities],
         "rows": [
-            (_row_name(compared["table"].iloc[0], row), [cells.get((row, quantity)) for quantity in quantities])
-            for row in compared["row"].unique()
+            (_row_name(cells["table"].iloc[0], row), [entries.get((row, quantity)) for quantity in quantities])
+            for row in cells["row"].unique()
         ],
     }
 
 
 def _row_name(table: str, row: str) -> str:
-    """The name of a row for readers: ``Pearson · Cohesion · Omega`` of a correlation."""
+    """The name of a row as readers see it: ``Pearson · Cohesion · Omega`` for a correlation."""
     return " · ".join(map(tables.readable_name, row.split())) if table == "table5_correlations" else row
 
 
-def _number(cell: dict) -> dict:
+def _number_row(cell: dict) -> dict:
     """One number of the paper beside ours, as the page shows it."""
     ours, difference = _format_like(cell["reported"], cell["reproduced"]), cell["difference"]
     return {
         "table": _short_title(cell["table"]),
         "row": _row_name(cell["table"], cell["row"]),
-        "quantity": _plain(cell["quantity"]),
+        "quantity": _label(cell["quantity"]),
         "ours": ours,
         "sort": "" if pd.isna(cell["reproduced"]) else cell["reproduced"],
         "printed": _format_printed(cell["reported"]),
@@ -292,7 +291,7 @@ def _number(cell: dict) -> dict:
 
 
 def _format_like(printed: str, ours: str) -> str:
-    """Our number with as many decimals as the paper prints; text and missing values as they are."""
+    """Our number with as many decimals as the paper prints; ``–`` if it is missing, and text as it is."""
     if pd.isna(ours):
         return "–"
     try:
@@ -302,7 +301,7 @@ def _format_like(printed: str, ours: str) -> str:
 
 
 def _format_printed(printed: str) -> str:
-    """A printed number in the page's style: the paper prints ``.029`` and ``-.25``."""
+    """A number of the paper in the page's style: ``0.029`` and ``−0.25`` for ``.029`` and ``-.25``."""
     return re.sub(r"(?<!\d)\.(?=\d)", "0.", printed).replace("-", "−") if re.fullmatch(r"-?[\d.]+", printed) else printed
 
 
@@ -317,16 +316,16 @@ def _flatten(content: Mapping, prefix: str = "") -> list[tuple[str, str]]:
     return rows
 
 
-def _accounts(provenance: Mapping) -> list[dict]:
-    """The parts of the provenance: a table if all of a part's entries are mappings, else keys and values."""
-    plain = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
-    parts: list[dict] = [{"title": "In short", "rows": _flatten(plain), "view": None}] if plain else []
+def _provenance_parts(provenance: Mapping) -> list[dict]:
+    """The parts of the provenance. A part is shown as a table if all its entries are mappings, else as keys and values."""
+    single_values = {key: value for key, value in provenance.items() if not isinstance(value, Mapping)}
+    parts: list[dict] = [{"title": "In short", "rows": _flatten(single_values), "view": None}] if single_values else []
     for name, content in provenance.items():
-        if name in plain:
+        if name in single_values:
             continue
         is_table = bool(content) and all(isinstance(value, Mapping) for value in content.values())
         frame = pd.DataFrame.from_dict(content, orient="index").rename_axis("name").reset_index() if is_table else None
-        parts.append({"title": _plain(name).capitalize(), "rows": _flatten(content), "view": view(frame) if is_table else None})
+        parts.append({"title": _label(name).capitalize(), "rows": _flatten(content), "view": view(frame) if is_table else None})
     return parts
 
 
@@ -334,14 +333,14 @@ def _accounts(provenance: Mapping) -> list[dict]:
 
 
 def figures(page: str, images: Mapping[str, bytes]) -> dict[str, list[dict]]:
-    """The figures of each section of a page, as far as there are images of them."""
+    """The figures in each section of a page. A figure without an image is left out."""
     sections: dict[str, list[dict]] = {}
     for figure in declarations_on(page):
         if figure.name not in images:
             continue
         png, pdf = figure.files("png", "pdf")
-        shown = {"name": figure.name, "title": figure.title, "caption": figure.caption, "png": png, "pdf": pdf}
+        entry = {"name": figure.name, "title": figure.title, "caption": figure.caption, "png": png, "pdf": pdf}
         for section in figure.sections:
             if section.startswith(f"{page}#"):
-                sections.setdefault(section.partition("#")[2], []).append(shown | embed_png(images[figure.name]))
+                sections.setdefault(section.partition("#")[2], []).append(entry | embed_png(images[figure.name]))
     return sections

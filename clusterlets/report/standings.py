@@ -1,4 +1,4 @@
-"""The leaderboard in words and tables: which methods keep a limit, and what that costs."""
+"""The leaderboard in sentences and tables: which methods keep a limit on unfairness, and at what price."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ _BOARD, _OVERALL, _PAIRS = "leaderboard.csv", "leaderboard_overall.csv", "leader
 FILES = (_BOARD, _OVERALL, _PAIRS)
 EMPTY = "There is no leaderboard: it takes two seeds."
 
-#: What a reader must know before the first number; the page and the Markdown begin with it.
+#: What a reader must know before the first number. The page and the Markdown file begin with this text.
 INTRODUCTION = (
     "A clustering keeps a limit of 0.05, say, if it has exactly k clusters and no group's share in any cluster is further than "
     "0.05 from the group's share in the table. The largest such difference is the clustering's largest deviation. A block is a "
@@ -28,8 +28,8 @@ INTRODUCTION = (
     "price is what it then costs: the sum of squared distances to the cluster means, divided by that of the best plain "
     "k-means. So a reliability of 1 at a price of 1 would be perfect."
 )
-#: The features of a run, by its setting ``scaling``: numbers of the two kinds are two experiments.
-_FEATURES = {
+#: A sentence on the features of a run, for each value of its setting ``scaling``.
+_FEATURE_SENTENCES = {
     "none": "The features are raw, as in the paper. Prices of raw and of standardised features cannot be compared.",
     "standard": "Each feature has mean 0 and variance 1. Prices of raw and of standardised features cannot be compared.",
 }
@@ -57,6 +57,7 @@ GLOSSARY = {
     "outputs without a claim": "a method's second clustering, which its authors do not call fair, such as FRAC (nearest)",
 }
 
+# The heading of the column that counts each outcome.
 _OUTCOMES = {
     KEEPS: "keeps the limit",
     MISSES: "the chosen parameters miss it on the scoring seeds",
@@ -64,6 +65,7 @@ _OUTCOMES = {
     NO_RESULT: "no result",
 }
 
+# The heading of each kind of method.
 _HEADINGS = {
     METHOD: "Methods",
     CLUSTERLETS: "Matchers of Clusterlets",
@@ -74,7 +76,7 @@ _HEADINGS = {
 
 @dataclass(frozen=True)
 class Standings:
-    """The contents of a leaderboard's files."""
+    """The contents of a leaderboard's :data:`FILES`."""
 
     board: pd.DataFrame
     overall: pd.DataFrame
@@ -88,7 +90,7 @@ class Standings:
 
     @property
     def is_empty(self) -> bool:
-        """Whether no method has a block."""
+        """Whether the leaderboard has no rows."""
         return self.board.empty
 
     @property
@@ -96,47 +98,47 @@ class Standings:
         return sorted(self.board["limit"].unique())
 
     def under(self, limit: float, kind: str = "") -> pd.DataFrame:
-        """Every method over all blocks under one limit, or those of a kind, in the leaderboard's order."""
+        """Every method under one limit, over all blocks, in the leaderboard's order; with ``kind``, only those of that kind."""
         rows = self.overall[self.overall["limit"] == limit]
         return rows[rows["kind"] == kind] if kind else rows
 
     def pairs_under(self, limit: float) -> pd.DataFrame:
-        """Every pair of methods under one limit, without matchers, controls and second outputs, in the leaderboard's order."""
+        """The pairs under one limit, in the leaderboard's order, without those of matchers, controls and second outputs."""
         pairs = self._pairs_both_ways(limit)
         better_first = set(combinations(self.under(limit, METHOD)["method"], 2))
-        return pairs.loc[[names in better_first for names in zip(pairs["method"], pairs["other"], strict=True)]]
+        return pairs.loc[[pair in better_first for pair in zip(pairs["method"], pairs["other"], strict=True)]]
 
     def pairs_of(self, method: str, limit: float) -> pd.DataFrame:
-        """The pairs of one method under one limit, each seen from it, in the leaderboard's order of the others."""
+        """The pairs of one method under one limit, with this method first, in the leaderboard's order of the other methods."""
         pairs = self._pairs_both_ways(limit)
         return pairs[pairs["method"] == method]
 
     def _pairs_both_ways(self, limit: float) -> pd.DataFrame:
-        """Every pair of outputs under one limit, seen from either, in the leaderboard's order."""
+        """Every pair of outputs under one limit, in both orders of the two, sorted as in the leaderboard."""
         pairs = self.pairs[self.pairs["limit"] == limit].fillna({"told_apart": ""})
         order = list(self.under(limit)["method"])
-        both_ways = pd.concat([pairs, _flipped(pairs)])
+        both_ways = pd.concat([pairs, _swap_methods(pairs)])
         return both_ways.sort_values(["method", "other"], key=lambda column: column.map(order.index), kind="stable")
 
 
-def _flipped(pairs: pd.DataFrame) -> pd.DataFrame:
-    """The same pairs seen from the other method."""
-    names = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
-    names |= {second: first for first, second in names.items()}
-    flipped = pairs.rename(columns=names)[list(pairs.columns)]
+def _swap_methods(pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs with the two methods exchanged: wins become losses, and ratios are inverted."""
+    renamed_columns = {"method": "other", "wins": "losses", "ratio_low": "ratio_high", "difference_low": "difference_high"}
+    renamed_columns |= {new: old for old, new in renamed_columns.items()}
+    swapped = pairs.rename(columns=renamed_columns)[list(pairs.columns)]
     ratios, differences = ["ratio", "ratio_low", "ratio_high"], ["reliability_difference", "difference_low", "difference_high"]
-    return flipped.assign(**{name: 1 / flipped[name] for name in ratios}, **{name: -flipped[name] for name in differences})
+    return swapped.assign(**{name: 1 / swapped[name] for name in ratios}, **{name: -swapped[name] for name in differences})
 
 
 def summary(standings: Standings) -> list[str]:
-    """What was compared, and how the methods stand under the limit that is shown; the report links to the rest."""
+    """What was compared, and how the methods rank under :data:`SHOWN_LIMIT`; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
     return [_scope_text(standings), *([_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else [])]
 
 
 def findings(standings: Standings) -> list[tuple[str, str]]:
-    """A few sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
+    """The main sentences, each with the file that its numbers come from; :data:`EMPTY` if there is no leaderboard."""
     if standings.is_empty:
         return [(EMPTY, _BOARD)]
     sentences = [(_scope_text(standings), _BOARD)]
@@ -152,22 +154,22 @@ def describe_limit(limit: float) -> str:
 
 
 def introduction(settings: Mapping) -> str:
-    """What a reader must know before the first number of a run with these settings."""
-    return f"{INTRODUCTION} {_FEATURES[settings['scaling']]}"
+    """:data:`INTRODUCTION`, and a sentence on the features of a run with these settings."""
+    return f"{INTRODUCTION} {_FEATURE_SENTENCES[settings['scaling']]}"
 
 
 def _scope_text(standings: Standings) -> str:
     board = standings.board[standings.board["kind"] != CLUSTERLETS]
     board = standings.board if board.empty else board
     ks = ", ".join(f"{k:g}" for k in sorted(board["k"].unique()))
-    tables = len(set(leaderboard.tables_of(board)))
-    groups = board["dataset"].nunique()
-    sensitive = f" with {groups} choices of sensitive groups" if groups > tables else ""
-    runs = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
+    n_tables = len(set(leaderboard.tables_of(board)))
+    n_datasets = board["dataset"].nunique()
+    group_text = f" with {n_datasets} choices of sensitive groups" if n_datasets > n_tables else ""
+    n_seeds = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
         f"{_count(standings, METHOD)} methods and {counted(_count(standings, CONTROL), 'control')} were compared "
-        f"on {counted(tables, 'table')}{sensitive}, "
-        f"with k = {ks}. The scores come from the {counted(runs, 'seed')} that did not choose the parameters."
+        f"on {counted(n_tables, 'table')}{group_text}, "
+        f"with k = {ks}. The scores come from the {counted(n_seeds, 'seed')} that did not choose the parameters."
     )
 
 
@@ -176,16 +178,16 @@ def _count(standings: Standings, kind: str) -> int:
 
 
 def _leaders_text(standings: Standings, limit: float) -> str:
-    lead = describe_limit(limit).capitalize()
+    start = describe_limit(limit).capitalize()
     rows = standings.under(limit, METHOD)
     if rows.empty or not rows["kept"].max():
-        return f"{lead}, no method keeps the limit in any block."
+        return f"{start}, no method keeps the limit in any block."
     first, *others = rows.to_dict("records")
     runners_up = [f"{row['method']} {_percent(row['reliability'])}, {row['price']:.2f}" for row in others[:3] if row["kept"]]
     cheapest = _cheapest_methods(standings.board)
     count = ((cheapest["limit"] == limit) & (cheapest["method"] == first["method"])).sum()
     text = (
-        f"{lead}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} of "
+        f"{start}, {first['method']} is the most reliable: it keeps the limit in {first['kept']} of "
         f"{counted(first['blocks'], 'block')}, at a median price of {first['price']:.2f}. It is the cheapest method that does "
         f"in {count} of them."
     )
@@ -196,7 +198,7 @@ def _leaders_text(standings: Standings, limit: float) -> str:
 
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the methods that keep a limit in a block at the least price; several if they tie."""
+    """For each limit and block, the row of the method that keeps the limit at the least price; several rows in a tie."""
     keeping = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
     return keeping[keeping["price"] == keeping.groupby([*BLOCK, "limit"])["price"].transform("min")]
 
@@ -206,16 +208,16 @@ def _percent(value: float) -> str:
 
 
 def leading_matcher(standings: Standings) -> Mapping | None:
-    """The row over all blocks of the first matcher of Clusterlets under the limit that is shown; None if there is none."""
+    """The row, over all blocks, of the best matcher of Clusterlets under :data:`SHOWN_LIMIT`; None without matchers."""
     return next(iter(standings.under(SHOWN_LIMIT, CLUSTERLETS).to_dict("records")), None)
 
 
 def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
-    lead = describe_limit(SHOWN_LIMIT).capitalize()
+    start = describe_limit(SHOWN_LIMIT).capitalize()
     if not matcher["kept"]:
-        return f"{lead}, no matcher of Clusterlets keeps the limit in any block."
+        return f"{start}, no matcher of Clusterlets keeps the limit in any block."
     return (
-        f"{lead}, the most reliable matcher of Clusterlets, {matcher['method']}, keeps the limit in {matcher['kept']} of the "
+        f"{start}, the most reliable matcher of Clusterlets, {matcher['method']}, keeps the limit in {matcher['kept']} of the "
         f"{counted(matcher['blocks'], 'block')} of {n_blocks} in which its runs yield k clusters, at a median price of "
         f"{matcher['price']:.2f}."
     )
@@ -225,7 +227,7 @@ def _matcher_text(matcher: Mapping, n_blocks: int) -> str:
 
 
 def command(configfile: str) -> str:
-    """The command that repeats the runs of a row, up to the files, which :func:`cells_of` gives."""
+    """The command that repeats the runs of a row. Append the files that :func:`cells_of` returns."""
     configured = f" --configfile {shlex.quote(configfile)}" if configfile else ""
     return f"snakemake --cores 1{configured} --forcerun fit_method score_method --"
 
@@ -234,13 +236,13 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
     """The files of a row's runs, quoted for a shell; empty if no configuration was chosen."""
     if pd.isna(row["runs"]):
         return ""
-    names = {
+    method_ids = {
         label: name for name, grid in settings["grids"].items() for label in selection.paper_names(pd.Series(grid["names"]))
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
-    k = int(parameters.pop("clusterlets", row["k"]))  # a matcher's own k
-    blocks = seed_blocks(**settings["seeds"])
-    cells = [Cell(row["dataset"], names[row["method"]], k, parameters, seeds) for seeds in blocks]
+    k = int(parameters.pop("clusterlets", row["k"]))  # for a matcher: clusterlets per group, not clusters
+    all_seeds = seed_blocks(**settings["seeds"])
+    cells = [Cell(row["dataset"], method_ids[row["method"]], k, parameters, seeds) for seeds in all_seeds]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
 
 
@@ -248,14 +250,14 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
 
 
 def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str:
-    """``results/leaderboard.md``: findings, glossary, all methods, pairs, where methods fail, the cheapest of each block."""
+    """``results/leaderboard.md``: findings, glossary, methods, pairs, failures, and the cheapest method of each block."""
     lines = ["# Leaderboard", "", "Which fair clustering methods keep a limit on unfairness, and what does that cost?", ""]
     if not standings.is_empty:
-        picture = "![Reliability against price](figures/reliability_against_price.png)"
-        lines += [*wrap(introduction(settings), 120), "", picture, ""]
-    lines += [*_items(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
+        figure = "![Reliability against price](figures/reliability_against_price.png)"
+        lines += [*wrap(introduction(settings), 120), "", figure, ""]
+    lines += [*_bullets(f"{sentence} (`{file}`)" for sentence, file in findings(standings)), ""]
     lines += ["Which method to take when: the first table of `docs/methods.md`.", ""]
-    lines += ["## How to read the tables", "", *_items(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
+    lines += ["## How to read the tables", "", *_bullets(f"**{word}**: {meaning}" for word, meaning in GLOSSARY.items()), ""]
     if SHOWN_LIMIT in standings.limits:
         lines += [f"## All methods {describe_limit(SHOWN_LIMIT)}", ""]
         for title, table in all_methods(standings, SHOWN_LIMIT).items():
@@ -265,27 +267,27 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
             lines += ["## Pairs of methods", "", *markdown_table(pairs), "", f"`{_PAIRS}` has the other limits.", ""]
         lines += ["## Where methods fail", "", *markdown_table(all_outcomes(standings, SHOWN_LIMIT)), ""]
     if not standings.is_empty:
-        lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_cheapest(standings.board)), ""]
+        lines += ["## The cheapest method of each block, with its price", "", *markdown_table(_winners(standings.board)), ""]
         lines += [f'`{_BOARD}` has every method, <a href="fronts.html">fronts.html</a> shows every value of its parameters.']
         lines += ["To repeat the runs of a row:", ""]
         lines += [f"    {command(configfile)} {settings['results']}/runs/DATASET/METHOD/kK_PARAMETERS/seedsBLOCK.csv", ""]
     return "\n".join(lines)
 
 
-def _items(texts: Iterable[str]) -> list[str]:
+def _bullets(texts: Iterable[str]) -> list[str]:
     """A bulleted list, wrapped at 120 characters."""
     wrapper = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return [line for text in texts for line in wrapper.wrap(text)]
 
 
 def all_methods(standings: Standings, limit: float) -> dict[str, pd.DataFrame]:
-    """Every method under one limit, as text for readers: a table for each kind, by its heading."""
-    rows = {heading: standings.under(limit, kind).to_dict("records") for kind, heading in _HEADINGS.items()}
-    return {heading: pd.DataFrame(list(map(_describe_method, own))) for heading, own in rows.items() if own}
+    """Every method under one limit, as text for readers: the heading and the table of each kind."""
+    kinds = {heading: standings.under(limit, kind).to_dict("records") for kind, heading in _HEADINGS.items()}
+    return {heading: pd.DataFrame(list(map(_describe_method, methods))) for heading, methods in kinds.items() if methods}
 
 
 def _describe_method(row: Mapping) -> dict[str, str]:
-    """One row of the table of all methods; a method that keeps the limit nowhere has no price."""
+    """A row of the table of all methods. A method that keeps the limit in no block has no price."""
     return {
         "method": row["method"],
         "reliability": _with_interval(row, "reliability"),
@@ -302,9 +304,9 @@ def _with_interval(row: Mapping, name: str) -> str:
 
 
 def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
-    """Every pair of methods that both keep the limit somewhere, as text for readers."""
-    kept = set(standings.under(limit, METHOD).query("kept > 0")["method"])
-    rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= kept]
+    """Every pair of methods that each keep the limit in some block, as text for readers."""
+    reliable_methods = set(standings.under(limit, METHOD).query("kept > 0")["method"])
+    rows = [row for row in standings.pairs_under(limit).to_dict("records") if {row["method"], row["other"]} <= reliable_methods]
     return pd.DataFrame(
         [
             {
@@ -320,7 +322,7 @@ def all_pairs(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
-    """In how many blocks each method keeps the limit or does not, and why, as text for readers."""
+    """Per method, the number of blocks with each outcome, and the statuses of runs without a result, as text for readers."""
     board = standings.board[standings.board["limit"] == limit]
     counts = pd.crosstab(board["method"], board["outcome"]).reindex(columns=_OUTCOMES, fill_value=0).rename(columns=_OUTCOMES)
     order = [method for method in standings.under(limit)["method"] if method in counts.index]
@@ -329,7 +331,7 @@ def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def _total_statuses(counts: pd.Series) -> str:
-    """The statuses that :func:`leaderboard.count_statuses` wrote for each block, added up: ``timeout 12, unsupported 24``."""
+    """``timeout 12, unsupported 24``: sums over blocks of the counts that :func:`leaderboard.count_statuses` wrote."""
     totals: dict[str, int] = {}
     for entry in "; ".join(counts.dropna()).split("; "):
         status, _, count = entry.rpartition(" ")
@@ -338,8 +340,8 @@ def _total_statuses(counts: pd.Series) -> str:
     return ", ".join(f"{status} {count:,}" for status, count in sorted(totals.items())) or "–"
 
 
-def _cheapest(board: pd.DataFrame) -> pd.DataFrame:
-    """One row per block, one column per limit; methods that tie for the least price share a cell."""
+def _winners(board: pd.DataFrame) -> pd.DataFrame:
+    """The cheapest methods: a row per block, a column per limit. Methods that tie share a cell."""
     cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
     cells = {key: f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" for key, best in cheapest}
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}

@@ -1,4 +1,4 @@
-"""What all pages share: the frame with its style and script, tables, and embedded pictures."""
+"""What all pages share: templates with their style and scripts, tables, and embedded images."""
 
 import struct
 from base64 import b64encode
@@ -15,7 +15,10 @@ import clusterlets
 
 @dataclass(frozen=True)
 class View:
-    """A table for the page: title of each column and whether it is numeric, rows of text, and best cells as (row, column)."""
+    """A table for a page.
+
+    ``columns`` are (title, whether it is numeric), ``rows`` are texts, and ``best`` holds the best cells as (row, column).
+    """
 
     columns: list[tuple[str, bool]]
     rows: list[list[str]]
@@ -23,7 +26,7 @@ class View:
 
 
 def render_template(template: str, script: str = "", **content: Any) -> str:
-    """Render a self-contained page: a template with the style and script that all pages share, after a script of its own."""
+    """Render a self-contained page: a template, the page's own ``script`` if any, and the style and script of all pages."""
     environment = Environment(
         loader=PackageLoader("clusterlets.report"),
         autoescape=True,
@@ -31,28 +34,28 @@ def render_template(template: str, script: str = "", **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style = _template("report.css")
-    script = (_template(script) if script else "") + _template("report.js")
+    style = _read_template("report.css")
+    script = (_read_template(script) if script else "") + _read_template("report.js")
     return environment.get_template(template).render(
         version=clusterlets.__version__,
         style=Markup(style),
         script=Markup(script),
-        policy=f"default-src 'none'; img-src data:; style-src {_hash(style)}; script-src {_hash(script)}; "
+        policy=f"default-src 'none'; img-src data:; style-src {_policy_source(style)}; script-src {_policy_source(script)}; "
         "base-uri 'none'; form-action 'none'",
         **content,
     )
 
 
-def _template(name: str) -> str:
+def _read_template(name: str) -> str:
     return (files("clusterlets.report") / "templates" / name).read_text(encoding="utf-8")
 
 
-def _hash(text: str) -> str:
-    """Source expression of the content security policy that allows exactly this text."""
+def _policy_source(text: str) -> str:
+    """The expression with which the content security policy allows this style or script, and no other."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 
 def embed_png(image: bytes) -> dict:
-    """A PNG in base64, with its size in pixels from its first chunk, so that the page does not jump while loading."""
+    """A PNG in base64, with the pixel size that its first chunk holds, so that the page does not jump while it loads."""
     width, height = struct.unpack(">II", image[16:24])
     return {"data": b64encode(image).decode(), "width": width, "height": height}

@@ -1,4 +1,4 @@
-"""The verdict: an answer to each question, derived from the data, and the glossary needed to read it."""
+"""The verdict: a reader's questions, answered from the data, and the glossary that the answers need."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,55 +13,55 @@ from clusterlets.report import SHOWN_LIMIT
 from clusterlets.report.standings import Standings, describe_limit, leading_matcher
 from clusterlets.text import counted, decimal
 
-# What Clusterlets is compared with, and how each was clustered.
+# The outputs of FRAC that Clusterlets is compared with, and their description in a sentence.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
     "FRAC (fair)": "FRAC as defined (its fair assignment)",
 }
 
 _MEANINGS = {score.name: f"{score.explanation} [{score.values}]" for score in SCORES}
-#: Meaning of the scores that the answers mention, by their names in runs.csv.
+#: What the scores in the answers mean, by their columns in runs.csv.
 GLOSSARY = {
     name: _MEANINGS[name] for name in ("deviation_mean", "deviation_max", "balance", "cohesion", "overlap", "price_of_fairness")
 }
-#: Meaning of all other scores, which the page folds away.
+#: What all other scores mean. The page folds this list away.
 FURTHER_GLOSSARY = {name: meaning for name, meaning in _MEANINGS.items() if name not in GLOSSARY}
 
 
 def answers(results: Results, standings: Standings) -> list[tuple[str, str, str]]:
-    """Questions with their answers: about the paper if any of its datasets was run, else about the methods.
+    """The questions with their answers: about the paper if any of its datasets was run, else about the methods.
 
-    Each is a question, its answer in one sentence, and the numbers behind it, which may be empty.
+    Each entry is a question, an answer in one sentence, and the numbers behind the answer, which may be empty.
     """
     if results.has_paper_data:
         subjects = "matchers"
         questions = {
-            "Does the paper hold": _holds,
-            "Its numbers": _numbers,
-            "Its claims": _claims,
+            "Does the paper hold": _whether_paper_holds,
+            "Its numbers": _verdicts_on_numbers,
+            "Its claims": _verdicts_on_claims,
             "Its fairest matcher": _fairest_matcher,
-            "Fairer than FRAC": _against_frac,
+            "Fairer than FRAC": _fairer_than_frac,
         }
     else:
-        subjects, questions = "methods", {"Fairest method": _fairest}
+        subjects, questions = "methods", {"Fairest method": _fairest_method}
     questions |= {
-        "Fairer than a random partition": _against_chance,
-        f"Do the {subjects} differ": _significance,
-        f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}": _most_cohesive,
+        "Fairer than a random partition": _fairer_than_random,
+        f"Do the {subjects} differ": _whether_methods_differ,
+        f"Most cohesive at a mean deviation of at most {SHOWN_LIMIT:g}": _most_cohesive_method,
     }
-    answered = [(question, *answer(results)) for question, answer in questions.items()]
-    reliable = _most_reliable(standings)
-    return [*answered, (f"Most reliable {describe_limit(SHOWN_LIMIT)}", reliable, "")] if reliable else answered
+    entries = [(question, *answer(results)) for question, answer in questions.items()]
+    most_reliable = _most_reliable_methods(standings)
+    return [*entries, (f"Most reliable {describe_limit(SHOWN_LIMIT)}", most_reliable, "")] if most_reliable else entries
 
 
 def summary(results: Results, answers: Iterable[tuple[str, str, str]], report: str) -> str:
-    """The answers, and what they rest on: ``results/summary.txt``."""
+    """The text of ``results/summary.txt``: the answers, the runs behind them, and the path of the report."""
     lines = [f"{question}: {answer} {numbers}".rstrip() for question, answer, numbers in answers]
     return "\n".join([*lines, "", f"{basis_sentence(results)} Report: {report}", ""])
 
 
 def basis_sentence(results: Results) -> str:
-    """The number of runs with a result, and of those without one by status."""
+    """How many runs have a result, and how many have none, by status."""
     counts = results.runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
@@ -70,20 +70,20 @@ def basis_sentence(results: Results) -> str:
     )
 
 
-def _holds(results: Results) -> tuple[str, str]:
-    """The verdict on each table as a whole."""
+def _whether_paper_holds(results: Results) -> tuple[str, str]:
+    """Whether the paper holds, from the verdict on each table as a whole."""
     groups = paper_verdict.judge_groups(comparison.counted(results.comparison))
-    tables = groups[groups["kind"] == "table"]
-    if tables.empty:
+    verdicts = groups[groups["kind"] == "table"]
+    if verdicts.empty:
         return "unknown, as no number can be compared.", ""
-    numbers = {word: [name[5] for name in tables.loc[tables["verdict"] == word, "table"]] for word in paper_verdict.VERDICTS}
-    leads = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
-    lead = next((answer for word, answer in leads.items() if len(numbers[word]) == len(tables)), "in part")
-    reproduced, undecided, different = (", ".join(numbers[word]) or "none" for word in ("reproduced", "undecided", "differs"))
-    return f"{lead}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}.", ""
+    tables = {word: [name[5] for name in verdicts.loc[verdicts["verdict"] == word, "table"]] for word in paper_verdict.VERDICTS}
+    short_answers = {"reproduced": "yes", "undecided": "it cannot be decided", "differs": "no"}
+    short_answer = next((text for word, text in short_answers.items() if len(tables[word]) == len(verdicts)), "in part")
+    reproduced, undecided, different = (", ".join(tables[word]) or "none" for word in ("reproduced", "undecided", "differs"))
+    return f"{short_answer}. Tables reproduced as a whole: {reproduced}; undecided: {undecided}; different: {different}.", ""
 
 
-def _numbers(results: Results) -> tuple[str, str]:
+def _verdicts_on_numbers(results: Results) -> tuple[str, str]:
     total = results.counts.iloc[-1]
     n_compared = total["counted"] - total[comparison.NOT_COMPARABLE]
     if not n_compared:
@@ -97,59 +97,61 @@ def _numbers(results: Results) -> tuple[str, str]:
     )
 
 
-def _claims(results: Results) -> tuple[str, str]:
-    sentences = by_sentence(results.claims)
-    ours, stricter, paper = (describe_counts(sentences[side]) for side in ("ours", "stricter", "paper"))
-    if (sentences["ours"] == INCONCLUSIVE).all():
-        ours, stricter = "all are inconclusive, because these runs lack what the sentences are about", "the same"
-    numbers = f"Against FRAC as it is defined, {stricter}. By the paper's own numbers, {paper}."
-    return f"of {len(sentences)} sentences, {ours}.", numbers
+def _verdicts_on_claims(results: Results) -> tuple[str, str]:
+    verdicts = by_sentence(results.claims)
+    our_counts, stricter_counts, paper_counts = (describe_counts(verdicts[side]) for side in ("ours", "stricter", "paper"))
+    if (verdicts["ours"] == INCONCLUSIVE).all():
+        our_counts, stricter_counts = "all are inconclusive, because these runs lack what the sentences are about", "the same"
+    numbers = f"Against FRAC as it is defined, {stricter_counts}. By the paper's own numbers, {paper_counts}."
+    return f"of {len(verdicts)} sentences, {our_counts}.", numbers
 
 
 def _fairest_matcher(results: Results) -> tuple[str, str]:
-    ours = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
-    if ours.empty:
+    our_matchers = results.on_paper_data.tables["table1_matchers"].frame.dropna(subset=["deviation_mean"])
+    if our_matchers.empty:
         return "unknown, as no run of Clusterlets has a result.", ""
-    printed = reported.table("table1_matchers")
-    printed = printed.loc[printed["deviation_mean"].astype(float).idxmin()]
-    best = ours.loc[ours["deviation_mean"].idxmin()]
-    agreement = "as in the paper" if best["matcher"] == printed["matcher"] else f"where the paper has {printed['matcher']}"
+    paper_best = reported.table("table1_matchers")
+    paper_best = paper_best.loc[paper_best["deviation_mean"].astype(float).idxmin()]
+    best = our_matchers.loc[our_matchers["deviation_mean"].idxmin()]
+    agreement = (
+        "as in the paper" if best["matcher"] == paper_best["matcher"] else f"where the paper has {paper_best['matcher']}"
+    )
     datasets = _datasets(len(results.on_paper_data.datasets), results.has_mixed_datasets)
     return (
         f"{best['matcher']}, {agreement}.",
         f"Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} here, "
-        f"{decimal(float(printed['deviation_mean']))} on {len(reported.datasets())} there.",
+        f"{decimal(float(paper_best['deviation_mean']))} on {len(reported.datasets())} there.",
     )
 
 
-def _against_frac(results: Results) -> tuple[str, str]:
-    """Whether Clusterlets' best runs deviate less than each FRAC's on more than half of the datasets with both."""
+def _fairer_than_frac(results: Results) -> tuple[str, str]:
+    """Whether Clusterlets' best runs deviate less than those of each output of FRAC, on most of the datasets that have both."""
     deviations = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
     if "Clusterlets" not in deviations:
         return "unknown, as no run of Clusterlets has a result.", ""
-    both = {rival: deviations.reindex(columns=["Clusterlets", rival]).dropna() for rival in _RIVALS}
-    if all(rows.empty for rows in both.values()):
+    deviations_of_both = {rival: deviations.reindex(columns=["Clusterlets", rival]).dropna() for rival in _RIVALS}
+    if all(rows.empty for rows in deviations_of_both.values()):
         return "unknown, as no dataset has runs of both.", ""
-    wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in both.items()}
+    wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in deviations_of_both.items()}
     parts = [
         f"on {wins[rival]} of {_datasets(len(rows), results.has_mixed_datasets)} against {_RIVALS[rival]}, with a mean of "
         f"{decimal(rows['Clusterlets'].mean(), 4)} against {decimal(rows[rival].mean(), 4)}"
-        for rival, rows in both.items()
+        for rival, rows in deviations_of_both.items()
         if len(rows)
     ]
-    ahead = [2 * wins[rival] > len(rows) for rival, rows in both.items()]
+    wins_most = [2 * wins[rival] > len(rows) for rival, rows in deviations_of_both.items()]
     verdict = {
         (True, True): "yes, both as the paper scored FRAC and as FRAC is defined",
         (True, False): "only as the paper scored FRAC, not as FRAC is defined",
         (False, True): "only against FRAC as defined, not as the paper scored it",
         (False, False): "no, neither as the paper scored FRAC nor as FRAC is defined",
-    }[ahead[0], ahead[1]]
+    }[wins_most[0], wins_most[1]]
     return f"{verdict}.", f"The best run of Clusterlets deviates less {'; and '.join(parts)}."
 
 
-def _fairest(results: Results) -> tuple[str, str]:
+def _fairest_method(results: Results) -> tuple[str, str]:
     ranking = _ranking(results, statistics.ALL_METHODS)
     if ranking.mean_ranks.empty:
         return "unknown, as no dataset has a result of every method.", ""
@@ -158,19 +160,19 @@ def _fairest(results: Results) -> tuple[str, str]:
     return f"{first}, by mean rank of the mean deviation: {rank:.1f} of {basis}.", ""
 
 
-def _against_chance(results: Results) -> tuple[str, str]:
+def _fairer_than_random(results: Results) -> tuple[str, str]:
     """Which matchers or methods have a better mean rank than the random partition."""
     ranking = _ranking(results.on_paper_data, statistics.WITH_CONTROLS if results.has_paper_data else statistics.ALL_METHODS)
     ranks = ranking.mean_ranks
     if "random" not in ranks or len(ranks) < 2 or ranks.isna().any():
         return "unknown, as no random partition is ranked.", ""
-    ahead = list(ranks.index[ranks < ranks["random"]])
+    fairer = list(ranks.index[ranks < ranks["random"]])
     noun = "matcher" if results.has_paper_data else "method"
     basis = f"by mean rank over {counted(len(ranking.complete), 'dataset')}"
-    return f"{', '.join(ahead) or f'no {noun}'}, {basis}.", ""
+    return f"{', '.join(fairer) or f'no {noun}'}, {basis}.", ""
 
 
-def _significance(results: Results) -> tuple[str, str]:
+def _whether_methods_differ(results: Results) -> tuple[str, str]:
     ranking = _ranking(results.on_paper_data, "matchers" if results.has_paper_data else statistics.ALL_METHODS)
     if ranking.obstacle:
         return f"not tested. {ranking.obstacle}", ""
@@ -186,8 +188,8 @@ def _ranking(results: Results, name: str) -> statistics.Ranking:
     return next(ranking for ranking in results.rankings if ranking.name == name)
 
 
-def _most_cohesive(results: Results) -> tuple[str, str]:
-    """Which method most often has the highest cohesion under :data:`SHOWN_LIMIT` on the mean deviation."""
+def _most_cohesive_method(results: Results) -> tuple[str, str]:
+    """Which method is most cohesive on the most datasets, among runs that keep :data:`SHOWN_LIMIT` on the mean deviation."""
     counts = at_fairness.counts(results.at_given_fairness)
     rows = counts[(counts["limit"] == SHOWN_LIMIT) & (counts["limit_cases"] == at_fairness.LEFT_OUT)]
     if rows.empty or not rows["best"].max():
@@ -197,14 +199,14 @@ def _most_cohesive(results: Results) -> tuple[str, str]:
     return f"{' and '.join(winners['method'])}, on {winners['best'].max()} of {datasets}.", ""
 
 
-def _most_reliable(standings: Standings) -> str:
-    """The leading method of the leaderboard and the leading matcher of Clusterlets; empty if there is no such method."""
+def _most_reliable_methods(standings: Standings) -> str:
+    """The first method of the leaderboard and the first matcher of Clusterlets; empty if no method has rows there."""
     rows = standings.under(SHOWN_LIMIT, METHOD).to_dict("records")
     if not rows:
         return ""
     first, matcher = rows[0], leading_matcher(standings)
-    among = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
-    text = f"{first['method']}{among}: {_describe_reliability(first)}."
+    among_text = f", of {counted(len(rows), 'method')}" if len(rows) > 1 else ""
+    text = f"{first['method']}{among_text}: {_describe_reliability(first)}."
     if matcher is None:
         return text
     remark = f"{matcher['method']}: {_describe_reliability(matcher)}" if matcher["kept"] else "no matcher keeps it"
@@ -217,5 +219,5 @@ def _describe_reliability(row: Mapping) -> str:
 
 
 def _datasets(number: int, of_paper: bool = False) -> str:
-    """A number of datasets; ``of_paper`` says that only the paper's are counted."""
+    """``3 datasets``, or ``3 of the paper's datasets`` if other datasets are not counted."""
     return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")

@@ -1,4 +1,4 @@
-"""The step that adds up what the jobs cost, and records what they ran on."""
+"""The step that adds up the time and memory of the jobs, and records the machine and software that they ran on."""
 
 import json
 from pathlib import Path
@@ -23,20 +23,20 @@ def account(config: str, configfiles: str, logs: str, ignored_rules: str, finger
     output: folder of the accounts
     """
     settings, folder = json.loads(config), Path(output)
-    counts = accounts.read(map(Path, logs.split(",")), settings, ignored_rules.split(","))
-    steps = pd.DataFrame(counts.by_step(), columns=accounts.COLUMNS)
+    jobs_and_fits = accounts.read(map(Path, logs.split(",")), settings, ignored_rules.split(","))
+    steps = pd.DataFrame(jobs_and_fits.by_step(), columns=accounts.COLUMNS)
     write_csv(folder / "steps.csv", steps)
-    fits = pd.DataFrame(counts.fits, columns=accounts.FIT_COLUMNS)
+    fits = pd.DataFrame(jobs_and_fits.fits, columns=accounts.FIT_COLUMNS)
     write_csv(folder / "fits.csv", fits)
     costs = fit_costs.by_configuration(fits, settings["grids"])
     write_csv(folder / "leaderboard_costs.csv", costs)
-    content = {
+    provenance = {
         **environment.software(lock),
         "source": environment.source(),
         "machine": environment.machine(),
-        "jobs": {**counts.span, "counted": len(counts.jobs), "logs_left_out": counts.left_out},
+        "jobs": {**jobs_and_fits.span, "counted": len(jobs_and_fits.jobs), "logs_left_out": jobs_and_fits.left_out},
         "settings": settings,
         "configfiles": {path: Path(path).read_text(encoding="utf-8") for path in json.loads(configfiles)},
         "fingerprints": json.loads(fingerprints),
     }
-    save_json(folder / "provenance.json", content)
+    save_json(folder / "provenance.json", provenance)

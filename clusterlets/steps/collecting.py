@@ -1,4 +1,4 @@
-"""The step that collects all cells in ``results/runs.csv``."""
+"""The step that collects the runs of all cells in ``results/runs.csv``."""
 
 import json
 from collections import defaultdict

@@ -1,4 +1,4 @@
-"""The step that lists the prepared datasets."""
+"""The step that writes the table of the prepared datasets."""
 
 from pathlib import Path
 

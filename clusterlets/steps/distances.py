@@ -1,4 +1,4 @@
-"""The step that sums the distances between pieces, and from some rows to pieces."""
+"""The step that sums the distances between pieces, and the distances from a sample of rows to pieces."""
 
 import numpy as np
 
@@ -18,9 +18,9 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     X = Prepared.load(data).X
     block = SeedBlock.load(labels)
     labellings = {key: arrays["labels"].astype(np.int64) for key, arrays in block.values.items()}
-    values = {}
+    arrays_by_seed = {}
     if labellings:
-        n_pieces = [int(labelling.max()) + 1 for labelling in labellings.values()]  # a different seed may give fewer
+        n_pieces = [int(labelling.max()) + 1 for labelling in labellings.values()]  # seeds may differ in this number
         stacked = np.stack(list(labellings.values()))
         sample = Sample.draw(len(X), sample_stream(base_seed, dataset))
         if sample.order is None:
@@ -28,8 +28,8 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
         else:
             sums = np.stack([geometry.sampled_sums(X, labelling, max(n_pieces), sample.order) for labelling in stacked])
         rows = geometry.row_sums(X, sample.rows, stacked, max(n_pieces))
-        values = {
+        arrays_by_seed = {
             key: {"sums": piece_sums[..., :n, :n], "sample": sample.rows, "row_sums": row_sums[:n]}
             for key, n, piece_sums, row_sums in zip(labellings, n_pieces, sums, rows, strict=True)
         }
-    SeedBlock(values, block.status).save(output)
+    SeedBlock(arrays_by_seed, block.status).save(output)

@@ -1,4 +1,4 @@
-"""The step that makes the clusterlets: k-means on each group, for every seed of a block."""
+"""The step that extracts the clusterlets by k-means on each group, once for every seed of a block."""
 
 from typing import cast
 

@@ -23,42 +23,45 @@ FIGURES = [
     )
 ]
 
-# A quantity's title, and its colors: dark is better in both.
-_SHOWN = {
+# For each quantity: its title and its color map. In both maps, dark is better.
+_QUANTITIES = {
     "deviation_mean": ("mean deviation\n(share; darker is fairer)", "cividis"),
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
-_MAX_NUMBERED = 5  # most columns of a map that leave room for numbers in its cells
-_PALE = 0.408  # luminance above which a cell has a dark number
-_OTHERS = "FRAC, controls"
-_NAMES_HEIGHT = 0.5  # inches for the column names below the last map
-_MIN_ROW_HEIGHT = 1.15  # inches that leave room for the name of a row's quantity
+_MAX_NUMBERED_COLUMNS = 5  # the cells of a map with more columns have no room for numbers
+_MAX_DARK_LUMINANCE = 0.408  # a number is white on a cell up to this luminance, and dark on a lighter one
+_OTHERS_TITLE = "FRAC, controls"
+_NAMES_HEIGHT = 0.5  # inches for the names of the methods below the last map
+_MIN_ROW_HEIGHT = 1.15  # inches that the title of a row's quantity needs
 
 
 def draw(runs: pd.DataFrame) -> Figure:
-    """One row per quantity, one column per matcher: k upwards, hops (for C omega) to the right; then FRAC and the controls."""
-    runs = selection.ok(runs).dropna(subset=list(_SHOWN))
-    parts = _parts(runs)
-    if not parts:
+    """Draw a map for each quantity (rows) and each matcher (columns), with k upwards and hops, or omega for C, to the right.
+
+    The last column of maps shows FRAC and the controls, side by side.
+    """
+    runs = selection.ok(runs).dropna(subset=list(_QUANTITIES))
+    columns = _figure_columns(runs)
+    if not columns:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
-    runs = pd.concat([part for _, part, _ in parts])
-    widths = [part[parameter].nunique() for _, part, parameter in parts]
-    height = 0.9 + _NAMES_HEIGHT * (parts[-1][0] == _OTHERS) + 2 * max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
-    shape, size = (len(_SHOWN), len(parts)), (WIDTH, height)
-    figure, axes_grid = plt.subplots(*shape, figsize=size, squeeze=False, layout="constrained", width_ratios=widths)
-    for row, (quantity, (title, colors)) in zip(axes_grid, _SHOWN.items(), strict=True):
-        maps = [means(part, quantity, parameter) for _, part, parameter in parts]
-        maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # the same rows in all
+    runs = pd.concat([column_runs for _, column_runs, _ in columns])
+    widths = [column_runs[parameter].nunique() for _, column_runs, parameter in columns]
+    height = 0.9 + _NAMES_HEIGHT * (columns[-1][0] == _OTHERS_TITLE) + 2 * max(_MIN_ROW_HEIGHT, 0.22 * runs["k"].nunique())
+    grid_shape, size = (len(_QUANTITIES), len(columns)), (WIDTH, height)
+    figure, axes_grid = plt.subplots(*grid_shape, figsize=size, squeeze=False, layout="constrained", width_ratios=widths)
+    for row, (quantity, (title, color_map)) in zip(axes_grid, _QUANTITIES.items(), strict=True):
+        maps = [means(column_runs, quantity, parameter) for _, column_runs, parameter in columns]
+        maps = [grid_map.reindex(np.sort(runs["k"].unique())[::-1]) for grid_map in maps]  # all maps get the same k
         limits = {"vmin": min(np.nanmin(grid_map) for grid_map in maps), "vmax": max(np.nanmax(grid_map) for grid_map in maps)}
         for axes, grid_map in zip(row, maps, strict=True):
-            _draw_map(axes, grid_map, {"cmap": colors, **limits})
+            _draw_map(axes, grid_map, {"cmap": color_map, **limits})
         for axes in row[1:]:
             axes.set_yticklabels([])
         row[0].set_ylabel("k")
-        bar = figure.colorbar(row[-1].collections[0], ax=list(row), pad=0.01, aspect=12)
-        bar.set_label(title, fontsize=7.5)
-        bar.outline.set_visible(False)
-    for (title, _, parameter), top, bottom in zip(parts, axes_grid[0], axes_grid[-1], strict=True):
+        color_bar = figure.colorbar(row[-1].collections[0], ax=list(row), pad=0.01, aspect=12)
+        color_bar.set_label(title, fontsize=7.5)
+        color_bar.outline.set_visible(False)
+    for (title, _, parameter), top, bottom in zip(columns, axes_grid[0], axes_grid[-1], strict=True):
         top.set_title(title)
         top.set_xticklabels([])
         if parameter == "method":
@@ -68,47 +71,47 @@ def draw(runs: pd.DataFrame) -> Figure:
     return figure
 
 
-def _parts(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
-    """(title, runs, column of the runs that makes the map's columns): one for each matcher, one for FRAC and the controls."""
-    own = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
-    parts = []
-    for name in selection.in_order(own["matcher"], selection.PAPER_NAMES):
-        part = own[own["matcher"] == name]
-        parts.append((selection.PAPER_NAMES.get(name, name), part, "hops" if part["hops"].notna().any() else "omega"))
-    others = runs[runs["method"].isin(selection.METHODS[1:])]
-    return [*parts, (_OTHERS, others, "method")] if parts and len(others) else parts
+def _figure_columns(runs: pd.DataFrame) -> list[tuple[str, pd.DataFrame, str]]:
+    """The figure's columns, as (title, runs, parameter that varies from left to right): matchers, then FRAC and controls."""
+    matcher_runs = runs[(runs["method"] == "Clusterlets") & (runs["hops"].notna() | runs["omega"].notna())]
+    columns = []
+    for name in selection.in_order(matcher_runs["matcher"], selection.PAPER_NAMES):
+        own_runs = matcher_runs[matcher_runs["matcher"] == name]
+        columns.append((selection.PAPER_NAMES.get(name, name), own_runs, "hops" if own_runs["hops"].notna().any() else "omega"))
+    other_runs = runs[runs["method"].isin(selection.METHODS[1:])]
+    return [*columns, (_OTHERS_TITLE, other_runs, "method")] if columns and len(other_runs) else columns
 
 
 def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
-    """k (rows, largest first) by parameter: the mean over datasets of each dataset's mean over its seeds."""
+    """A table of k (rows, largest first) by parameter (columns): means over seeds, averaged over datasets."""
     dataset_means = runs.groupby(["dataset", "k", parameter])[quantity].mean()
     return dataset_means.groupby(["k", parameter]).mean().unstack().sort_index(ascending=False)
 
 
 def _format_value(value: float) -> str:
-    """Three decimals; one digit and an exponent (``4e−4``) if these would show a nonzero number as 0."""
+    """``0.032``, or one digit and an exponent (``4e−4``) where three decimals would show a nonzero number as 0."""
     if float(f"{value:.3f}") or round(value, 12) == 0:
         return decimal(value)
     digit, exponent = f"{value:.0e}".split("e")
     return f"{digit}e{int(exponent)}".replace("-", "−")
 
 
-def _draw_map(axes: Axes, grid_map: pd.DataFrame, colors: dict) -> None:
-    """Cells with their numbers, if there is room; grey where no run has a result."""
+def _draw_map(axes: Axes, grid_map: pd.DataFrame, color_options: dict) -> None:
+    """Draw the cells, with their numbers if there is room. A cell without a result is grey."""
     rows, columns = (np.arange(size) + 0.5 for size in grid_map.shape)
     axes.set_facecolor("0.9")
     axes.spines[:].set_visible(False)
-    mesh = axes.pcolormesh(np.ma.masked_invalid(grid_map), linewidths=0.5, edgecolor="white", **colors)
+    mesh = axes.pcolormesh(np.ma.masked_invalid(grid_map), linewidths=0.5, edgecolor="white", **color_options)
     axes.set(xlim=(0, grid_map.shape[1]), ylim=(grid_map.shape[0], 0))
     axes.set_xticks(columns, [value if isinstance(value, str) else f"{value:g}" for value in grid_map.columns])
     axes.set_yticks(rows, [f"{value:g}" for value in grid_map.index])
     axes.tick_params(length=0)
-    if grid_map.shape[1] > _MAX_NUMBERED:
+    if grid_map.shape[1] > _MAX_NUMBERED_COLUMNS:
         return
     luminance = _luminance(mesh.to_rgba(grid_map.to_numpy()))
     for (row, column), value in np.ndenumerate(grid_map):
         if np.isfinite(value):
-            color = "0.15" if luminance[row, column] > _PALE else "white"
+            color = "0.15" if luminance[row, column] > _MAX_DARK_LUMINANCE else "white"
             axes.text(column + 0.5, row + 0.5, _format_value(value), color=color, ha="center", va="center", fontsize=5)
 
 

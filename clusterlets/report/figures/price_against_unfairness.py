@@ -1,4 +1,4 @@
-"""What fairness costs: the price of every configuration against its largest deviation, with the best trade-offs as a line."""
+"""What fairness costs: every configuration's price against its largest deviation, with a line through the best trade-offs."""
 
 from statistics import median_low
 
@@ -36,66 +36,66 @@ FIGURES = [
     )
 ]
 
-_MAX_NAME = 20  # characters of a dataset's name
-_MAX_LABEL = 20  # characters of the label of a configuration
-_MIN_TOP = 1.2  # the price axis reaches at least to here
-_LETTER, _LINE = 0.026, 0.075  # width of a letter and height of a line, as shares of a panel's width and height
-_TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
+_MAX_DATASET_LENGTH = 20  # characters of a dataset's name
+_MAX_LABEL_LENGTH = 20  # characters of a configuration's label
+_MIN_PRICE_LIMIT = 1.2  # the price axis reaches at least up to this price
+_CHARACTER_WIDTH, _LINE_HEIGHT = 0.026, 0.075  # of labels, as shares of a panel's width and height
+_DEVIATION_TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
 
 def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
-    """One panel per dataset, at the middle k of the grid: a mark per configuration, the front as steps with its parameters.
+    """Draw a panel per dataset, at the middle k of the grid: a mark per configuration, and the front as a labelled step line.
 
-    All methods of the runs decide the look of each, so that it is the same in other figures.
+    Colors and markers are assigned over all methods in ``runs``, so a method looks the same in every figure.
     """
     if points.empty:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
-    look = method_styles(selection.in_order(selection.names(runs), COLORS))
+    styles = method_styles(selection.in_order(selection.names(runs), COLORS))
     k = median_low(set(points["k"]))
-    shown = configurations(points).query("k == @k and exact")
-    datasets = list(shown["dataset"].unique())
+    configurations_at_k = configurations(points).query("k == @k and exact")
+    datasets = list(configurations_at_k["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=2.1)
     for axes, dataset in zip(all_axes, datasets, strict=True):
-        rows_of_dataset = shown[shown["dataset"] == dataset]
+        rows_of_dataset = configurations_at_k[configurations_at_k["dataset"] == dataset]
         rows_of_dataset = rows_of_dataset.assign(on_front=is_on_front(rows_of_dataset[["deviation_max", "price"]]))
-        highest = max(_MIN_TOP, 1.15 * rows_of_dataset.loc[rows_of_dataset["on_front"], "price"].max())
-        _draw_points(axes, rows_of_dataset[rows_of_dataset["price"] <= highest], look, highest)
-        n_above = int((rows_of_dataset["price"] > highest).sum())
-        axes.set_title(cut(dataset, _MAX_NAME) + (f" ({n_above} above)" if n_above else ""))
-    shown_looks = {name: look[name] for name in look if name in set(shown["method"])}
-    key = "line: the front of what no configuration beats in both, with its parameters"
-    x = "largest deviation of a cluster on an axis of square roots (left is fairer)"
-    y = f"price: cost over that of plain k-means with k = {k:g} clusters (logarithmic; down is better)"
-    add_method_legend(figure, shown_looks, x, y, key)
+        highest_price = max(_MIN_PRICE_LIMIT, 1.15 * rows_of_dataset.loc[rows_of_dataset["on_front"], "price"].max())
+        _draw_points(axes, rows_of_dataset[rows_of_dataset["price"] <= highest_price], styles, highest_price)
+        n_above = int((rows_of_dataset["price"] > highest_price).sum())
+        axes.set_title(cut(dataset, _MAX_DATASET_LENGTH) + (f" ({n_above} above)" if n_above else ""))
+    legend_styles = {name: styles[name] for name in styles if name in set(configurations_at_k["method"])}
+    front_note = "line: the front of what no configuration beats in both, with its parameters"
+    x_label = "largest deviation of a cluster on an axis of square roots (left is fairer)"
+    y_label = f"price: cost over that of plain k-means with k = {k:g} clusters (logarithmic; down is better)"
+    add_method_legend(figure, legend_styles, x_label, y_label, front_note)
     return figure
 
 
-def _draw_points(axes: Axes, points: pd.DataFrame, look: dict[str, tuple[str, str]], highest: float) -> None:
-    set_root_axis(axes, 1.02, _TICKS)
+def _draw_points(axes: Axes, points: pd.DataFrame, styles: dict[str, tuple[str, str]], highest_price: float) -> None:
+    set_root_axis(axes, 1.02, _DEVIATION_TICKS)
     axes.set_yscale("log")
-    axes.set_ylim(highest**-0.03, highest)
+    axes.set_ylim(highest_price**-0.03, highest_price)
     set_round_ticks(axes.yaxis, 5)
     for name, method_points in points.groupby("method", sort=False):
-        color, marker = look[str(name)]
-        style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
-        axes.scatter(method_points["deviation_max"], method_points["price"], zorder=3, clip_on=False, **style)
+        color, marker = styles[str(name)]
+        mark_style = {"color": color, "marker": marker, "s": 18, "alpha": 0.85, "lw": 0.3, "edgecolor": "white"}
+        axes.scatter(method_points["deviation_max"], method_points["price"], zorder=3, clip_on=False, **mark_style)
     front = points[points["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
     _label_front(axes, front[front["parameters"].fillna("") != ""])
 
 
 def _label_front(axes: Axes, front: pd.DataFrame) -> None:
-    """Label each point of the front with its parameters, from the fairest on; labels that would cover another are left out."""
-    to_axes = axes.transData + axes.transAxes.inverted()
+    """Label the points of the front with their parameters, the fairest first. A label that would cover another is left out."""
+    to_panel_shares = axes.transData + axes.transAxes.inverted()
     halo = withStroke(linewidth=1.5, foreground="white")
-    occupied: list[tuple[float, float, float]] = []
+    occupied: list[tuple[float, float, float]] = []  # left and right end and y of each label
     for row in front.to_dict("records"):
-        label = cut(row["parameters"], _MAX_LABEL)
+        label = cut(row["parameters"], _MAX_LABEL_LENGTH)
         point = (row["deviation_max"], row["price"])
-        x, y = to_axes.transform(point)
-        width = _LETTER * len(label)
+        x, y = to_panel_shares.transform(point)
+        width = _CHARACTER_WIDTH * len(label)
         left = x if x + width < 1 else x - width
-        if all(abs(y - other_y) > _LINE or left > end or left + width < start for start, end, other_y in occupied):
+        if all(abs(y - other_y) > _LINE_HEIGHT or left > end or left + width < start for start, end, other_y in occupied):
             occupied.append((left, left + width, y))
-            style = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
-            axes.annotate(label, point, (3 if left == x else -3, 3), textcoords="offset points", **style)
+            text_style = {"ha": "left" if left == x else "right", "fontsize": 6, "zorder": 4, "path_effects": [halo]}
+            axes.annotate(label, point, (3 if left == x else -3, 3), textcoords="offset points", **text_style)

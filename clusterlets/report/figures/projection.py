@@ -1,4 +1,4 @@
-"""One dataset on its principal components, with the clusters of each matcher."""
+"""One dataset on its first two principal components, with the clusters of each matcher."""
 
 from itertools import cycle
 
@@ -27,82 +27,89 @@ FIGURES = [
     )
 ]
 
-# Clusters by falling size: Okabe and Ito's colors without black, and grey for all further clusters.
+# Hues of the clusters, the largest cluster first: Okabe and Ito's palette without black, then grey for all further clusters.
 _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#AAAAAA")
-_GREYS = ("0.65", "black", "0.4")
-_MARKERS = "o^sDvP*Xdp"
-_MAX_NAMED = 8  # groups; more are only counted
-_GROUP_LETTERS, _DATASET_LETTERS = 24, 40  # longer names are cut
-_INK = 7_000  # square points for all marks of a panel
+# Shades and markers of the groups.
+_GROUP_GREYS = ("0.65", "black", "0.4")
+_GROUP_MARKERS = "o^sDvP*Xdp"
+_MAX_NAMED_GROUPS = 8  # with more groups, the legend only gives their number
+_MAX_GROUP, _MAX_DATASET = 24, 40  # characters of a name; longer names are cut
+_MARKS_AREA = 7_000  # area of all marks of a panel together, in square points
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
-    """One panel with the groups, one for each matcher with its clusters; a row in two clusters has a mark inside its mark."""
+    """Draw a panel with the groups, and a panel for each matcher with its clusters.
+
+    A row in two clusters has a smaller mark inside its mark.
+    """
     if projection.empty:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
     matchers = selection.in_order(runs.loc[runs["method"] == "Clusterlets", "matcher"], selection.PAPER_NAMES)
     figure, all_axes = panels(1 + len(matchers), per_row=3, height=2.05)
-    markers = dict(zip(sorted(projection["group"].unique()), cycle(_MARKERS)))
+    markers = dict(zip(sorted(projection["group"].unique()), cycle(_GROUP_MARKERS)))
     rows = projection.drop_duplicates("row")
-    greys = dict(zip(markers, cycle(_GREYS)))
+    group_greys = dict(zip(markers, cycle(_GROUP_GREYS)))
     all_axes[0].set_title("the data, by group")
-    _draw_points(all_axes[0], rows.assign(hue=rows["group"].map(greys)), markers)
-    _name_shapes(all_axes[0], markers, greys)
+    _draw_points(all_axes[0], rows.assign(hue=rows["group"].map(group_greys)), markers)
+    _add_group_legend(all_axes[0], markers, group_greys)
     for axes, matcher in zip(all_axes[1:], matchers, strict=True):
-        lines = projection[projection["matcher"] == matcher]
-        axes.set_title(f"{selection.PAPER_NAMES.get(matcher, matcher)}: {_describe_clusters(runs, lines)}")
-        _draw_points(axes, lines.assign(hue=[_HUES[min(cluster, len(_HUES) - 1)] for cluster in lines["cluster"]]), markers)
+        points = projection[projection["matcher"] == matcher]
+        axes.set_title(f"{selection.PAPER_NAMES.get(matcher, matcher)}: {_describe_clusters(runs, points)}")
+        _draw_points(axes, points.assign(hue=[_HUES[min(cluster, len(_HUES) - 1)] for cluster in points["cluster"]]), markers)
     for axes in all_axes:
         axes.grid(False)
-        axes.set(xticks=[], yticks=[], xlim=_limits(rows["x"]), ylim=_limits(rows["y"]))
-    _explain(figure, rows.iloc[0], len(rows))
+        axes.set(xticks=[], yticks=[], xlim=_axis_limits(rows["x"]), ylim=_axis_limits(rows["y"]))
+    _add_cluster_legend_and_labels(figure, rows.iloc[0], len(rows))
     return figure
 
 
-def _name_shapes(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> None:
-    """The groups' names with their marks; only their number if there are too many."""
+def _add_group_legend(axes: Axes, markers: dict[str, str], greys: dict[str, str]) -> None:
+    """Add a legend with the name and marker of each group, or only the number of groups if there are too many."""
     style = {"ls": "", "markersize": 4}
-    shapes = [Line2D([], [], color=greys[name], marker=marker, **style) for name, marker in markers.items()]
-    labels = [cut(name, _GROUP_LETTERS) for name in markers]
-    if len(labels) > _MAX_NAMED:
-        shapes, labels = [Line2D([], [], ls="")], [f"{len(labels)} groups"]
-    axes.legend(shapes, labels, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
+    handles = [Line2D([], [], color=greys[name], marker=marker, **style) for name, marker in markers.items()]
+    labels = [cut(name, _MAX_GROUP) for name in markers]
+    if len(labels) > _MAX_NAMED_GROUPS:
+        handles, labels = [Line2D([], [], ls="")], [f"{len(labels)} groups"]
+    axes.legend(handles, labels, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
 
 
-def _draw_points(axes: Axes, lines: pd.DataFrame, markers: dict[str, str]) -> None:
-    """One mark per line: a large one for the first cluster of a row, a smaller one inside it for each further cluster."""
-    depth = lines.groupby("row").cumcount()
-    area = np.clip(_INK / lines["row"].nunique(), 10, 24) if len(lines) else 0
-    for level in range(depth.max() + 1 if len(lines) else 0):
+def _draw_points(axes: Axes, points: pd.DataFrame, markers: dict[str, str]) -> None:
+    """Draw a mark for each of the ``points``; there is one for each cluster that a row of the dataset is in.
+
+    The mark of a row's first cluster is large. Each further cluster adds a smaller mark inside it.
+    """
+    levels = points.groupby("row").cumcount()
+    area = np.clip(_MARKS_AREA / points["row"].nunique(), 10, 24) if len(points) else 0
+    for level in range(levels.max() + 1 if len(points) else 0):
         for group, marker in markers.items():
-            marks = lines[(depth == level) & (lines["group"] == group)]
+            level_points = points[(levels == level) & (points["group"] == group)]
             style = {"s": area / (1 + level) ** 1.6, "lw": 0, "marker": marker, "rasterized": True}
-            axes.scatter(marks["x"], marks["y"], color=marks["hue"], **style)
+            axes.scatter(level_points["x"], level_points["y"], color=level_points["hue"], **style)
 
 
-def _describe_clusters(runs: pd.DataFrame, lines: pd.DataFrame) -> str:
-    """The number of clusters in the run of these lines, and the share of rows in several clusters."""
-    if lines.empty:
+def _describe_clusters(runs: pd.DataFrame, points: pd.DataFrame) -> str:
+    """``5 clusters, 12% in several``: describe the run that these points come from; the share is one of rows."""
+    if points.empty:
         return "no valid partition"
-    keys = ["dataset", "matcher", "k", "seed", "omega" if lines["hops"].isna().all() else "hops"]
-    (run,) = runs.merge(lines[keys].drop_duplicates(), on=keys).to_dict("records")
-    several = f", {run['overlap']:.0%} in several" if run["overlap"] else ""
-    return f"{run['n_clusters']:.0f} clusters{several}"
+    run_columns = ["dataset", "matcher", "k", "seed", "omega" if points["hops"].isna().all() else "hops"]
+    (run,) = runs.merge(points[run_columns].drop_duplicates(), on=run_columns).to_dict("records")
+    overlap_note = f", {run['overlap']:.0%} in several" if run["overlap"] else ""
+    return f"{run['n_clusters']:.0f} clusters{overlap_note}"
 
 
-def _explain(figure: Figure, first: pd.Series, n_shown: int) -> None:
-    """Add a legend of the clusters' hues, and the axis labels."""
+def _add_cluster_legend_and_labels(figure: Figure, first: pd.Series, n_shown: int) -> None:
+    """Add the legend of the clusters' hues, and label the axes; ``first`` is the first of ``n_shown`` rows."""
     style = {"ls": "", "markersize": 4.5}
-    hues = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
-    hues[0].set_label("cluster 1 (largest)")
-    further = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
-    add_legend(figure, [*hues, further], columns=len(_HUES))
+    handles = [Line2D([], [], color=hue, marker="s", label=number + 1, **style) for number, hue in enumerate(_HUES[:-1])]
+    handles[0].set_label("cluster 1 (largest)")
+    further_handle = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
+    add_legend(figure, [*handles, further_handle], columns=len(_HUES))
     row_count = f"{n_shown:,} of {first['rows']:,} rows" if n_shown < first["rows"] else f"all {n_shown:,} rows"
-    x_label = f"first principal component of {cut(first['dataset'], _DATASET_LETTERS)} ({first['x_share']:.0%} of the variance)"
+    x_label = f"first principal component of {cut(first['dataset'], _MAX_DATASET)} ({first['x_share']:.0%} of the variance)"
     figure.supxlabel(f"{x_label}; {row_count}")
     figure.supylabel(f"second component ({first['y_share']:.0%})")
 
 
-def _limits(values: pd.Series) -> tuple[float, float]:
+def _axis_limits(values: pd.Series) -> tuple[float, float]:
     margin = 0.04 * np.ptp(values) or 1.0
     return values.min() - margin, values.max() + margin

@@ -1,4 +1,4 @@
-"""Seconds per fit against the rows of its table. Differs from machine to machine."""
+"""The seconds that a fit takes against the number of rows of its table. They differ from machine to machine."""
 
 import numpy as np
 import pandas as pd
@@ -19,38 +19,38 @@ FIGURES = [
     )
 ]
 
-_TICKS = 3
-_PANELS = 3  # because the lines of all methods are too many for one
+_N_TICKS = 3
+_MAX_PANELS = 3  # a single panel would be too crowded
 
 
 def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
-    """One line per method: the median over k, parameters and tables of equal size; the fastest are in the first panel."""
-    rows = datasets.set_index("dataset")["rows"]
-    timed = costs.assign(rows=costs["dataset"].map(rows)).dropna(subset="rows")
-    if timed.empty:
+    """Draw a line per method: medians over k, parameters and tables of equal size. The first panel has the fastest methods."""
+    rows_by_dataset = datasets.set_index("dataset")["rows"]
+    costs_with_rows = costs.assign(rows=costs["dataset"].map(rows_by_dataset)).dropna(subset="rows")
+    if costs_with_rows.empty:
         return empty_figure("Nothing to show: no fit has been timed.")
-    lines = timed.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
-    by_speed = lines.groupby("method")["seconds"].max().sort_values(kind="stable").index
-    look = method_styles(selection.in_order(lines["method"], COLORS))
-    n_panels = min(_PANELS, len(by_speed))
-    figure, all_axes = panels(n_panels, per_row=_PANELS, height=2.9)
+    medians = costs_with_rows.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
+    methods = medians.groupby("method")["seconds"].max().sort_values(kind="stable").index  # the fastest first
+    styles = method_styles(selection.in_order(medians["method"], COLORS))
+    n_panels = min(_MAX_PANELS, len(methods))
+    figure, all_axes = panels(n_panels, per_row=_MAX_PANELS, height=2.9)
     for panel, axes in enumerate(all_axes):
-        names = by_speed[panel * len(by_speed) // n_panels : (panel + 1) * len(by_speed) // n_panels]
-        _draw_lines(axes, lines[lines["method"].isin(names)], look, lines["rows"])
-        axes.set_ylim(lines["seconds"].min() / 1.5, lines["seconds"].max() * 1.5)
-    key = "panels: fast, medium, slow; of a matcher the matching alone, without the clusterlets"
-    add_method_legend(figure, look, "rows of the table (logarithmic)", "seconds of a fit (logarithmic)", key)
+        panel_methods = methods[panel * len(methods) // n_panels : (panel + 1) * len(methods) // n_panels]
+        _draw_lines(axes, medians[medians["method"].isin(panel_methods)], styles, medians["rows"])
+        axes.set_ylim(medians["seconds"].min() / 1.5, medians["seconds"].max() * 1.5)
+    legend_note = "panels: fast, medium, slow; of a matcher the matching alone, without the clusterlets"
+    add_method_legend(figure, styles, "rows of the table (logarithmic)", "seconds of a fit (logarithmic)", legend_note)
     return figure
 
 
-def _draw_lines(axes: Axes, lines: pd.DataFrame, look: dict[str, tuple[str, str]], rows: pd.Series) -> None:
+def _draw_lines(axes: Axes, medians: pd.DataFrame, styles: dict[str, tuple[str, str]], row_counts: pd.Series) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
-    for name, line in lines.groupby("method"):
-        color, marker = look[str(name)]
-        axes.plot(line["rows"], line["seconds"], color=color, marker=marker, markersize=4, lw=1)
-    ticks = sorted({round(tick) for tick in np.geomspace(rows.min(), rows.max(), _TICKS)})
+    for name, method_medians in medians.groupby("method"):
+        color, marker = styles[str(name)]
+        axes.plot(method_medians["rows"], method_medians["seconds"], color=color, marker=marker, markersize=4, lw=1)
+    ticks = sorted({round(tick) for tick in np.geomspace(row_counts.min(), row_counts.max(), _N_TICKS)})
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
-    axes.set_xlim(rows.min() / 1.4, rows.max() * 1.4)
+    axes.set_xlim(row_counts.min() / 1.4, row_counts.max() * 1.4)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
     axes.minorticks_off()

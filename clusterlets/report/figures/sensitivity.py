@@ -1,4 +1,4 @@
-"""Sensitivity analysis of the headline numbers: one panel per number, one row per choice."""
+"""Sensitivity analysis of the headline numbers: a panel for each number, a row for each choice."""
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -23,8 +23,8 @@ FIGURES = [
 _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
 _ALL = "all"
-_INK = "#333333"
-# By title: table, quantity, and rows: one per matcher, or the one over all datasets.
+_NEUTRAL_COLOR = "#333333"  # of numbers that belong to no matcher
+# For each title: the table, the quantity, and the names of the rows (one per matcher, or a single one over all datasets).
 _PANELS = {
     "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
     "table 1: mean cohesion": (_TABLES[0], "cohesion", _MATCHERS),
@@ -33,64 +33,66 @@ _PANELS = {
     "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ALL]),
     "numbers reproduced": ("verdicts", "reproduced", [_ALL]),
 }
+# Quantities that are whole numbers.
 _COUNTS = ("datasets_below_frac", "reproduced")
-_PAPER, _USUAL = "the paper", "usual choices"
+# Labels of the first two rows of every panel; in the others, a choice is changed.
+_PAPER_LABEL, _USUAL_LABEL = "the paper", "usual choices"
 
 
-def draw(assessed: pd.DataFrame) -> Figure:
-    """The paper's number, and ours: with the usual choices, on further seeds, and with one choice changed at a time.
+def draw(assessment: pd.DataFrame) -> Figure:
+    """Draw the paper's numbers, and ours: with the usual choices, on other seeds, and with one choice changed at a time.
 
     A choice that does not change a number has no mark.
     """
-    shown = assessed[assessed["table"].isin([table for table, *_ in _PANELS.values()])]
-    if shown.empty:
+    rows = assessment[assessment["table"].isin([table for table, *_ in _PANELS.values()])]
+    if rows.empty:
         return empty_figure("Nothing to show: the sensitivity analysis was not run.")
-    label = (shown["choice"].str.replace("_", " ") + ":\n" + shown["taken"]).where(shown["choice"] != "seeds", _USUAL)
-    shown = shown.assign(label=label)
-    rows = list(dict.fromkeys([_PAPER, _USUAL, *label]))
+    labels = (rows["choice"].str.replace("_", " ") + ":\n" + rows["taken"]).where(rows["choice"] != "seeds", _USUAL_LABEL)
+    rows = rows.assign(label=labels)
+    row_labels = list(dict.fromkeys([_PAPER_LABEL, _USUAL_LABEL, *labels]))
     with plt.rc_context({**GRID, "grid.color": "0.92"}):
-        size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(rows)))
+        size = (5.4, 0.5 + 3 * (0.6 + 0.33 * len(row_labels)))
         figure, axes = plt.subplots(3, 2, figsize=size, sharey=True, layout="constrained")
-    for panel, (title, (table, quantity, subjects)) in zip(axes.flat, _PANELS.items(), strict=True):
-        numbers = shown[(shown["table"] == table) & (shown["quantity"] == quantity)]
+    for panel, (title, (table, quantity, row_names)) in zip(axes.flat, _PANELS.items(), strict=True):
+        panel_rows = rows[(rows["table"] == table) & (rows["quantity"] == quantity)]
         panel.set_title(title, fontsize=9)
-        for position, subject in enumerate(subjects):
-            offset = 0.13 * (position - (len(subjects) - 1) / 2)
-            color = COLORS[subject] if subject in _MATCHERS else _INK
-            _draw_number(panel, numbers[numbers["row"] == subject], rows, offset, color)
-        if numbers.empty:
+        for position, row_name in enumerate(row_names):
+            offset = 0.13 * (position - (len(row_names) - 1) / 2)
+            color = COLORS[row_name] if row_name in _MATCHERS else _NEUTRAL_COLOR
+            _draw_number(panel, panel_rows[panel_rows["row"] == row_name], row_labels, offset, color)
+        if panel_rows.empty:
             panel.text(0.5, 0.5, "none of the paper's\ndatasets is here", ha="center", fontsize=8, transform=panel.transAxes)
         panel.margins(x=0.12)
-        panel.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(numbers) else NullLocator())
+        panel.xaxis.set_major_locator(MaxNLocator(4, integer=quantity in _COUNTS) if len(panel_rows) else NullLocator())
         panel.tick_params(labelsize=8)
         panel.tick_params(axis="y", length=0)
-    axes[0, 0].set(yticks=range(len(rows)), yticklabels=rows, ylim=(len(rows) - 0.4, -0.6))
-    figure.legend(handles=_legend(), ncols=4, fontsize=8, loc="outside upper center", frameon=False, handletextpad=0.4)
+    axes[0, 0].set(yticks=range(len(row_labels)), yticklabels=row_labels, ylim=(len(row_labels) - 0.4, -0.6))
+    figure.legend(handles=_legend_handles(), ncols=4, fontsize=8, loc="outside upper center", frameon=False, handletextpad=0.4)
     return figure
 
 
-def _draw_number(axes: Axes, numbers: pd.DataFrame, rows: list[str], offset: float, color: str) -> None:
-    """One number under all choices; ``offset`` is its height within each row."""
-    if numbers.empty:
+def _draw_number(axes: Axes, number_rows: pd.DataFrame, row_labels: list[str], offset: float, color: str) -> None:
+    """Draw one number in the rows of all choices, moved by ``offset`` from the middle of each row."""
+    if number_rows.empty:
         return
-    first = numbers.iloc[0]
-    axes.plot(first["reported"], offset, marker="D", ms=4.5, color=color, mfc="white", zorder=3)
-    axes.axvline(first["baseline"], color=color, lw=0.7, alpha=0.5, zorder=1)
-    axes.plot(first["baseline"], 1 + offset, marker="o", ms=5, color=color, zorder=3)
-    for change in numbers[numbers["difference"] != 0].to_dict("records"):
-        y = rows.index(change["label"]) + offset
-        if change["label"] == _USUAL:
-            axes.plot(change["varied"], y, marker="|", ms=7, color=color, zorder=2)
+    first_row = number_rows.iloc[0]
+    axes.plot(first_row["reported"], offset, marker="D", ms=4.5, color=color, mfc="white", zorder=3)
+    axes.axvline(first_row["baseline"], color=color, lw=0.7, alpha=0.5, zorder=1)
+    axes.plot(first_row["baseline"], 1 + offset, marker="o", ms=5, color=color, zorder=3)
+    for changed_row in number_rows[number_rows["difference"] != 0].to_dict("records"):
+        y = row_labels.index(changed_row["label"]) + offset
+        if changed_row["label"] == _USUAL_LABEL:
+            axes.plot(changed_row["varied"], y, marker="|", ms=7, color=color, zorder=2)
             continue
-        axes.plot([change["baseline"], change["varied"]], [y, y], color=color, lw=1.2, zorder=2)
-        axes.plot(change["varied"], y, marker="o", ms=5, color=color, zorder=3)
+        axes.plot([changed_row["baseline"], changed_row["varied"]], [y, y], color=color, lw=1.2, zorder=2)
+        axes.plot(changed_row["varied"], y, marker="o", ms=5, color=color, zorder=3)
 
 
-def _legend() -> list[Line2D]:
-    look = {"color": _INK, "ls": "", "markersize": 5}
+def _legend_handles() -> list[Line2D]:
+    style = {"color": _NEUTRAL_COLOR, "ls": "", "markersize": 5}
     return [
-        *(Line2D([], [], **look | {"color": COLORS[matcher]}, marker="o", label=matcher) for matcher in _MATCHERS),
-        Line2D([], [], **look, marker="o", label="in all"),
-        Line2D([], [], **look, marker="D", mfc="white", label="the paper"),
-        Line2D([], [], **look, marker="|", label="ten other seeds"),
+        *(Line2D([], [], **style | {"color": COLORS[matcher]}, marker="o", label=matcher) for matcher in _MATCHERS),
+        Line2D([], [], **style, marker="o", label="in all"),
+        Line2D([], [], **style, marker="D", mfc="white", label="the paper"),
+        Line2D([], [], **style, marker="|", label="ten other seeds"),
     ]

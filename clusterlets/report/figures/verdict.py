@@ -1,4 +1,4 @@
-"""How many of the paper's numbers differ, between copies of the paper that are right and copies that are wrong."""
+"""How many of the paper's numbers differ from ours, next to copies of the paper that we made right or wrong on purpose."""
 
 import pandas as pd
 from matplotlib.figure import Figure
@@ -21,29 +21,29 @@ FIGURES = [
     )
 ]
 
-# Label, color, and offset from the middle of the line, because the two may overlap.
+# For each kind of copy: its label, its color, and how far its bar is from the middle of the line, as the bars may overlap.
 _BARS = {controls.PERFECT: ("perfect copies", "#7FB77F", -0.15), "wrong": ("wrong copies", "#D9847C", 0.15)}
-_HEIGHT = 0.26
+_BAR_HEIGHT = 0.26
 
 
 def draw(counts: pd.DataFrame) -> Figure:
-    """One line per table: a bar for the perfect copies, one for the wrong ones, and a mark for the paper."""
+    """Draw a line for each table: a bar for the perfect copies, a bar for the wrong copies, and a mark for the paper."""
     tables = list(counts.loc[counts["source"] == controls.PAPER, "table"])
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
     figure, axes = plt.subplots(figsize=(5.4, 0.9 + 0.34 * len(tables)), layout="constrained")
-    counts = counts[counts["table"].isin(tables)]  # with few datasets the paper has no averages, but copies have
+    counts = counts[counts["table"].isin(tables)]  # with few datasets, only the copies have averages to compare
     kinds = counts["source"].replace(dict.fromkeys(controls.WRONG, "wrong"))
     ranges = counts.groupby(["table", kinds], sort=False).agg({"differs_least": "min", "differs_most": "max"})
-    for (table, kind), (least, most) in (100 * ranges).iterrows():
+    for (table, kind), (fewest, most) in (100 * ranges).iterrows():
         y = tables.index(table)
         if kind == controls.PAPER:
-            axes.plot(least, y, "D", color="black", ms=6, zorder=3)
+            axes.plot(fewest, y, "D", color="black", ms=6, zorder=3)
         else:
             _, color, offset = _BARS[kind]
-            axes.barh(y + offset, max(most - least, 0.6), _HEIGHT, left=least, color=color, zorder=2)
-    names = [f"Table {name[5]}" for name in tables]
-    axes.set(yticks=range(len(tables)), yticklabels=names, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
+            axes.barh(y + offset, max(most - fewest, 0.6), _BAR_HEIGHT, left=fewest, color=color, zorder=2)
+    table_labels = [f"Table {name[5]}" for name in tables]
+    axes.set(yticks=range(len(tables)), yticklabels=table_labels, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
     axes.set_xlabel("numbers that differ, %")
     axes.tick_params(axis="y", length=0)
     handles = [Patch(color=color, label=label) for label, color, _ in _BARS.values()]
