@@ -101,7 +101,7 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
 
 @inner
 def _refresh(costs, groups, labels, is_stale, step_costs, movers):
-    """Fill in the cheapest step of each group from every changed cluster to each other cluster, and the row that takes it."""
+    """Fill in the cheapest step of each group from every stale cluster to each other cluster, and the row that takes it."""
     k = costs.shape[1]
     for group in range(is_stale.shape[0]):
         for cluster in range(k):

@@ -10,9 +10,9 @@ arithmetic consists of sums, products and roots in a fixed order, so every proce
 
 :func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the near clusters. A cluster is
 near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most instances have
-just one near cluster, and it stays the same throughout a search. So the instances are split before the search: an instance with
-one near cluster only adds to the counts, and the others need their near clusters alone. Once prices have moved too far, the
-instances are split again. The bound stays exact.
+just one near cluster, and this cluster stays the same throughout a search. So the instances are split before the search. An
+instance with one near cluster only adds to the counts; for the others, only the near clusters are evaluated. Once prices have
+moved too far, the instances are split again. The bound stays exact.
 """
 
 from collections.abc import Sequence
@@ -90,8 +90,8 @@ def solve_dual(
     constraints : float array (R, K)
     slack : float
     multipliers : float array (R, k), optional
-        Where the search starts, by default at 0. If they come from nearby centres, the last temperature suffices. If the
-        result misses a constraint by too much, the search starts again at 0.
+        Where the search starts, by default at 0. Multipliers should come from nearby centres, because the search then uses
+        only the last temperature. If the result misses a constraint by too much, the search starts again at 0.
     last_temperature : float
         The last of ``TEMPERATURES`` to use.
 
@@ -131,7 +131,7 @@ def solve_sparse_dual(
     constraint may be missed by ``tolerance`` instances.
     """
     solution = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
-    # A constraint and its opposite are an equality, which gets a single multiplier of any sign. Two would chase each other.
+    # A constraint and its opposite are an equality, with a single multiplier of either sign: two would chase each other.
     opposites = _opposites(constraints, slack)
     independent = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
     firsts, seconds = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
@@ -270,7 +270,7 @@ def _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient,
 
 @inner
 def _copy(source, target):
-    """Do what ``target[:] = source`` does, which takes Numba seconds to compile."""
+    """Copy in a loop, because Numba would take seconds to compile ``target[:] = source``."""
     for row in range(source.shape[0]):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -313,7 +313,7 @@ def _judge(trial_value, value, gain, steps, damping):
 def _exponentials(values, least, temperature):
     """Replace each value by exp((least - value) / temperature), to 1e-13; values above 40 temperatures count as 40.
 
-    The series has one term more than that of :func:`_exponential`. Without it, the last bits of some results would change.
+    The series has one term more than that of :func:`_exponential`. Without this term, the last bits of results would change.
     """
     for index in range(len(values)):
         x = min((values[index] - least) / temperature, 40.0) * 0.015625
