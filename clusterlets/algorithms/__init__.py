@@ -1,7 +1,7 @@
 """The algorithms of the methods, as functions on arrays. Only the cache of machine code touches files.
 
-Functions check tables. Parameters of a method are checked where they come in, by their declarations in
-:mod:`clusterlets.methods`; here they are taken as they are.
+The functions check the tables that they get, but not the parameters of a method: these have been checked before, against their
+declarations in :mod:`clusterlets.methods`.
 """
 
 import clusterlets.installation  # noqa: F401

@@ -1,9 +1,10 @@
-"""Antidotes: a few points added to the table, so that plain k-means on all of them treats the groups alike.
+"""Antidotes: a few points added to the table, so that plain k-means on the larger table treats the groups alike.
 
-The labels of k-means are not a smooth function of the added points, so a search without derivatives places them: it moves one
-point at a time and keeps a move that does not make the clustering less fair. The added points count as rows of k-means and are
-then dropped. The idea is that of Chhabra, Singla and Mohapatra 2021 (arXiv 2106.00600), for any clustering with centres
-and any notion of fairness. The search is our own: they published no code, and a classifier guides theirs.
+The added points lie at a few places. The labels of k-means are not a smooth function of these places, so the search for them
+uses no derivatives: it moves one place at a time and keeps every move that does not make the clustering worse. k-means treats
+the added points as rows, and they are dropped afterwards. The idea comes from Chhabra, Singla and Mohapatra 2021 (arXiv
+2106.00600), who apply it to any clustering with centres and any notion of fairness. The search is our own: the authors have
+published no code, and a classifier guides their search.
 """
 
 from dataclasses import dataclass
@@ -15,14 +16,14 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans, lloyd
 
-_N_PLACES = 5  # the added points are divided equally among so many places
-_STARTS = 10  # runs of plain k-means
-_MAX_ROUNDS = 30  # rounds of k-means with the added points
-_JUMP = 0.2  # chance that a place moves anywhere instead of nearby
-_WIDER, _NARROWER, _MIN_STEP = 1.5, 0.92, 0.05  # factors of the step after a gain and a loss, and its floor
-_MEAN_WEIGHT = 0.1  # weight of the clusters' mean balance, which decides between clusterings with the same worst cluster
-_UNIFORMS = 12  # the sum of twelve uniform numbers has variance 1
-_EMPTY = (-1.0, 0.0)  # the score of a clustering with a cluster of added points only
+_N_PLACES = 5  # every place gets an equal share of the added points
+_N_STARTS = 10  # runs of plain k-means; the best one gives the first centres
+_MAX_ROUNDS = 30  # most rounds of k-means with the added points
+_JUMP_PROBABILITY = 0.2  # that a place moves to anywhere among the rows; otherwise, it moves by one step
+_GROWTH, _SHRINKAGE, _MIN_STEP = 1.5, 0.92, 0.05  # factors of the step size after a gain and after a loss, and its minimum
+_MEAN_WEIGHT = 0.1  # weight of the mean balance, which decides between clusterings whose worst clusters are equally balanced
+_N_UNIFORMS = 12  # numbers per sum: the sum of twelve uniform numbers has variance 1
+_WORST_SCORE = (-1.0, 0.0)  # of a clustering in which a cluster holds only added points
 
 
 @dataclass(frozen=True)
@@ -34,9 +35,9 @@ class Antidote:
     labels : int array (n,)
         0..m-1 without gaps.
     places : float array (g, d)
-        Where the added points lie; g is 0 if all those tried made the clustering worse than plain k-means.
+        Where the added points lie. g is 0 if no choice of places gave a clustering as good as plain k-means.
     weight : float
-        Added points at each place; usually not a whole number.
+        Number of added points at each place; usually not a whole number.
     """
 
     labels: np.ndarray
@@ -52,7 +53,7 @@ def antidote(
     rho: float = 0.05,
     n_evaluations: int = 300,
 ) -> Antidote:
-    """Plain k-means of the rows and a few added points, which a random search places to make the clusters fair.
+    """Run plain k-means on the rows and a few added points, which a random search places so that the clusters become fair.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.Antidote` declares them. ``ceil(rho * n)`` points are added, a fifth of them at each
@@ -61,8 +62,8 @@ def antidote(
     Returns
     -------
     Antidote
-        Every clustering starts from the centres of the best of ten runs of plain k-means. Of the :func:`cluster_balances`, the
-        smallest is at least that of this run, or else the mean is larger.
+        Every clustering that is tried starts from the centres of the best of ten runs of plain k-means. Compared with that run,
+        the smallest of the :func:`cluster_balances` is not smaller, or their mean is larger.
 
     Notes
     -----
@@ -70,20 +71,21 @@ def antidote(
     rounds of an evaluation, O(n d) memory; meant for a few thousand rows.
     """
     X, groups = checked_instances(X, groups, "an antidote", n_clusters)
-    plain = _plain_centres(X, n_clusters, random_state)
-    evaluation = _Evaluation(X, groups, plain, ceil(rho * len(X) - 1e-9) / _N_PLACES)  # .07 * 100 is a little more than 7
+    plain_centres = _plain_centres(X, n_clusters, random_state)
+    evaluation = _Evaluation(X, groups, plain_centres, ceil(rho * len(X) - 1e-9) / _N_PLACES)  # as 0.07 * 100 is above 7
     places, score, labels = _search(X, evaluation, random_state, n_evaluations)
-    labels_plain = lloyd(X, plain, max_iter=1).labels
-    if score < evaluation.score(labels_plain):
-        places, labels = places[:0], labels_plain
+    plain_labels = lloyd(X, plain_centres, max_iter=1).labels
+    if score < evaluation.score(plain_labels):
+        places, labels = places[:0], plain_labels
     return Antidote(np.unique(labels, return_inverse=True)[1].astype(np.int64), places, evaluation.weight)
 
 
 def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) -> np.ndarray:
-    """For each cluster (C,), the smallest of min(p / r, r / p) over the groups: 1 for the table's shares, 0 without a group.
+    """The balance of each cluster (C,): the smallest value of min(p / r, r / p) over all groups.
 
-    p is the group's share of the cluster and r of the table; the smallest of all clusters is the balance of Bera et al. 2019.
-    No cluster may be empty. O(n + C K).
+    p is the group's share in the cluster, and r its share in the table. The balance of a cluster is 1 if its shares are the
+    table's, and 0 if a group is missing. The smallest of them is the balance of Bera et al. 2019. No cluster may be empty.
+    O(n + C K).
     """
     n_groups = int(groups.max()) + 1
     counts = np.bincount(labels * n_groups + groups, minlength=n_clusters * n_groups).reshape(n_clusters, n_groups)
@@ -94,46 +96,49 @@ def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) ->
 
 
 def _plain_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Generator) -> np.ndarray:
-    """Centres (m, d) of the best of several runs of plain k-means, without centres that are nearest to no row."""
-    runs = [kmeans(X, n_clusters, random_state) for _ in range(_STARTS)]
+    """Centres (m, d) of the best of several runs of plain k-means, without the centres of empty clusters."""
+    runs = [kmeans(X, n_clusters, random_state) for _ in range(_N_STARTS)]
     best = min(runs, key=lambda run: run.inertia)
     return best.centres[np.unique(best.labels)]
 
 
 class _Evaluation:
-    """Clusters the rows X (n, d) with points added at given places, always from the same centres, and scores the result."""
+    """Clusters the rows X (n, d) together with points added at given places, and scores the result.
+
+    All runs start from the same centres.
+    """
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, centres: np.ndarray, weight: float):
         self.X, self.groups, self.centres, self.weight = X, groups, centres, weight
         self.tiles = tiles_of(X)
 
     def labels(self, places: np.ndarray) -> np.ndarray:
-        """Labels (n,) of the rows when ``weight`` points are added at each place (g, d). O(n k d) per round."""
-        centres, tiles = self.centres, tiles_of(places)
-        labels, labels_added = np.empty(len(self.X), dtype=np.int64), np.empty(len(places), dtype=np.int64)
-        distances, distances_added = np.empty(len(self.X)), np.empty(len(places))
+        """Labels (n,) of the rows if ``weight`` points are added at each of the places (g, d). O(n k d) per round."""
+        centres, place_tiles = self.centres, tiles_of(places)
+        labels, place_labels = np.empty(len(self.X), dtype=np.int64), np.empty(len(places), dtype=np.int64)
+        distances, place_distances = np.empty(len(self.X)), np.empty(len(places))
         sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
-        former_labels = np.empty(0)
+        previous_labels = np.empty(0)
         for _ in range(_MAX_ROUNDS):
             assign(self.tiles, centres, labels, distances)
-            assign(tiles, centres, labels_added, distances_added)
-            all_labels = np.concatenate([labels, labels_added])
-            if np.array_equal(all_labels, former_labels):
+            assign(place_tiles, centres, place_labels, place_distances)
+            all_labels = np.concatenate([labels, place_labels])
+            if np.array_equal(all_labels, previous_labels):
                 break
-            former_labels = all_labels
+            previous_labels = all_labels
             sums_by_label(self.X, labels, sums, sizes)
-            weights = sizes + self.weight * np.bincount(labels_added, minlength=len(centres))
-            np.add.at(sums, labels_added, self.weight * places)
+            weights = sizes + self.weight * np.bincount(place_labels, minlength=len(centres))
+            np.add.at(sums, place_labels, self.weight * places)
             has_weight = weights > 0
             centres = np.where(has_weight[:, None], sums / np.where(has_weight, weights, 1)[:, None], centres)
         return labels
 
     def score(self, labels: np.ndarray) -> tuple[float, float]:
-        """How fair a clustering is, and the negative of its sum of squared errors, which decides between equally fair ones."""
+        """Fairness of a clustering, and its negative sum of squared errors, which decides between equally fair clusterings."""
         sums, sizes = np.empty_like(self.centres), np.empty(len(self.centres), dtype=np.int64)
         sums_by_label(self.X, labels, sums, sizes)
         if not sizes.all():
-            return _EMPTY
+            return _WORST_SCORE
         inertia = np.empty(len(sums))
         inertia_by_label(self.X, labels, sums / sizes[:, None], inertia)
         balances = cluster_balances(labels, self.groups, len(sums))
@@ -141,32 +146,32 @@ class _Evaluation:
 
 
 def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
-    """The best places (g, d) tried, their score and the labels that they give.
+    """Search for the places with the best score; return them (g, d), their score, and the labels of the rows.
 
-    Each evaluation moves one place: anywhere in the box of the rows, or by a step along every feature.
+    Each evaluation moves one place: to anywhere in the bounding box of the rows, or by one random step along every feature.
     """
     low, high = X.min(axis=0), X.max(axis=0)
-    spread = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))
+    spread = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))  # standard deviation of every feature
     places = X[random_state.integers(len(X), size=_N_PLACES)]
     labels = evaluation.labels(places)
     best_score, step = evaluation.score(labels), 1.0
     for _ in range(n_evaluations - 1):
         trial_places, place = places.copy(), random_state.integers(_N_PLACES)
-        if random_state.random() < _JUMP:
+        if random_state.random() < _JUMP_PROBABILITY:
             trial_places[place] = low + random_state.random(X.shape[1]) * (high - low)
         else:
             trial_places[place] = np.clip(places[place] + step * spread * _nearly_normal(random_state, X.shape[1]), low, high)
         trial_labels = evaluation.labels(trial_places)
         trial_score = evaluation.score(trial_labels)
         if trial_score[0] > best_score[0]:
-            step *= _WIDER
+            step *= _GROWTH
         elif trial_score < best_score:
-            step = max(_MIN_STEP, step * _NARROWER)
+            step = max(_MIN_STEP, step * _SHRINKAGE)
         if trial_score >= best_score:
             places, best_score, labels = trial_places, trial_score, trial_labels
     return places, best_score, labels
 
 
 def _nearly_normal(random_state: np.random.Generator, size: int) -> np.ndarray:
-    """Steps (size,) of mean 0 and variance 1; numpy's normal distribution depends on the C library's logarithm."""
-    return random_state.random((_UNIFORMS, size)).sum(axis=0) - _UNIFORMS / 2
+    """Random numbers (size,) of mean 0 and variance 1. NumPy's normal distribution depends on the C library's logarithm."""
+    return random_state.random((_N_UNIFORMS, size)).sum(axis=0) - _N_UNIFORMS / 2

@@ -1,4 +1,4 @@
-"""Checks of input: numbers as features and as names of groups, and rows that belong together."""
+"""Checks of a user's input: magnitudes of features, numbers that name groups, and tables whose rows belong together."""
 
 import sys
 from collections.abc import Sequence
@@ -8,16 +8,17 @@ import numpy as np
 
 from clusterlets.errors import ClusterletsError, InvalidInput
 
-#: Largest magnitude of a feature, and (its inverse) smallest range of one that counts. Squares of both, summed over any table
-#: that fits a machine, lie well inside what double precision can hold.
+#: Largest magnitude of a feature. Its inverse is the smallest range of a feature that is not constant. Squares of both, summed
+#: over any table that fits into memory, lie well within the range of double precision.
 LARGEST = 1e100
 
 
 def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
-    """ClusterletsError for features (n, d) whose squared differences would be infinite or vanish: above 1e100, or below 1e-100.
+    """Raise ClusterletsError if squared differences of the features (n, d) would overflow or vanish.
 
-    ``names`` are what to call the features, by default their numbers. With ``each``, as before standardising, every feature
-    must be wide enough; else only the widest, because features that vary far less change no distance. O(n d).
+    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. With ``each``, as before
+    standardising, no feature may vary so little. Otherwise only the feature that varies most is checked, because features that
+    vary far less do not change a distance. ``names`` are the features' names in messages, by default their numbers. O(n d).
     """
     check_largest(X, names)
     width = X.max(axis=0) - X.min(axis=0)
@@ -31,7 +32,7 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
 
 
 def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
-    """The first part of :func:`check_magnitudes`, for rows that are only compared with others: values above 1e100."""
+    """Raise ClusterletsError for values above 1e100. Rows that are only compared with given centres need no other check."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     if (largest > LARGEST).any():
         feature = int(largest.argmax())
@@ -42,7 +43,7 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
 
 
 def check_groups(numbers: np.ndarray) -> None:
-    """Refuse fractions among numbers (n,): they are measurements, and a sensitive column must name groups. O(n)."""
+    """Raise ClusterletsError if numbers (n,) that should name groups hold fractions, which must be measurements. O(n)."""
     fractions = numbers[numbers % 1 != 0]
     if len(fractions):
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")
@@ -53,13 +54,13 @@ def _describe_feature(feature: int, names: Sequence[str] | None) -> str:
 
 
 def check_same_index(**tables: Any) -> None:
-    """Raise InvalidInput if pandas objects differ in their index: rows belong together by position.
+    """Raise InvalidInput if pandas objects of the same length differ in their index, because we match rows by position.
 
-    ``tables`` are the objects by their names; those that have no index are left out.
+    ``tables`` maps names, for the message, to the objects. Objects without an index are ignored.
     """
     pandas = sys.modules.get("pandas")
-    kinds = (pandas.DataFrame, pandas.Series) if pandas else ()
-    indexes = {name: table.index for name, table in tables.items() if isinstance(table, kinds)}
+    indexed_types = (pandas.DataFrame, pandas.Series) if pandas else ()
+    indexes = {name: table.index for name, table in tables.items() if isinstance(table, indexed_types)}
     if not indexes:
         return
     first, index = next(iter(indexes.items()))

@@ -1,6 +1,6 @@
-"""A set of clusterlets is one value made of arrays, not a set of objects.
+"""A set of clusterlets is one object that holds arrays, not one object for each clusterlet.
 
-Everything downstream (matching, exact scoring) works on it without touching the instances again.
+Matching and exact scoring need only these arrays, and do not touch the instances again.
 """
 
 from dataclasses import dataclass, fields
@@ -10,20 +10,20 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Clusterlets:
-    """N monochrome clusters of n instances with K groups, sorted by (group, index); the arrays are read-only.
+    """N clusterlets, each a cluster of a single group, of n instances with K groups. Sorted by group; the arrays are read-only.
 
     Attributes
     ----------
     group : int array (N,)
         Group code of each clusterlet, ascending.
     counts : int array (N, K)
-        Instances of each group in each clusterlet (one non-zero per row).
+        Number of instances of each group in each clusterlet; a row has a single non-zero entry.
     centroids : float array (N, d)
         Mean of the members.
     inertia : float array (N,)
         Sum of squared Euclidean distances of the members to their centroid.
     labels : int array (n,) or None
-        Clusterlet of each instance; matching and scoring do not need it.
+        Clusterlet of each instance. Matching and scoring do not need the labels, so they may be None.
     """
 
     group: np.ndarray
@@ -42,7 +42,7 @@ class Clusterlets:
 
     @classmethod
     def from_pieces(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
-        """Clusterlets without labels of instances, which is how matching reads them; arrays as in the class."""
+        """Clusterlets from arrays that a file holds, with ``labels`` None; the arrays are the attributes of the same name."""
         return cls(counts.argmax(axis=1), counts, centroids, inertia)
 
     def __len__(self) -> int:
@@ -50,10 +50,10 @@ class Clusterlets:
 
     @property
     def sizes(self) -> np.ndarray:
-        """Instances of each clusterlet, (N,)."""
+        """Number of instances in each clusterlet, (N,)."""
         return self.counts.sum(axis=1)
 
     @property
     def group_counts(self) -> np.ndarray:
-        """Instances of each group in the dataset, (K,)."""
+        """Number of instances of each group in the dataset, (K,)."""
         return self.counts.sum(axis=0)

@@ -4,8 +4,8 @@ The first process that needs a kernel compiles it and caches the result beside t
 source folder is read-only. Other processes wait for it and then load the result. If neither place is writable, each
 process compiles for itself.
 
-Numba compiles without fast-math, so LLVM neither reorders a sum nor joins a product and a sum into one rounding. Code
-that fixes the order of its sums therefore gives the same bits on every processor.
+Numba compiles without fast-math, so LLVM neither reorders a sum nor fuses a product and a sum into one operation with
+a single rounding. Code that fixes the order of its sums therefore gives the same bits on every processor.
 """
 
 import fcntl
@@ -29,20 +29,21 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
     Parameters
     ----------
     signature : str
-        Numba's, as in ``"void(float64[:,::1], int64)"``. A call with other types is a TypeError and compiles nothing.
+        In Numba's notation, such as ``"void(float64[:,::1], int64)"``. A call with other types raises TypeError and compiles
+        nothing.
 
     Notes
     -----
-    Numba notices a changed kernel by its source file. So a kernel may only call functions of its own file.
+    Numba compiles a cached kernel again only if its source file has changed. So a kernel may only call functions of that file.
     """
 
     def decorate(function: Callable) -> Callable:
-        if config.DISABLE_JIT:  # numba's switch for debugging: plain Python
+        if config.DISABLE_JIT:  # Numba's switch for debugging: run plain Python
             return function
 
         @functools.cache
         def machine_code() -> Callable:
-            return _machine_code(function, signature)
+            return _load_or_compile(function, signature)
 
         @functools.wraps(function)
         def call(*arguments):
@@ -55,29 +56,30 @@ def compiled(signature: str) -> Callable[[Callable], Callable]:
 
 
 def inner(function: Callable) -> Callable:
-    """Decorator of functions that only kernels call: compiled with these, without the wrapper by which Python would call them.
+    """Decorator for functions that only kernels call: compile them as parts of kernels, with no wrapper for calls from Python.
 
-    The wrapper takes a fifth of the time of compilation.
+    The wrapper would take a fifth of the compilation time.
     """
     return njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
 
 def compile_together(kernels: Sequence[str]) -> None:
-    """Compile and cache the kernels that are not cached yet on two cores: every other one in a second process.
+    """Compile and cache, on two cores, the kernels that are not cached yet: a second process compiles every other kernel.
 
-    Does nothing with one core, or where no cache is writable. The first fit of a method compiles several slow kernels, and
-    compilation does not run in threads.
+    Does nothing if there is only one core, if fewer than two kernels are missing, or if no cache is writable. The first fit of
+    a method compiles several slow kernels, and threads would not help, because Numba compiles one kernel at a time.
 
     Parameters
     ----------
     kernels : sequence of str
-        As ``module.function`` of ``clusterlets.algorithms``; they should alternate in the time that they take.
+        Names such as ``module.function``, of modules in ``clusterlets.algorithms``. Their order should give both processes
+        about the same amount of work.
     """
     uncached = [] if config.DISABLE_JIT else [kernel for kernel in kernels if not _is_cached(_kernel(kernel).__wrapped__)]
     if len(uncached) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_here; compile_here({uncached[1::2]!r})"
-    # If the other process fails, its kernels are compiled when they are used.
+    # If the other process fails, its kernels are compiled when they are first called.
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ):
@@ -85,7 +87,7 @@ def compile_together(kernels: Sequence[str]) -> None:
 
 
 def compile_here(kernels: Sequence[str]) -> None:
-    """Compile kernels, named as in :func:`compile_together`, one after the other."""
+    """Compile kernels one after the other; names as in :func:`compile_together`."""
     for kernel in kernels:
         _kernel(kernel).machine_code()
 
@@ -96,23 +98,24 @@ def _kernel(name: str):
 
 
 def _is_cached(function: Callable) -> bool:
-    """Whether its machine code is cached, or can be cached nowhere."""
+    """Whether the machine code of a function is cached; also true if no cache is writable."""
     try:
         cache = Path(_dispatcher(function, cache=True).stats.cache_path)
     except (RuntimeError, OSError):
         return True
-    return any(cache.glob(f"{_cached_files(function)}i"))
+    return any(cache.glob(f"{_cache_pattern(function)}i"))
 
 
-def _cached_files(function: Callable) -> str:
+def _cache_pattern(function: Callable) -> str:
+    # Numba writes an index, which ends in "nbi", and machine code, which ends in "nbc".
     return f"{Path(function.__code__.co_filename).stem}.{function.__name__}-*.nb"
 
 
 @contextmanager
 def before_compiling(notify: Callable[[], None]) -> Iterator[None]:
-    """Call ``notify`` before the first kernel that the block compiles; never if all of them are cached."""
+    """Call ``notify`` before the ``with`` block compiles its first kernel, and never if all its kernels are cached."""
 
-    class FirstTime(event.Listener):
+    class FirstCompilation(event.Listener):
         has_started = False
 
         def on_start(self, _):
@@ -123,22 +126,22 @@ def before_compiling(notify: Callable[[], None]) -> Iterator[None]:
         def on_end(self, _):
             pass
 
-    with event.install_listener("numba:compile", FirstTime()):
+    with event.install_listener("numba:compile", FirstCompilation()):
         yield
 
 
-def _machine_code(function: Callable, signature: str) -> Callable:
+def _load_or_compile(function: Callable, signature: str) -> Callable:
     try:
         dispatcher = _dispatcher(function, cache=True)
         cache = Path(dispatcher.stats.cache_path)
         cache.mkdir(parents=True, exist_ok=True)
     except (RuntimeError, OSError):  # no writable cache folder
         return _for_signature(_dispatcher(function, cache=False), signature)
-    with _locked(cache, function):
+    with _hold_lock(cache, function):
         try:
             return _for_signature(dispatcher, signature)
         except Exception:  # the cached file is damaged, and unpickling may raise anything
-            for file in cache.glob(f"{_cached_files(function)}[ic]"):
+            for file in cache.glob(f"{_cache_pattern(function)}[ic]"):
                 file.unlink(missing_ok=True)
             return _for_signature(_dispatcher(function, cache=True), signature)
 
@@ -154,16 +157,19 @@ def _for_signature(dispatcher, signature: str) -> Callable:
 
 
 @contextmanager
-def _locked(folder: Path, function: Callable) -> Iterator[None]:
-    """Hold the lock of a kernel, one byte of the folder's lock file. Without file locks, several processes may compile it."""
+def _hold_lock(folder: Path, function: Callable) -> Iterator[None]:
+    """Hold the lock of a kernel, which is one byte of the folder's lock file.
+
+    Where files cannot be locked, several processes may compile the same kernel.
+    """
     try:
-        lock = os.open(folder / "kernels.lock", os.O_RDWR | os.O_CREAT, 0o666)
+        lock_file = os.open(folder / "kernels.lock", os.O_RDWR | os.O_CREAT, 0o666)
     except OSError:
         yield
         return
     try:
         with suppress(OSError):
-            fcntl.lockf(lock, fcntl.LOCK_EX, 1, crc32(_cached_files(function).encode()))
+            fcntl.lockf(lock_file, fcntl.LOCK_EX, 1, crc32(_cache_pattern(function).encode()))
         yield
     finally:
-        os.close(lock)  # this releases the lock
+        os.close(lock_file)  # closing the file releases the lock

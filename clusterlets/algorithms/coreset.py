@@ -1,9 +1,9 @@
 """Small weighted samples that represent a table in fair k-means, one for each group.
 
-A coreset promises that for every set of centres, and all counts of the groups in the clusters, the cheapest assignment of the
-sample costs nearly as much as that of the table. For given counts the groups are independent, so the union of a coreset of
-each group is one of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The sizes that theory asks for are far above those
-that work well, so the size is a parameter.
+Whatever the centres, and however many instances of each group every cluster must take, the cheapest assignment of a coreset
+costs nearly as much as the cheapest assignment of the table. Once these counts are given, each group is assigned by itself. So
+coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The theory requires far
+larger sizes than are needed in practice, so the size is a parameter.
 """
 
 from itertools import pairwise
@@ -16,7 +16,8 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
-# Rings end at these powers of 2, times the group's mean squared distance from its nearest centres; the last ring has no end.
+# The rings around a centre end at these powers of 2, times the mean squared distance of the group's rows from their nearest
+# centres. The last ring has no end.
 _RING_EXPONENTS = np.arange(-9, 30)
 
 
@@ -31,11 +32,11 @@ def coreset_clustering(
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
 ) -> np.ndarray:
-    """Labels (n,): a coreset is clustered fairly, and then the table is assigned to its centres.
+    """Cluster a coreset fairly, assign the whole table to the resulting centres, and return the labels (n,).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.Coreset` declares them. ``size`` None is ``auto``,
-    ``max(2000, 40 n_clusters)``; tables of up to twice that are not sampled. O(n k d) time plus the assignment.
+    other parameters as :class:`clusterlets.Coreset` declares them. A ``size`` of None stands for ``auto``, which is
+    ``max(2000, 40 n_clusters)``. A table with at most ``2 size`` rows is not sampled. O(n k d) time plus the assignment.
     """
     X, groups = checked_instances(X, groups, "a coreset", n_clusters)
     groups = codes_that_occur(groups)
@@ -55,7 +56,7 @@ def coreset_clustering(
 def sample_coreset(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, size: int, random_state: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and their weights: of each group, a few from every ring around each centre of its own (Chen, SICOMP 39, 2009).
+    """Draw a few rows of each group from every ring around each of the group's centres (Chen, SICOMP 39, 2009). O(n k d) time.
 
     Parameters
     ----------
@@ -63,17 +64,18 @@ def sample_coreset(
     groups : int array (n,)
         0..K-1, each of which occurs.
     n_clusters : int
-        Centres of each group, by k-means++.
+        Number of centres of each group, which k-means++ chooses.
     size : int
-        Rows in all: from each group its share, and at least two for each centre. There are fewer where rings hold few.
+        Number of rows to draw: each group gets its share of them, but at least two for each centre. If some rings hold few
+        rows, fewer are drawn.
     random_state : numpy.random.Generator
 
     Returns
     -------
     rows : int array (m,)
-        In ascending order, none twice.
+        In ascending order and without duplicates.
     weights : float array (m,)
-        Those of a group add up to its number of rows. O(n k d) time.
+        Rows of the group that each drawn row stands for. The weights of a group add up to its number of rows.
     """
     drawn_rows, weights = [], []
     for group, group_size in enumerate(np.bincount(groups)):
@@ -83,15 +85,16 @@ def sample_coreset(
         costs = distances_to_centres(group_rows, centres, len(centres))
         nearest = costs.argmin(axis=1)
         distances = costs[np.arange(group_size), nearest]
-        ring = np.searchsorted((distances.mean() or 1.0) * 2.0**_RING_EXPONENTS, distances, side="right")
-        cells = np.unique(nearest * 64 + ring, return_inverse=True)[1]
-        by_cell = np.argsort(cells, kind="stable")
-        starts = np.flatnonzero(np.r_[True, np.diff(cells[by_cell]) > 0, True])
-        per_cell = max(1, max(2 * n_clusters, round(size * group_size / len(X))) // (len(starts) - 1))
-        for start, end in pairwise(starts):
-            drawn = random_state.choice(by_cell[start:end], min(per_cell, end - start), replace=False)
-            drawn_rows.append(members[drawn])
-            weights.append(np.full(len(drawn), (end - start) / len(drawn)))
+        rings = np.searchsorted((distances.mean() or 1.0) * 2.0**_RING_EXPONENTS, distances, side="right")
+        # A cell is one ring around one centre. There are fewer than 64 rings, so the codes are distinct.
+        cells = np.unique(nearest * 64 + rings, return_inverse=True)[1]
+        members_by_cell = np.argsort(cells, kind="stable")
+        boundaries = np.flatnonzero(np.r_[True, np.diff(cells[members_by_cell]) > 0, True])
+        n_per_cell = max(1, max(2 * n_clusters, round(size * group_size / len(X))) // (len(boundaries) - 1))
+        for start, end in pairwise(boundaries):
+            sample = random_state.choice(members_by_cell[start:end], min(n_per_cell, end - start), replace=False)
+            drawn_rows.append(members[sample])
+            weights.append(np.full(len(sample), (end - start) / len(sample)))
     rows = np.concatenate(drawn_rows)
     order = np.argsort(rows)
     return rows[order], np.concatenate(weights)[order]

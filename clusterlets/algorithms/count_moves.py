@@ -1,8 +1,9 @@
-"""Cheaper whole counts of groups in clusters, by moves of one instance, or of two instances of different groups.
+"""A search for cheaper whole counts of the groups in the clusters, by moves that keep the bounds on the counts.
 
-If the labels of a group are the cheapest for its counts, they stay so when one more instance leaves a cluster for another along
-the cheapest path: through other clusters, each of which passes one on. The cost of such a move is exact, even if two groups
-move at once, because only the bounds connect groups.
+A move takes one instance of a group out of a cluster and adds one to another cluster. It follows the cheapest path, which may
+lead through other clusters: each of them takes an instance from the cluster before and passes one of its own on. If the labels
+of the group were the cheapest ones for its counts, they are the cheapest ones for its new counts. Two groups may move at once.
+The cost of this double move is exactly the sum over both paths, because nothing but the bounds connects the groups.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.transport import whole_numbers
 
-_NEVER = np.int64(2**62)
+_NEVER = np.int64(2**62)  # the cost of a step that no instance can take
 
 
 def move_counts(
@@ -23,26 +24,27 @@ def move_counts(
     strict: np.ndarray | bool = False,
     min_cluster_size: int = 1,
 ) -> np.ndarray:
-    """Labels (n,) at no higher cost: move instances, the best gain first, while the cost falls and the bounds hold.
+    """Make the best move again and again while the cost falls and the bounds hold, and return the new labels (n,).
 
     Parameters
     ----------
     costs : float array (n, k)
         Finite and not negative.
     groups, labels : int arrays (n,)
-        The labels are within the bounds, without an empty cluster, and of each group the cheapest with its counts.
+        The labels must keep the bounds and leave no cluster empty. Each group's labels must be the cheapest for its counts.
     low, high : float arrays (K,)
-        Least and largest share of a group in a cluster.
+        Smallest and largest share of each group in a cluster.
     max_moves : int
+        Largest number of moves.
     strict : bool array (k,) or bool
-        Whether the counts of a cluster keep the bounds to the last instance; otherwise up to whole instances.
+        Whether the counts of a cluster keep the bounds exactly. Otherwise, bounds on counts are rounded outwards.
     min_cluster_size : int
 
     Notes
     -----
-    O(n k) time and memory at the start; a move takes O(n) time, O(k) more for each instance in the clusters that it passes,
-    O(K k^3) for paths, and at most O(K^2 k^3) to choose it. Shortest paths in residual graphs: Ahuja, Magnanti and Orlin,
-    Network Flows, 1993.
+    O(n k) time and memory at the start. Each move takes O(n) time, O(k) more for each of the group's instances in the clusters
+    on its path, O(K k^3) to find the paths, and at most O(K^2 k^3) to choose the move. Shortest paths in residual graphs:
+    Ahuja, Magnanti and Orlin, Network Flows, 1993.
     """
     n, k = costs.shape
     whole_costs, units = np.empty((n, k), dtype=np.int64), np.empty(len(low))
@@ -50,13 +52,13 @@ def move_counts(
         members = np.flatnonzero(groups == group)
         whole_costs[members], scale = whole_numbers(costs[members])
         units[group] = 1 / scale
-    improved = np.array(labels, dtype=np.int64, order="C")
+    new_labels = np.array(labels, dtype=np.int64, order="C")
     counts = np.zeros((len(low), k), dtype=np.int64)
-    np.add.at(counts, (groups, improved), 1)
+    np.add.at(counts, (groups, new_labels), 1)
     is_strict = np.broadcast_to(np.asarray(strict, dtype=np.bool_), k).copy()
-    codes = np.ascontiguousarray(groups, dtype=np.int64)
-    _search(whole_costs, codes, units, low, high, improved, counts, max_moves, is_strict, min_cluster_size)
-    return improved
+    group_codes = np.ascontiguousarray(groups, dtype=np.int64)
+    _search(whole_costs, group_codes, units, low, high, new_labels, counts, max_moves, is_strict, min_cluster_size)
+    return new_labels
 
 
 @compiled(
@@ -64,23 +66,24 @@ def move_counts(
     "int64)"
 )
 def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, least_size):
-    """Change labels and counts."""
+    """Make the best moves, and change ``labels`` and ``counts`` in place."""
     n_groups, k = counts.shape
-    least, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
-    paths, hops = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
-    stale = np.ones((n_groups, k), dtype=np.bool_)
-    faults, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
+    step_costs, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
+    paths, first_steps = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
+    # A cluster is stale for a group if the group's instances in it have changed.
+    is_stale = np.ones((n_groups, k), dtype=np.bool_)
+    violations, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
     move = np.empty((2, 3), dtype=np.int64)
     for _ in range(max_moves):
-        _refresh(costs, groups, labels, stale, least, movers)
+        _refresh(costs, groups, labels, is_stale, step_costs, movers)
         for group in range(n_groups):
-            if stale[group].any():
-                _shortest_paths(least[group], units[group], paths[group], hops[group])
+            if is_stale[group].any():
+                _shortest_paths(step_costs[group], units[group], paths[group], first_steps[group])
         for cluster in range(k):
-            if stale[:, cluster].any():
-                _count_faults(counts, low, high, strict[cluster], least_size, cluster, faults[cluster], totals[cluster])
-        stale[:] = False
-        if not _best_move(paths, faults, totals, move):
+            if is_stale[:, cluster].any():
+                _count_violations(counts, low, high, strict[cluster], least_size, cluster, violations[cluster], totals[cluster])
+        is_stale[:] = False
+        if not _best_move(paths, violations, totals, move):
             return
         for index in range(2):
             group, source, target = move[index]
@@ -88,40 +91,40 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
                 continue
             counts[group, source] -= 1
             counts[group, target] += 1
-            stale[group, target] = True
+            is_stale[group, target] = True
             while source != target:
-                next_cluster = hops[group, source, target]
+                next_cluster = first_steps[group, source, target]
                 labels[movers[group, source, next_cluster]] = next_cluster
-                stale[group, source] = True
+                is_stale[group, source] = True
                 source = next_cluster
 
 
 @inner
-def _refresh(costs, groups, labels, stale, least, movers):
-    """The cheapest single moves of a group out of each cluster that has changed, and which instances they move."""
+def _refresh(costs, groups, labels, is_stale, step_costs, movers):
+    """Fill in the cheapest step of each group from every stale cluster to each other cluster, and the row that takes it."""
     k = costs.shape[1]
-    for group in range(stale.shape[0]):
+    for group in range(is_stale.shape[0]):
         for cluster in range(k):
-            if stale[group, cluster]:
-                least[group, cluster] = _NEVER
+            if is_stale[group, cluster]:
+                step_costs[group, cluster] = _NEVER
     for row in range(len(costs)):
         group, source = groups[row], labels[row]
-        if stale[group, source]:
+        if is_stale[group, source]:
             for target in range(k):
                 change = costs[row, target] - costs[row, source]
-                if change < least[group, source, target]:
-                    least[group, source, target] = change
+                if change < step_costs[group, source, target]:
+                    step_costs[group, source, target] = change
                     movers[group, source, target] = row
 
 
 @inner
-def _shortest_paths(least, unit, paths, hops):
-    """Fill in the costs of all cheapest paths, and the first step of each. No cycle is negative."""
-    k = len(least)
-    distances = least.copy()
+def _shortest_paths(step_costs, unit, paths, first_steps):
+    """Fill in the costs of all cheapest paths, and the first cluster on each path. No cycle may have a negative cost."""
+    k = len(step_costs)
+    distances = step_costs.copy()
     for source in range(k):
         for target in range(k):
-            hops[source, target] = target
+            first_steps[source, target] = target
         distances[source, source] = 0
     for through in range(k):
         for source in range(k):
@@ -133,19 +136,20 @@ def _shortest_paths(least, unit, paths, hops):
                 length = distances[source, through] + distances[through, target]
                 if length < distances[source, target]:
                     distances[source, target] = length
-                    hops[source, target] = hops[source, through]
+                    first_steps[source, target] = first_steps[source, through]
     for source in range(k):
         for target in range(k):
-            # The product is exact, as the unit is a power of two.
+            # The product is exact, because the unit is a power of two.
             is_path = distances[source, target] != _NEVER and source != target
             paths[source, target] = distances[source, target] * unit if is_path else np.inf
 
 
 @inner
-def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals):
-    """Fill in which counts break a bound if a cluster's size changes by -2..2 (5, ...) and a group's count by -1..1 (K, 3).
+def _count_violations(counts, low, high, strict, least_size, cluster, violations, totals):
+    """Fill in which groups would break a bound in a cluster if its size and the groups' counts changed.
 
-    ``totals`` (5,) are the broken bounds of unchanged counts, and one more if the cluster is too small.
+    ``violations`` (5, K, 3) has an entry for each change of the size by -2..2 and of a group's count by -1..1. ``totals`` (5,)
+    is the number of groups that break a bound if their counts do not change, plus 1 if the cluster is too small.
     """
     size = counts[:, cluster].sum()
     for index in range(5):
@@ -157,23 +161,26 @@ def _count_faults(counts, low, high, strict, least_size, cluster, faults, totals
             most = np.floor(most + 1e-9) if strict else np.ceil(most - 1e-9)
             for change in range(3):
                 count = counts[group, cluster] + change - 1
-                faults[index, group, change] = new_size > 0 and (count < least or count > most)
-            totals[index] += faults[index, group, 1]
+                violations[index, group, change] = new_size > 0 and (count < least or count > most)
+            totals[index] += violations[index, group, 1]
 
 
 @inner
-def _best_move(paths, faults, totals, move):
-    """Fill in (group, from, to) of the single move that lowers the cost most, or of the best pair that shares a cluster."""
+def _best_move(paths, violations, totals, move):
+    """Fill in (group, source, target) of the single move that lowers the cost most; return False if no move lowers it.
+
+    If no single move lowers the cost, fill in the best pair of moves that share a cluster.
+    """
     n_groups, k = paths.shape[:2]
     best = 0.0
-    cheapest = np.full((n_groups, k, 2), np.inf)  # out of a cluster, and into it
+    cheapest = np.full((n_groups, k, 2), np.inf)  # the cheapest path of a group out of each cluster, and into it
     for group in range(n_groups):
         for source in range(k):
             for target in range(k):
                 cost = paths[group, source, target]
                 cheapest[group, source, 0] = min(cheapest[group, source, 0], cost)
                 cheapest[group, target, 1] = min(cheapest[group, target, 1], cost)
-                if cost < best and _is_fair(faults, totals, group, source, target, -1, source, target):
+                if cost < best and _is_fair(violations, totals, group, source, target, -1, source, target):
                     best = cost
                     move[0, 0], move[0, 1], move[0, 2], move[1, 0] = group, source, target, -1
     if best < 0:
@@ -184,14 +191,15 @@ def _best_move(paths, faults, totals, move):
                 for target in range(k):
                     cost = paths[group, source, target]
                     for side in range(4):
-                        shared, into = (source if side < 2 else target), side % 2
-                        if not cost + cheapest[other, shared, into] < best:
+                        # The other move leaves the shared cluster (enters = 0) or enters it (enters = 1).
+                        shared, enters = (source if side < 2 else target), side % 2
+                        if not cost + cheapest[other, shared, enters] < best:
                             continue
-                        for far in range(k):
-                            other_source, other_target = (far, shared) if into else (shared, far)
+                        for other_end in range(k):
+                            other_source, other_target = (other_end, shared) if enters else (shared, other_end)
                             pair_cost = cost + paths[other, other_source, other_target]
                             if pair_cost < best and _is_fair(
-                                faults, totals, group, source, target, other, other_source, other_target
+                                violations, totals, group, source, target, other, other_source, other_target
                             ):
                                 best = pair_cost
                                 move[0, 0], move[0, 1], move[0, 2] = group, source, target
@@ -200,15 +208,17 @@ def _best_move(paths, faults, totals, move):
 
 
 @inner
-def _is_fair(faults, totals, group, source, target, other, other_source, other_target):
-    """Whether the clusters of one or two moves keep the bounds after them; ``other`` is the second group, or -1."""
+def _is_fair(violations, totals, group, source, target, other, other_source, other_target):
+    """Whether the bounds hold after one or two moves; ``other`` is the group of the second move, or -1 if there is none."""
     for cluster in (source, target, other_source, other_target):
         change = (cluster == target) - (cluster == source)
         other_change = (cluster == other_target) - (cluster == other_source) if other >= 0 else 0
         index = change + other_change + 2
-        remaining = totals[cluster, index] - faults[cluster, index, group, 1] + faults[cluster, index, group, change + 1]
+        n_violations = (
+            totals[cluster, index] - violations[cluster, index, group, 1] + violations[cluster, index, group, change + 1]
+        )
         if other >= 0:
-            remaining += faults[cluster, index, other, other_change + 1] - faults[cluster, index, other, 1]
-        if remaining:
+            n_violations += violations[cluster, index, other, other_change + 1] - violations[cluster, index, other, 1]
+        if n_violations:
             return False
     return True

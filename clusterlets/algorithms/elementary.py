@@ -1,8 +1,8 @@
-"""``log``, ``exp`` and a divergence with the same bits on every processor.
+"""``log``, ``exp`` and the Kullback-Leibler divergence, with the same bits on every processor.
 
-NumPy and the C library use different polynomials on different processors (AVX-512, fused multiply-add, neither), and their
-last bits differ. Here each step is one operation that IEEE 754 rounds exactly (+, -, *, /, and scaling by a power of
-two), in an order that the source fixes. The error is below one unit in the last place.
+NumPy and the C library use different polynomials on different processors (with AVX-512, with fused multiply-add, with
+neither), so the last bits of their results differ. Here each step is one operation that IEEE 754 rounds exactly (+, -, *, /, or
+scaling by a power of two), and the source fixes the order of the steps. The error is below one unit in the last place.
 """
 
 from math import factorial
@@ -12,21 +12,21 @@ from numpy.typing import ArrayLike
 
 _SQRT_HALF = 0.7071067811865476
 _LOG2_E = 1.4426950408889634
-# The logarithm of 2 in two parts: the first has 32 bits, so that its product with an exponent of two is exact.
+# log(2) is the sum of these two parts. The first has 32 bits, so that its product with the exponent of a float is exact.
 _LN2_HIGH = float.fromhex("0x1.62e42feep-1")
 _LN2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
-# Coefficients of the series, the highest power first, up to the last one that can change a bit:
-# of 2 atanh(s) / s - 2 in s squared, where |s| < .172, and of (exp(r) - 1) / r - 1 in r, where |r| < .347.
+# Coefficients of two power series, the highest power first, with all terms that can change a bit:
+# 2 atanh(s) / s - 2 in powers of s squared, where |s| < .172, and (exp(r) - 1) / r - 1 in powers of r, where |r| < .347.
 _ATANH = tuple(2 / (2 * power + 1) for power in range(11, 0, -1))
 _EXP = tuple(1 / factorial(power + 1) for power in range(13, 0, -1))
-_BEYOND = 2000.0  # exp of it overflows, and exp of its negative is 0
+_BEYOND = 2000.0  # exp(2000) overflows, and exp(-2000) is 0
 
 
 def log(x: ArrayLike) -> np.ndarray:
-    """Natural logarithm, elementwise, as float64: -inf at 0, NaN below it, no warning. O(n).
+    """Natural logarithm, elementwise, as float64: -inf for 0 and NaN for negative numbers, without warnings. O(n).
 
-    x = 2**k (1 + f) with 1 + f between the square roots of 1/2 and 2. With s = f / (2 + f), log(1 + f) = 2 atanh(s), which
-    is f - s (f - tail) with the tail of the series.
+    x is written as 2**k (1 + f), with 1 + f between the square roots of 1/2 and 2. With s = f / (2 + f), log(1 + f) is
+    2 atanh(s), which equals f - s (f - tail), where tail is 2 atanh(s) / s - 2.
     """
     x = np.asarray(x, dtype=np.float64)
     with np.errstate(all="ignore"):
@@ -40,9 +40,9 @@ def log(x: ArrayLike) -> np.ndarray:
 
 
 def exp(x: ArrayLike) -> np.ndarray:
-    """Exponential, elementwise, as float64: inf where it is too large, 0 where it is too small, no warning. O(n).
+    """Exponential, elementwise, as float64: inf if the result is too large, 0 if it is too small, without warnings. O(n).
 
-    x = k log(2) + r with \\|r\\| at most half of log(2); exp(x) = 2**k exp(r).
+    x is written as k log(2) + r, with \\|r\\| at most half of log(2). Then exp(x) = 2**k exp(r).
     """
     x = np.clip(np.asarray(x, dtype=np.float64), -_BEYOND, _BEYOND)
     with np.errstate(all="ignore"):
@@ -53,13 +53,13 @@ def exp(x: ArrayLike) -> np.ndarray:
 
 
 def kullback_leibler(shares: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Divergence of each row of ``shares`` (C, K) from ``expected`` (K,), in nats: finite, as no expected share is 0."""
+    """Kullback-Leibler divergence of each row of ``shares`` (C, K) from ``expected`` (K,), in nats. No expected share is 0."""
     ratios = np.where(shares > 0, shares / expected, 1.0)
     return (shares * log(ratios)).sum(axis=1)
 
 
 def _polynomial(coefficients: tuple[float, ...], x: np.ndarray) -> np.ndarray:
-    """Horner's rule; the last coefficient is that of x, and there is no constant."""
+    """A polynomial by Horner's rule. The last coefficient belongs to x; there is no constant term."""
     value = np.zeros_like(x)
     for coefficient in coefficients:
         value = (value + coefficient) * x

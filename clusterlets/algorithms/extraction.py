@@ -10,11 +10,11 @@ from clusterlets.errors import ClusterletsError
 
 
 def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterlets:
-    """k-means on each group separately, with ``min(n_clusterlets, distinct rows of the group)`` clusters (paper, section 3.1).
+    """Run k-means on each group alone, with ``min(n_clusterlets, distinct rows of the group)`` clusters (paper, section 3.1).
 
-    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` of each group, at least 1. Raises ClusterletsError as
-    :func:`clusterlets.algorithms.instances.checked_instances` does, and for a group without instances. O(n n_clusterlets d)
-    time per round of k-means.
+    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` is the number for each group, at least 1. Raises ClusterletsError
+    as :func:`clusterlets.algorithms.instances.checked_instances` does, and if a group has no instances.
+    O(n n_clusterlets d) time per round of k-means.
     """
     X, groups = checked_instances(X, groups, "the extraction")
     labels = np.empty(len(X), dtype=np.int64)
@@ -23,23 +23,24 @@ def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterl
         members = np.flatnonzero(groups == group)
         if len(members) == 0:
             raise ClusterletsError(f"group {group} has no instance; group codes must be 0..K-1, each present.")
-        own_labels = kmeans_labels(X[members], n_clusterlets, random_state)
-        labels[members] = offset + own_labels
-        offset += int(own_labels.max()) + 1
+        group_labels = kmeans_labels(X[members], n_clusterlets, random_state)
+        labels[members] = offset + group_labels
+        offset += int(group_labels.max()) + 1
     return clusterlets_from_labels(X, groups, labels)
 
 
 def clusterlets_from_labels(X: np.ndarray, groups: np.ndarray, labels: np.ndarray) -> Clusterlets:
-    """Clusterlets of given sets of rows of X (n, d): ``labels`` (n,) in 0..N-1, sorted by group.
+    """The clusterlets that ``labels`` (n,) make of the rows X (n, d).
 
-    ValueError where a set holds two groups or none, or where the sets are out of order. O(n d) time.
+    Labels are 0..N-1, and clusterlets must be sorted by group. Raises ValueError if they are not, or if a clusterlet holds two
+    groups or no instance. O(n d) time.
     """
-    n_total = int(labels.max()) + 1
-    counts = np.zeros((n_total, int(groups.max()) + 1), dtype=np.int64)
+    n_clusterlets = int(labels.max()) + 1
+    counts = np.zeros((n_clusterlets, int(groups.max()) + 1), dtype=np.int64)
     np.add.at(counts, (labels, groups), 1)
     if ((counts > 0).sum(axis=1) != 1).any():
         raise ValueError("every clusterlet must hold instances of exactly one group")
     group = counts.argmax(axis=1)
     if (np.diff(group) < 0).any():
         raise ValueError("clusterlets must be sorted by group")
-    return Clusterlets(group, counts, *moments_by_label(X, labels, n_total), labels)
+    return Clusterlets(group, counts, *moments_by_label(X, labels, n_clusterlets), labels)

@@ -1,14 +1,13 @@
 """The cheapest assignment of instances to given centres under bounds on the shares of the groups.
 
-With p the share of group h in a cluster and r its share in the table, the bounds are, as in bounded representation,
-r (1 - delta) <= p <= r / (1 - delta), up to whole instances: a cluster of m instances holds from floor(m r (1 - delta)) to
-ceil(m r / (1 - delta)) of the group (Bera et al. 2019; Bercea et al. 2019).
+Let p be the share of a group in a cluster, and r its share in the table. The bounds are those of bounded representation,
+r (1 - delta) <= p <= r / (1 - delta) (Bera et al. 2019; Bercea et al. 2019). They hold up to whole instances: a cluster of m
+instances holds from floor(m r (1 - delta)) to ceil(m r / (1 - delta)) instances of the group.
 
-How many instances of each group a cluster takes is found by the dual of the linear program
-(:mod:`clusterlets.algorithms.fair_dual`) and rounded to whole numbers; then each group is a transportation problem, which
-:mod:`clusterlets.algorithms.transport` solves exactly, and :mod:`clusterlets.algorithms.count_moves` looks for better counts
-from there. The dual is a lower bound on the cost of all assignments that keep the bounds, so the result comes with its
-distance from the optimum.
+First, the dual of the linear program (:mod:`clusterlets.algorithms.fair_dual`) gives the number of instances of each group in
+each cluster, and these counts are rounded to whole numbers. Then each group is a transportation problem, which
+:mod:`clusterlets.algorithms.transport` solves exactly. Last, :mod:`clusterlets.algorithms.count_moves` looks for better counts.
+No assignment that keeps the bounds costs less than the dual, so we know how far the result may be from the optimum.
 """
 
 from dataclasses import dataclass
@@ -22,13 +21,23 @@ from clusterlets.algorithms.limit_counts import rounded_to
 from clusterlets.algorithms.transport import transport_groups
 from clusterlets.errors import ClusterletsError, NoClusteringError
 
-_MAX_MOVES = 10  # per cluster: large tables have few left after these, and small ones never need so many
-_MAX_GAP = 0.01  # above it, the search is repeated without the given multipliers
+_MAX_MOVES_PER_CLUSTER = 10  # large tables gain little from further moves, and small tables need fewer
+_MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
 
 
 @dataclass(frozen=True)
 class FairAssignment:
-    """An assignment (n,) and its cost, a lower bound on the cost of all within the bounds, and the multipliers (R, k)."""
+    """An assignment with its cost, and what the dual says about the cheapest assignment.
+
+    Attributes
+    ----------
+    labels : int array (n,)
+    cost : float
+    bound : float
+        Every assignment that keeps the bounds on the shares costs at least this much.
+    multipliers : float array (R, k)
+        Multipliers of the dual.
+    """
 
     labels: np.ndarray
     cost: float
@@ -37,12 +46,12 @@ class FairAssignment:
 
     @property
     def gap(self) -> float:
-        """How far the cost may be above the least one, as a fraction of that; 0 where the bound is not positive."""
+        """How far the cost may exceed the least cost, as a fraction of the least cost; 0 if the bound is not positive."""
         return self.cost / self.bound - 1 if self.bound > 0 else 0.0
 
 
 def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
+    """Smallest and largest share of each group in a cluster, (K,) each: r (1 - delta) and r / (1 - delta), at most 1."""
     if not 0 <= delta < 1:
         raise ClusterletsError(f"delta must be at least 0 and below 1, not {delta!r}.")
     shares = np.bincount(groups) / len(groups)
@@ -50,9 +59,9 @@ def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarr
 
 
 def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
+    """Smallest and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
-    The balance is the smaller of the two groups' counts over the larger (Chierichetti et al. 2017).
+    The balance is the smaller of the two groups' counts, divided by the larger (Chierichetti et al. 2017).
     Unlike the bounds of :func:`share_bounds`, these let a cluster hold more of a rare group than the table does.
     """
     counts = np.bincount(groups)
@@ -66,7 +75,7 @@ def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.n
 
 
 def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarray, np.ndarray]:
-    """Least and largest share of each group in a cluster, (K,) each: r - max_deviation and r + max_deviation, from 0 to 1."""
+    """Smallest and largest share of each group in a cluster, (K,) each: r - max_deviation and r + max_deviation, in 0..1."""
     if not 0 <= max_deviation <= 1:
         raise ClusterletsError(f"max_deviation must be from 0 to 1, not {max_deviation!r}.")
     shares = np.bincount(groups) / len(groups)
@@ -74,15 +83,19 @@ def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarr
 
 
 def whole_slack(n: int, looseness: float) -> float:
-    """Instances by which whole counts may miss a bound: 1; or 1 - 1 / n where the bounds are the table's own shares."""
+    """Number of instances by which whole counts may miss a bound: 1, or 1 - 1 / n if ``looseness`` is 0.
+
+    With a ``looseness`` of 0, the bounds are the table's own shares.
+    """
     return 1.0 if looseness else 1 - 1 / n
 
 
 def bounds_of(
     groups: np.ndarray, delta: float, balance: float | None = None, max_deviation: float | None = None
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """The bounds on shares by ``balance`` or ``max_deviation``, or else by ``delta``, and the instances by which counts may
-    miss them.
+    """The bounds on shares, and the slack: the number of instances by which counts may miss a bound.
+
+    The bounds follow from ``balance`` or ``max_deviation`` if one of them is given, and from ``delta`` otherwise.
     """
     if balance is not None:
         return balance_bounds(groups, balance), 0.0
@@ -100,27 +113,27 @@ def fair_assignment(
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
 ) -> FairAssignment:
-    """Assign every instance, no cluster empty, at nearly the least cost.
+    """Assign all instances to clusters at nearly the least cost, and leave no cluster empty.
 
     Parameters
     ----------
     costs : float array (n, k)
-        Squared distances, say; finite and not negative.
+        For example squared distances; finite and not negative.
     groups : int array (n,)
         0..K-1, each of which occurs.
     multipliers : float array (R, k), optional
-        Those of an earlier assignment at nearby centres: they save most of the time.
+        Multipliers of an earlier assignment at nearby centres, which save most of the time.
     delta, balance, min_cluster_size, max_deviation
-        As :class:`clusterlets.FairFlow` declares them. With ``delta`` = 0 and ``min_cluster_size`` of at least 1 / limit, every
-        share is within the limit of the table's, because counts are off by less than one instance.
+        As :class:`clusterlets.FairFlow` declares them. With ``delta`` = 0, counts are off by less than one instance.
+        So if ``min_cluster_size`` is at least 1 / x, every share in a cluster differs by less than x from that in the table.
 
     Raises
     ------
     NoClusteringError
-        ``infeasible``, if the clusters need more instances than there are.
+        ``infeasible``, if clusters of ``min_cluster_size`` need more instances than there are.
     ClusterletsError
         If there are more clusters than instances, a bound is out of range, a cost is negative or not finite, or the groups
-        are not codes of the instances.
+        are not codes 0..K-1, one for each instance.
 
     Notes
     -----
@@ -150,7 +163,7 @@ def fair_assignment(
         labels = transport_groups(costs, groups, counts, dual.prices)
         if float(costs[np.arange(n), labels].sum()) <= (1 + _MAX_GAP) * dual.bound:
             break
-    labels = move_counts(costs, groups, labels, low, high, _MAX_MOVES * k, strict, min_cluster_size)
+    labels = move_counts(costs, groups, labels, low, high, _MAX_MOVES_PER_CLUSTER * k, strict, min_cluster_size)
     cost = float(costs[np.arange(n), labels].sum())
     return FairAssignment(labels, cost, min(dual.bound, cost), dual.multipliers)
 
@@ -163,62 +176,66 @@ def whole_counts(
     strict: bool = False,
     min_cluster_size: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Whole counts (K, k) near given ones, with the totals of the groups, and which clusters keep the bounds strictly.
+    """Round counts (K, k) to whole numbers with the groups' ``totals``; also return which clusters keep the bounds strictly.
 
-    With ``strict``, as many clusters as possible keep the bounds strictly. All others keep them up to whole instances.
-    The sizes of clusters are the given ones, rounded by largest remainders and at least the least size; such counts
-    always exist, as the table's own shares lie within the bounds.
+    With ``strict``, as many clusters as possible keep the bounds strictly. All others keep them up to whole instances. Cluster
+    sizes are those of ``counts``, rounded by largest remainders, but at least ``min_cluster_size``. Such whole counts always
+    exist, because the table's own shares lie within the bounds.
     """
     k = counts.shape[1]
-    # Every cluster gets its least size first.
+    # Every cluster first gets its minimum size.
     above = np.maximum(counts.sum(axis=0) - min_cluster_size, 0)
     sizes = min_cluster_size + rounded_to(above[None, :], np.array([totals.sum() - k * min_cluster_size]))[0]
     strict_least, strict_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
     loose_least, loose_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
     can_be_strict = (strict_least <= strict_most).all(axis=0)
     can_be_strict &= (strict_least.sum(axis=0) <= sizes) & (sizes <= strict_most.sum(axis=0))
-    # Where the totals allow no more, the smallest clusters give strictness up first.
+    # If not all of them can be strict at once, the smallest clusters are the first to become loose.
     strict_candidates = np.flatnonzero(can_be_strict & strict)[np.argsort(-sizes[can_be_strict & strict], kind="stable")]
     for n_strict in range(len(strict_candidates), -1, -1):
         is_strict = np.zeros(k, dtype=np.bool_)
         is_strict[strict_candidates[:n_strict]] = True
         least = np.where(is_strict, strict_least, loose_least).astype(np.int64)
         most = np.where(is_strict, strict_most, loose_most).astype(np.int64)
-        rounded = np.clip(np.rint(counts).astype(np.int64), least, most)
-        if _match_totals(rounded, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
-            return rounded, is_strict
+        candidate = np.clip(np.rint(counts).astype(np.int64), least, most)
+        if _match_totals(candidate, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
+            return candidate, is_strict
     raise ClusterletsError("No whole counts keep the bounds.")  # impossible: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
-def _match_totals(rounded, wanted, least, most, totals, sizes):
-    """Change counts, unit by unit along cheapest paths, until groups and clusters have their sums; False if they cannot."""
-    n_groups, k = rounded.shape
+def _match_totals(counts, ideal_counts, least, most, totals, sizes):
+    """Change counts, unit by unit along cheapest paths, until rows and columns have the sums ``totals`` and ``sizes``.
+
+    Returns False if this is impossible.
+    """
+    n_groups, k = counts.shape
     n_nodes = n_groups + k
-    surplus = np.empty(n_nodes, dtype=np.int64)  # of a group: instances without a cluster; of a cluster: instances too many
+    surplus = np.empty(n_nodes, dtype=np.int64)  # a group's instances without a cluster; a cluster's excess instances
     distance, predecessor = np.empty(n_nodes), np.empty(n_nodes, dtype=np.int64)
     while True:
         for group in range(n_groups):
-            surplus[group] = totals[group] - rounded[group].sum()
+            surplus[group] = totals[group] - counts[group].sum()
         for cluster in range(k):
-            surplus[n_groups + cluster] = rounded[:, cluster].sum() - sizes[cluster]
+            surplus[n_groups + cluster] = counts[:, cluster].sum() - sizes[cluster]
         if not surplus.any():
             return True
-        # A unit goes from a surplus to a shortage; from a group to a cluster it raises a count.
+        # Find the cheapest path for a unit from a surplus to a shortage (Bellman-Ford). A step from a group to a cluster raises
+        # a count, and a step back lowers one.
         for node in range(n_nodes):
             distance[node], predecessor[node] = (0.0 if surplus[node] > 0 else np.inf), -1
         for _ in range(n_nodes):
-            changed = False
+            has_changed = False
             for group in range(n_groups):
                 for cluster in range(k):
-                    count, target_count, node = rounded[group, cluster], wanted[group, cluster], n_groups + cluster
-                    up = abs(count + 1 - target_count) - abs(count - target_count)
-                    if count < most[group, cluster] and distance[group] + up < distance[node] - 1e-12:
-                        distance[node], predecessor[node], changed = distance[group] + up, group, True
-                    down = abs(count - 1 - target_count) - abs(count - target_count)
-                    if count > least[group, cluster] and distance[node] + down < distance[group] - 1e-12:
-                        distance[group], predecessor[group], changed = distance[node] + down, node, True
-            if not changed:
+                    count, ideal_count, node = counts[group, cluster], ideal_counts[group, cluster], n_groups + cluster
+                    cost_of_raising = abs(count + 1 - ideal_count) - abs(count - ideal_count)
+                    if count < most[group, cluster] and distance[group] + cost_of_raising < distance[node] - 1e-12:
+                        distance[node], predecessor[node], has_changed = distance[group] + cost_of_raising, group, True
+                    cost_of_lowering = abs(count - 1 - ideal_count) - abs(count - ideal_count)
+                    if count > least[group, cluster] and distance[node] + cost_of_lowering < distance[group] - 1e-12:
+                        distance[group], predecessor[group], has_changed = distance[node] + cost_of_lowering, node, True
+            if not has_changed:
                 break
         target = -1
         for node in range(n_nodes):
@@ -230,7 +247,7 @@ def _match_totals(rounded, wanted, least, most, totals, sizes):
         while predecessor[target] >= 0 and steps <= n_nodes:
             source = predecessor[target]
             if source < n_groups:
-                rounded[source, target - n_groups] += 1
+                counts[source, target - n_groups] += 1
             else:
-                rounded[target, source - n_groups] -= 1
+                counts[target, source - n_groups] -= 1
             target, steps = source, steps + 1

@@ -1,18 +1,18 @@
 """The dual of fair assignment at given centres: prices of the clusters at which the groups' shares keep their bounds.
 
-In the linear program of fair assignment, each instance goes to one cluster or is split over several, and in every cluster the
-counts m of the groups meet ``constraints @ m <= slack``. Its dual has a multiplier of at least 0 for each constraint and
+In the linear program of fair assignment, each instance goes to one cluster or is divided among several, and in every cluster
+the counts m of the groups meet ``constraints @ m <= slack``. The dual has a multiplier of at least 0 for each constraint and
 cluster. The multipliers give every group a price in every cluster, and each instance takes the cluster with the least sum of
 cost and price. The value of the dual is then a lower bound on the cost of every assignment that meets the constraints.
 
-The minimum over clusters is smoothed at falling temperatures, and at each of them Newton steps within a trust region raise
-the dual. All of it is sums, products and roots in a fixed order: every processor gives the same bytes.
+The minimum over clusters is smoothed at falling temperatures, and at each temperature, damped Newton steps raise the dual. The
+arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bytes.
 
-:func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the clusters that matter. At a
-low temperature nearly every instance belongs to one cluster, whatever the multipliers do within a search. So the instances are
-split first: one with a single near cluster only adds to the counts, and for the others only the near clusters are evaluated. A
-cluster is near if its cost plus price is within some temperatures of the least; once prices have moved too far, the instances
-are split again. The bound stays exact.
+:func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the near clusters. A cluster is
+near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most instances have
+just one near cluster, and this cluster stays the same throughout a search. So the instances are split before the search. An
+instance with one near cluster only adds to the counts; for the others, only the near clusters are evaluated. Once prices have
+moved too far, the instances are split again. The bound stays exact.
 """
 
 from collections.abc import Sequence
@@ -24,26 +24,27 @@ from numba import njit
 
 from clusterlets.algorithms.compiled import compiled, inner
 
-#: Temperatures, as multiples of a nearest cluster's mean cost: from where all clusters count to where nearly only one does.
+#: Temperatures, as multiples of the mean cost of an instance's nearest cluster. At the first temperature every cluster takes a
+#: part of an instance, and at the last one, the nearest cluster takes nearly all of it.
 TEMPERATURES = (10.0, 3.0, 1.0, 0.3, 0.1, 0.03, 0.01)
-_MAX_STEPS = 30  # at each temperature; further ones hardly raise the bound
-_TOLERANCE = 0.5  # instances by which a constraint may be missed, ...
-_TOLERANCE_FRACTION = 2e-4  # ... or this fraction of all instances if that is less, as in small tables
-_MAX_MISSED = 2.0  # instances by which a constraint may be missed after a search from given multipliers, ...
-_MAX_MISSED_FRACTION = 1e-3  # ... or this fraction of all instances if that is more
-_ROUNDING = 1e-20  # as a fraction of the mean cost: less is rounding of a distance of 0
-_MAX_DAMPING = 1e12
+_MAX_STEPS = 30  # at each temperature; further steps hardly raise the bound
+_TOLERANCE = 0.5  # a constraint may be missed by this many instances, ...
+_TOLERANCE_FRACTION = 2e-4  # ... or by this fraction of all instances, whichever is less
+_MAX_MISSED = 2.0  # after a search from given multipliers, a constraint may be missed by this many instances, ...
+_MAX_MISSED_FRACTION = 1e-3  # ... or by this fraction of all instances, whichever is more
+_ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
+_MAX_DAMPING = 1e12  # the search at a temperature ends if a step needs more damping
 _LN2 = 0.6931471805599453
-_REACH = 18.0  # temperatures beyond which a cluster has less than 2e-8 of the instance
-_MARGIN = 6.0  # temperatures by which prices may move before the instances are split again
+_REACH = 18.0  # in temperatures: a cluster further away gets less than 2e-8 of the instance
+_MARGIN = 6.0  # in temperatures: prices may move this far before the instances are split again
 
 
 @dataclass(frozen=True)
 class FairDual:
     """A solution of the dual: no assignment that meets the constraints costs less than ``bound`` at these centres.
 
-    ``multipliers`` (R, k); ``prices`` (K, k), what a group pays in a cluster on top of the cost; ``counts`` (K, k), instances
-    of each group in each cluster at the last ``temperature``, which is in units of the costs.
+    ``multipliers`` (R, k); ``prices`` (K, k), which an instance of a group pays in a cluster on top of its cost; ``counts``
+    (K, k), the instances of each group in each cluster at ``temperature``, the last of the search, in units of the costs.
     """
 
     bound: float
@@ -56,7 +57,7 @@ class FairDual:
 def share_rows(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Constraints (R, K): the share of group h is at least ``low[h]`` and at most ``high[h]``, (K,) each.
 
-    Of two groups one is enough: the other has the rest, and redundant constraints slow the steps down.
+    With two groups, only the first is constrained: the other has the rest, and redundant constraints slow the steps down.
     """
     eye = np.eye(len(low))
     if len(low) == 2:
@@ -74,14 +75,14 @@ def solve_dual(
     multipliers: np.ndarray | None = None,
     last_temperature: float = TEMPERATURES[-1],
 ) -> FairDual:
-    """Raise the dual until its assignment meets ``constraints @ counts <= slack``, or until it hardly rises.
+    """Raise the dual until its assignment meets ``constraints @ counts <= slack``, or until the dual hardly rises.
 
     Parameters
     ----------
     costs : float array (n, k)
         Finite and not negative.
     weights : float array (n,)
-        Instances that each row stands for.
+        Number of instances that each row stands for.
     groups : int array (n,)
         0..K-1.
     n_groups : int
@@ -89,8 +90,8 @@ def solve_dual(
     constraints : float array (R, K)
     slack : float
     multipliers : float array (R, k), optional
-        Start of the search: multipliers of nearby centres need only the last temperature. If the result misses a constraint
-        by too much, the search starts again from 0.
+        Where the search starts, by default at 0. Multipliers should come from nearby centres, because the search then uses
+        only the last temperature. If the result misses a constraint by too much, the search starts again at 0.
     last_temperature : float
         The last of ``TEMPERATURES`` to use.
 
@@ -107,8 +108,8 @@ def solve_dual(
         *(costs, weights, groups, n_groups, constraints, np.full(shape, slack), np.zeros(len(constraints)), solution),
         *(temperatures, tolerance, False),
     )
-    missed = float((constraints[:, :, None] * dual.counts).sum(axis=1).max()) - slack
-    if is_warm and missed > max(_MAX_MISSED, _MAX_MISSED_FRACTION * n):
+    largest_miss = float((constraints[:, :, None] * dual.counts).sum(axis=1).max()) - slack
+    if is_warm and largest_miss > max(_MAX_MISSED, _MAX_MISSED_FRACTION * n):
         return solve_dual(costs, weights, groups, n_groups, constraints, slack, None, last_temperature)
     return dual
 
@@ -124,19 +125,23 @@ def solve_sparse_dual(
     temperatures: Sequence[float],
     tolerance: float,
 ) -> FairDual:
-    """As :func:`solve_dual`, with a slack (R, k), temperatures, and the instances by which a constraint may be missed."""
+    """Like :func:`solve_dual`, but evaluate only the near clusters of each instance.
+
+    ``slack`` (R, k) may differ between constraints and clusters. The ``temperatures`` are used one after the other, and a
+    constraint may be missed by ``tolerance`` instances.
+    """
     solution = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
-    # A constraint and its opposite are an equality. It gets one multiplier of either sign: two would chase each other.
+    # A constraint and its opposite are an equality, with a single multiplier of either sign: two would chase each other.
     opposites = _opposites(constraints, slack)
-    kept = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
+    independent = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
     firsts, seconds = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
-    lowest = np.where(np.isin(kept, firsts), -np.inf, 0.0)
+    lowest = np.where(np.isin(independent, firsts), -np.inf, 0.0)
     solution[firsts] -= solution[seconds]
     dual = _maximise(
-        *(costs, weights, groups, n_groups, constraints[kept], slack[kept], lowest, solution[kept]),
+        *(costs, weights, groups, n_groups, constraints[independent], slack[independent], lowest, solution[independent]),
         *(temperatures, tolerance, True),
     )
-    solution[kept] = dual.multipliers
+    solution[independent] = dual.multipliers
     solution[seconds] = np.maximum(0.0, -solution[firsts])
     return replace(dual, multipliers=np.maximum(0.0, solution))
 
@@ -144,10 +149,10 @@ def solve_sparse_dual(
 def _maximise(
     costs, weights, groups, n_groups, constraints, slack, lowest, multipliers, temperatures, tolerance, is_sparse
 ) -> FairDual:
-    """The solution after one temperature after the other, from ``multipliers`` (R, k), which are overwritten."""
-    # The unit of temperatures is the mean cost of a nearest cluster.
-    least, mean = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
-    unit = (least if least > _ROUNDING * mean else mean) or 1.0
+    """Raise the dual at one temperature after the other, starting from ``multipliers`` (R, k), which are overwritten."""
+    # The unit of temperatures is the mean cost of an instance's nearest cluster.
+    mean_of_nearest, mean_of_all = float((weights * costs.min(axis=1)).sum() / weights.sum()), float(costs.mean())
+    unit = (mean_of_nearest if mean_of_nearest > _ROUNDING * mean_of_all else mean_of_all) or 1.0
     counts, prices = np.empty((n_groups, costs.shape[1])), np.empty((n_groups, costs.shape[1]))
     bound = -np.inf
     for temperature in temperatures:
@@ -160,7 +165,7 @@ def _maximise(
 
 
 def _opposites(constraints: np.ndarray, slack: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of constraints that together fix a sum in every cluster; a constraint is in one pair at most."""
+    """Pairs of opposite constraints, which together fix a sum in every cluster; no constraint is in two pairs."""
     is_opposite = (constraints[:, None] == -constraints).all(axis=2) & (slack[:, None] == -slack).all(axis=2)
     pairs: list[tuple[int, int]] = []
     for first, second in np.argwhere(np.triu(is_opposite, 1)).tolist():
@@ -170,7 +175,7 @@ def _opposites(constraints: np.ndarray, slack: np.ndarray) -> list[tuple[int, in
 
 
 def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual) -> np.ndarray:
-    """Fractions (n, k) of each instance in the clusters, at the last temperature of the dual; they add up to 1."""
+    """Fractions (n, k) of each instance in the clusters, at the dual's last temperature; each row adds up to 1."""
     fractions = np.empty(costs.shape)
     _fractions(costs, groups, dual.prices, dual.temperature, fractions)
     return fractions
@@ -179,9 +184,9 @@ def fractional_assignment(costs: np.ndarray, groups: np.ndarray, dual: FairDual)
 def fractional_means(
     X: np.ndarray, costs: np.ndarray, weights: np.ndarray, groups: np.ndarray, dual: FairDual, centres: np.ndarray
 ) -> np.ndarray:
-    """Means (k, d) of the rows by their fractions in each cluster, at the dual's last temperature.
+    """Means (k, d) of the rows, weighted by their fractions in each cluster at the dual's last temperature.
 
-    A cluster without any keeps its row of ``centres``, or takes the first if these are fewer.
+    A cluster that gets no part of any row keeps its row of ``centres``. If it has none there, it takes the first row.
     """
     means = np.empty((costs.shape[1], X.shape[1]))
     means[: len(centres)], means[len(centres) :] = centres, centres[0]
@@ -194,9 +199,9 @@ def fractional_means(
 
 @njit
 def _solve(matrix, right, size):
-    """Solve the first ``size`` rows of a system by Cholesky, in place: ``right`` becomes the solution.
+    """Solve the first ``size`` equations of a linear system in place, by Cholesky; ``right`` becomes the solution.
 
-    False if the matrix is not positive definite.
+    Returns False if the matrix is not positive definite.
     """
     for i in range(size):
         for j in range(i + 1):
@@ -230,13 +235,13 @@ def _newton_system(constraints, curvature, temperature, free, n_free, gradient, 
         right[i] = gradient[constraint_i, cluster_i]
         for j in range(i + 1):
             constraint_j, cluster_j = free[j] // k, free[j] % k
-            high, low = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
+            larger, smaller = max(cluster_i, cluster_j), min(cluster_i, cluster_j)
             total = 0.0
             for group in range(constraints.shape[1]):
-                total += constraints[constraint_i, group] * constraints[constraint_j, group] * curvature[group, high, low]
+                total += constraints[constraint_i, group] * constraints[constraint_j, group] * curvature[group, larger, smaller]
             matrix[i, j] = total / temperature
         diagonal = max(diagonal, matrix[i, i])
-    # Where the dual is flat, a thousandth of its largest curvature keeps steps finite.
+    # Where the dual is flat, a thousandth of its largest curvature keeps the steps finite.
     floor = 1e-3 * diagonal if diagonal > 0 else 1.0
     for i in range(n_free):
         matrix[i, i] += damping * (matrix[i, i] + floor) + 1e-10 * floor
@@ -244,9 +249,12 @@ def _newton_system(constraints, curvature, temperature, free, n_free, gradient, 
 
 @inner
 def _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free):
-    """Fill in the gradient and the indices of multipliers that may move; returns their number and the largest miss."""
+    """Fill in the gradient and the indices of the free multipliers; return their number and the largest miss among them.
+
+    A multiplier is free unless it is at its lower bound and its constraint is met.
+    """
     k = multipliers.shape[1]
-    n_free, missed = 0, 0.0
+    n_free, largest_miss = 0, 0.0
     for constraint in range(constraints.shape[0]):
         for cluster in range(k):
             total = -slack[constraint, cluster]
@@ -256,13 +264,13 @@ def _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient,
             if total > 0 or multipliers[constraint, cluster] > lowest[constraint]:
                 free[n_free] = constraint * k + cluster
                 n_free += 1
-                missed = max(missed, abs(total))
-    return n_free, missed
+                largest_miss = max(largest_miss, abs(total))
+    return n_free, largest_miss
 
 
 @inner
 def _copy(source, target):
-    """``target[:] = source``; Numba would take seconds to compile that."""
+    """Copy in a loop, because Numba would take seconds to compile ``target[:] = source``."""
     for row in range(source.shape[0]):
         for column in range(source.shape[1]):
             target[row, column] = source[row, column]
@@ -270,9 +278,9 @@ def _copy(source, target):
 
 @inner
 def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
-    """Fill in trial multipliers by a Newton step; returns its damping and the first-order gain.
+    """Fill in trial multipliers by a Newton step; return the damping of the step and the gain to first order.
 
-    The damping is ``_MAX_DAMPING`` or more if none was enough.
+    If no smaller damping made the system solvable, the damping returned is at least ``_MAX_DAMPING``.
     """
     k, gain = multipliers.shape[1], 0.0
     while damping < _MAX_DAMPING:
@@ -290,7 +298,7 @@ def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, d
 
 @inner
 def _judge(trial_value, value, gain, steps, damping):
-    """Whether a trial raises the dual by enough of what the step promised, and the damping of the next step."""
+    """Whether a trial raises the dual by enough of the ``gain`` that the step promised, and the damping of the next step."""
     if steps == 0:
         return True, damping
     if not (gain > 0 and trial_value >= value + 0.2 * gain):
@@ -301,11 +309,11 @@ def _judge(trial_value, value, gain, steps, damping):
 # ---- all clusters of each instance -------------------------------------------------------------------------------------
 
 
-@njit  # a test calls it from Python
+@njit  # not @inner, because a test calls it from Python
 def _exponentials(values, least, temperature):
-    """Replace each value by exp((least - value) / temperature), to 1e-13; values beyond 40 temperatures are clipped to 40.
+    """Replace each value by exp((least - value) / temperature), to 1e-13; values above 40 temperatures count as 40.
 
-    One term more than :func:`_exponential`: kept, because another last bit would change results.
+    The series has one term more than that of :func:`_exponential`. Without this term, the last bits of results would change.
     """
     for index in range(len(values)):
         x = min((values[index] - least) / temperature, 40.0) * 0.015625
@@ -317,9 +325,9 @@ def _exponentials(values, least, temperature):
         values[index] = total
 
 
-@njit  # a test calls it from Python
+@njit  # not @inner, because a test calls it from Python
 def _log(x, n_terms):
-    """log(x) of a positive number, in operations that every processor rounds alike; ten terms leave less than 1e-16."""
+    """log(x) of a positive number, by operations that every processor rounds alike. With ten terms the error is below 1e-16."""
     mantissa, exponent = frexp(x)
     if mantissa < 0.7071067811865476:
         mantissa, exponent = 2 * mantissa, exponent - 1
@@ -348,9 +356,9 @@ def _fractions(costs, groups, prices, temperature, fractions):
 
 @inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Sum of each instance's least cost plus price, and what smoothing subtracts; fills in counts and curvature."""
+    """Return the sum of the instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature."""
     k = costs.shape[1]
-    parts, near = np.empty(k), np.empty(k, dtype=np.int64)
+    parts, near_clusters = np.empty(k), np.empty(k, dtype=np.int64)
     counts[:] = 0.0
     curvature[:] = 0.0
     least_sum, smoothing = 0.0, 0.0
@@ -362,14 +370,14 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         for cluster in range(1, k):
             least = min(least, parts[cluster])
         least_sum += weight * least
-        # Most instances have few clusters that count: beyond 40 temperatures, a part is below 1e-17.
+        # Most instances have few clusters that matter: beyond 40 temperatures, a cluster's part is below 1e-17.
         n_near = 0
         for cluster in range(k):
             if parts[cluster] - least < 40 * temperature:
-                parts[n_near], near[n_near] = parts[cluster], cluster
+                parts[n_near], near_clusters[n_near] = parts[cluster], cluster
                 n_near += 1
         if n_near <= 1:
-            counts[group, near[0]] += weight
+            counts[group, near_clusters[0]] += weight
             continue
         _exponentials(parts[:n_near], least, temperature)
         total = 0.0
@@ -379,16 +387,16 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         inverse, n_large = 1 / total, 0
         for i in range(n_near):
             part = parts[i] * inverse
-            counts[group, near[i]] += weight * part
+            counts[group, near_clusters[i]] += weight * part
             if part > 1e-6:
-                parts[n_large], near[n_large] = part, near[i]
+                parts[n_large], near_clusters[n_large] = part, near_clusters[i]
                 n_large += 1
         if n_large > 1:
             for i in range(n_large):
                 part = weight * parts[i]
                 for j in range(i):
-                    curvature[group, near[i], near[j]] -= part * parts[j]
-                curvature[group, near[i], near[i]] += part - part * parts[i]
+                    curvature[group, near_clusters[i], near_clusters[j]] -= part * parts[j]
+                curvature[group, near_clusters[i], near_clusters[i]] += part - part * parts[i]
     return least_sum, temperature * smoothing
 
 
@@ -397,7 +405,7 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
 
 @inner
 def _exponential(x):
-    """exp(-x) for x from 0 to 40: a series for the 64th part, squared six times."""
+    """exp(-x) for x from 0 to 40: the series of exp(-x / 64), squared six times."""
     x *= -0.015625
     total = 1.0 + x * (1 / 10.0)
     for power in range(9, 0, -1):
@@ -408,8 +416,8 @@ def _exponential(x):
 
 
 @inner
-def _cheapest(costs, prices, row, group):
-    """The least cost plus price of an instance, and its cluster."""
+def _cheapest_cluster(costs, prices, row, group):
+    """The least cost plus price of an instance, and the cluster where it is reached."""
     least, nearest = costs[row, 0] + prices[group, 0], 0
     for cluster in range(1, costs.shape[1]):
         value = costs[row, cluster] + prices[group, cluster]
@@ -420,36 +428,38 @@ def _cheapest(costs, prices, row, group):
 
 @inner
 def _split_instances(costs, weights, groups, prices, reach, sure_counts, sure_costs):
-    """Instances with several near clusters and how many there are, then where the near clusters of each start, these clusters,
-    and their costs; the other instances add to ``sure_counts`` and ``sure_costs``.
+    """Split the instances into those with one near cluster, which are sure, and those with several.
+
+    Returns the unsure instances, their number, the positions where the near clusters of each of them start, the near clusters,
+    and the costs in these clusters. The sure instances are summed into ``sure_counts`` and ``sure_costs``.
     """
     n, k = costs.shape
     for group in range(sure_counts.shape[0]):
         for cluster in range(k):
             sure_counts[group, cluster], sure_costs[group, cluster] = 0.0, 0.0
     unsure, starts = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    n_unsure, n_near = 0, 0
+    n_unsure, n_entries = 0, 0
     starts[0] = 0
     for row in range(n):
         group = groups[row]
-        least, nearest = _cheapest(costs, prices, row, group)
-        near = 0
+        least, nearest = _cheapest_cluster(costs, prices, row, group)
+        n_near = 0
         for cluster in range(k):
-            near += costs[row, cluster] + prices[group, cluster] - least <= reach
-        if near > 1:
+            n_near += costs[row, cluster] + prices[group, cluster] - least <= reach
+        if n_near > 1:
             unsure[n_unsure] = row
-            n_near += near
+            n_entries += n_near
             n_unsure += 1
-            starts[n_unsure] = n_near
+            starts[n_unsure] = n_entries
         else:
             sure_counts[group, nearest] += weights[row]
             sure_costs[group, nearest] += weights[row] * costs[row, nearest]
-    clusters, values = np.empty(n_near, dtype=np.int32), np.empty(n_near)
+    clusters, values = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)
     position = 0
     for index in range(n_unsure):
         row = unsure[index]
         group = groups[row]
-        least, _ = _cheapest(costs, prices, row, group)
+        least, _ = _cheapest_cluster(costs, prices, row, group)
         for cluster in range(k):
             if costs[row, cluster] + prices[group, cluster] - least <= reach:
                 clusters[position], values[position] = cluster, costs[row, cluster]
@@ -458,9 +468,9 @@ def _split_instances(costs, weights, groups, prices, reach, sure_counts, sure_co
 
 
 @inner
-def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
-    """As :func:`_evaluate`, over the near clusters alone; fills in the lower half of the curvature."""
-    unsure, n_unsure, starts, clusters, values = near
+def _evaluate_sparse(split, weights, groups, prices, temperature, sure_counts, sure_costs, counts, curvature):
+    """Like :func:`_evaluate`, but over near clusters only, as :func:`_split_instances` returned them in ``split``."""
+    unsure, n_unsure, starts, clusters, values = split
     n_groups, k = counts.shape
     least_sum, smoothing, inverse = 0.0, 0.0, 1.0 / temperature
     for group in range(n_groups):
@@ -478,7 +488,7 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
         for i in range(size):
             parts[i] = values[first + i] + prices[group, clusters[first + i]]
             least = min(least, parts[i])
-        for i in range(size):  # a separate loop, which the compiler can vectorise
+        for i in range(size):  # a loop of its own, so that the compiler can vectorise it
             parts[i] = _exponential(min((parts[i] - least) * inverse, 40.0))
         total = 0.0
         for i in range(size):
@@ -499,7 +509,7 @@ def _evaluate_sparse(near, weights, groups, prices, temperature, sure_counts, su
 
 @inner
 def _largest_shift(prices, former):
-    """Largest change since ``former`` of the difference between two prices of a group."""
+    """Largest change, since the ``former`` prices, of the difference between a group's prices in two clusters."""
     largest = 0.0
     for group in range(prices.shape[0]):
         low, high = np.inf, -np.inf
@@ -516,7 +526,7 @@ def _means(X, costs, weights, groups, prices, temperature, means):
     sums, totals, parts = np.zeros((k, d)), np.zeros(k), np.empty(k)
     for row in range(len(X)):
         group = groups[row]
-        least, _ = _cheapest(costs, prices, row, group)
+        least, _ = _cheapest_cluster(costs, prices, row, group)
         total = 0.0
         for cluster in range(k):
             value = (costs[row, cluster] + prices[group, cluster] - least) / temperature
@@ -552,9 +562,9 @@ def _set_prices(constraints, multipliers, prices):
     "boolean, float64[:,::1], float64[:,::1], float64[:,::1])"
 )
 def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tolerance, is_sparse, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,), in place; returns the largest exact value.
+    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,), in place; return the largest value of the exact dual.
 
-    Unless ``is_sparse``, all of ``slack`` is one number.
+    Unless ``is_sparse``, all entries of ``slack`` must be equal.
     """
     n_constraints, k = multipliers.shape
     n_groups, size = constraints.shape[1], n_constraints * k
@@ -570,9 +580,9 @@ def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tol
             if steps == 0 or _largest_shift(trial_prices, prices_at_split) > _MARGIN * temperature:
                 _copy(trial_prices, prices_at_split)
                 reach = (_REACH + _MARGIN) * temperature
-                near = _split_instances(costs, weights, groups, trial_prices, reach, sure_counts, sure_costs)
+                split = _split_instances(costs, weights, groups, trial_prices, reach, sure_counts, sure_costs)
             exact, smoothing = _evaluate_sparse(
-                near, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
+                split, weights, groups, trial_prices, temperature, sure_counts, sure_costs, trial_counts, trial_curvature
             )
             for constraint in range(n_constraints):
                 for cluster in range(k):
@@ -589,8 +599,8 @@ def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tol
             _copy(trial_counts, counts)
             curvature, trial_curvature = trial_curvature, curvature
             value = trial_value
-            n_free, missed = _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free)
-            if missed <= tolerance or steps == _MAX_STEPS:
+            n_free, largest_miss = _free_multipliers(constraints, counts, slack, lowest, multipliers, gradient, free)
+            if largest_miss <= tolerance or steps == _MAX_STEPS:
                 return best
             steps += 1
         damping, gain = _step(

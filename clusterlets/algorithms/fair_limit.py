@@ -1,14 +1,14 @@
 """k-means under strict limits on the groups in every cluster.
 
-1. *Centres*, on a weighted sample of a large table: Lloyd's rounds whose assignment is the cheapest fractional one within the
-   limits (:mod:`clusterlets.algorithms.fair_dual`), from several starts. Then centres are swapped: one is dropped and another
-   drawn, which leaves poor local optima.
-2. *Labels*, on the whole table: the dual gives fractional counts and prices, :mod:`clusterlets.algorithms.limit_counts` whole
-   counts near them that keep all limits, and a transport for each group the cheapest labels with these counts; then the
-   centres become means, and so on.
-3. *Polish*, on small tables: single moves and exchanges of two instances, by their exact change of the sum of squared errors.
+1. *Centres*, on a weighted sample if the table is large: several starts of Lloyd's rounds, each with the cheapest fractional
+   assignment within the limits (:mod:`clusterlets.algorithms.fair_dual`). Then single centres are replaced by other points, to
+   escape from poor local optima.
+2. *Labels*, in rounds on the whole table: the dual gives fractional counts and prices. The module
+   :mod:`clusterlets.algorithms.limit_counts` finds whole counts near them that keep all limits. A transportation problem for
+   each group gives the cheapest labels with these counts. Then the means of the clusters are the next centres.
+3. *Polish*, on small tables: an instance moves, or two are exchanged, if this lowers the sum of squared errors.
 
-The result is checked in whole numbers before it is returned.
+The result is checked in whole-number arithmetic before it is returned.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,19 +30,19 @@ from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
 
-# Temperatures of the dual on the sample and on the table: without multipliers, and with those of nearby centres.
+# Temperatures of the dual on the sample and on the table: cold without multipliers, warm with those of nearby centres.
 _COLD, _WARM, _COLD_TABLE, _WARM_TABLE = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
-_ROUGH, _EXACT = 1e-3, 2e-4  # fraction of the instances by which limits may be missed, on the sample and on the table
-_TRIAL_ROUNDS = 2  # of each start
-_MAX_SWAPS, _MAX_FAILURES = 6, 2  # times n_init: trials of another centre, and failures in a row, at most k
-_SWAP_ROUNDS = 3  # of each swap
-_PROMISING = 1.03  # a swap whose bound is at most so many times the present one gets more rounds
-_ALIKE = 1e-4  # starts whose bounds differ by at most this fraction count as one
-_MIN_GAIN = 1e-4  # a round that lowers the cost by less than this fraction of it is idle
-_PATIENCE, _MAX_ROUNDS = 2, 60  # idle rounds in a row after which the rounds on the table end, and rounds in all
-_MAX_GAP = 0.01  # above it, a dual that started from given multipliers starts again without them
-_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # up to so many rows, so many starts go on to the table; else one
-_MAX_POLISHED, _MAX_SWEEPS = 8_000, 2  # rows up to which the result is polished, and sweeps (time grows with the rows' square)
+_SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # in the dual, limits may be missed by these fractions of the rows
+_TRIAL_ROUNDS = 2  # rounds of each start, before the best starts are chosen
+_MAX_SWAPS, _MAX_FAILURES = 6, 2  # both times n_init: swaps to try, and failures in a row that end them (at most k)
+_SWAP_ROUNDS = 3  # rounds after each swap
+_PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
+_SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
+_MIN_GAIN = 1e-4  # a round is idle if it lowers the cost by less than this fraction
+_PATIENCE, _MAX_ROUNDS = 2, 60  # on the table: idle rounds in a row that end the rounds, and rounds in all
+_MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
+_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (rows, starts): up to so many rows, so many starts go on to the table; else one
+_MAX_POLISHED_ROWS, _MAX_SWEEPS = 8_000, 2  # most rows and sweeps of the polish; its time grows with the square of the rows
 
 
 def fair_limit(
@@ -57,7 +57,7 @@ def fair_limit(
     max_seconds: float | None = None,
     report: Callable[[str, float], None] | None = None,
 ) -> FairKMeansResult:
-    """Clusters that all keep the limits.
+    """Cluster by k-means so that every cluster keeps the limits.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ def fair_limit(
     least_size, n_init, max_seconds
         As :class:`clusterlets.FairLimit` declares them; the first is ``min_cluster_size``.
     report : callable, optional
-        Called with what was done, and the cost that it reached.
+        Called after each step, with a name for the step and the cost that it reached.
 
     Raises
     ------
     NoClusteringError
-        ``infeasible`` if it is proved that no such clusters exist, and ``not_converged`` if none were found.
+        ``infeasible`` if it is proved that no such clusters exist, and ``not_converged`` if the search found none.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def fair_limit(
 
 @dataclass(frozen=True)
 class _Centres:
-    """Centres (k, d), and the multipliers and the bound of the fractional assignment whose means they are."""
+    """Centres (k, d), which are the means of a fractional assignment, and the multipliers and the bound of that assignment."""
 
     centres: np.ndarray
     multipliers: np.ndarray
@@ -97,23 +97,23 @@ class _Centres:
 
 
 class _Search:
-    """The steps of a fit, which share the table, its limits in whole numbers, a sample, and the random stream."""
+    """The steps of a fit, which share the table, the limits in whole numbers, a sample, and the random generator."""
 
     def __init__(self, X, groups, n_clusters, random_state, limits, levels, least_size, n_init, max_seconds, report):
         rows = limit_rows(limits, levels, np.bincount(groups, minlength=len(levels)))
-        # Groups that no limit tells apart are one.
-        rows, merged = np.unique(rows, axis=1, return_inverse=True) if len(rows) else (rows[:, :1], np.zeros(len(levels), int))
-        self._X, self._groups, self._k, self._random = X, merged.reshape(-1)[groups], n_clusters, random_state
-        self._totals, self._rows, self._least_size = np.bincount(self._groups), np.ascontiguousarray(rows), least_size
-        self._n_init, self._report = n_init, report or (lambda what, cost: None)
+        # Merge groups that no limit distinguishes.
+        rows, codes = np.unique(rows, axis=1, return_inverse=True) if len(rows) else (rows[:, :1], np.zeros(len(levels), int))
+        self._X, self._groups, self._k, self._random = X, codes.reshape(-1)[groups], n_clusters, random_state
+        self._totals, self._limits, self._least_size = np.bincount(self._groups), np.ascontiguousarray(rows), least_size
+        self._n_init, self._report = n_init, report or (lambda step, cost: None)
         self._deadline = np.inf if max_seconds is None else monotonic() + max_seconds
-        self._scaled_rows = self._rows / violation_units(rows)[:, None]
+        self._scaled_limits = self._limits / violation_units(rows)[:, None]
         sample, self._sample_weights = draw_sample(X, self._groups, n_clusters, random_state)
         self._sample, self._sample_groups = X[sample], self._groups[sample]
         self._n_rounds = 0
 
     def best_of_starts(self) -> FairKMeansResult:
-        # First of all, settle whether such clusters exist.
+        # Find out first whether clusters within the limits exist.
         try:
             self._counts = self._feasible_counts(np.repeat(self._totals[:, None] / self._k, self._k, axis=1))
         except NoClusteringError as error:
@@ -122,8 +122,8 @@ class _Search:
         best = None
         for centres in self._place_centres(next((n_starts for rows, n_starts in _TABLE_STARTS if len(self._X) <= rows), 1)):
             result = self._run_on_table(centres)
-            if len(self._X) <= _MAX_POLISHED:
-                result = self._polished(result)
+            if len(self._X) <= _MAX_POLISHED_ROWS:
+                result = self._polish_result(result)
             self._report("start on the table", result.inertia)
             if best is None or result.inertia < best.inertia:
                 best = result
@@ -135,13 +135,13 @@ class _Search:
     def single_cluster(self) -> FairKMeansResult:
         self._feasible_counts(self._totals[:, None].astype(np.float64))
         labels = np.zeros(len(self._X), dtype=np.int64)
-        centres, spread = moments_by_label(self._X, labels, 1)
-        return FairKMeansResult(labels, centres, float(spread.sum()), 0.0, 1)
+        centres, inertias = moments_by_label(self._X, labels, 1)
+        return FairKMeansResult(labels, centres, float(inertias.sum()), 0.0, 1)
 
     def check(self, labels: np.ndarray) -> None:
         counts = np.zeros((len(self._totals), self._k), dtype=np.int64)
         np.add.at(counts, (self._groups, labels), 1)
-        if (products(self._rows, counts) > 0).any() or counts.sum(axis=0).min() < self._least_size:
+        if (products(self._limits, counts) > 0).any() or counts.sum(axis=0).min() < self._least_size:
             raise NoClusteringError(
                 NOT_CONVERGED, "fair-limit made clusters that break a limit. This is an error of the program: please report it."
             )
@@ -151,13 +151,13 @@ class _Search:
         centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
         start = self._run_rounds(centres, None, _TRIAL_ROUNDS)
         costs = distances_to_centres(self._X, start.centres, self._k)
-        dual = self._table_dual(costs, start.multipliers, _COLD_TABLE)
+        dual = self._solve_table_dual(costs, start.multipliers, _COLD_TABLE)
         return transport_groups(costs, self._groups, rounded_to(dual.counts, self._totals), dual.prices)
 
     # ---- centres on the sample --------------------------------------------------------------------------------------
 
     def _place_centres(self, n_starts: int) -> list[_Centres]:
-        """The best few centres of the starts, each after its swaps."""
+        """The centres of the best ``n_starts`` starts, improved by swaps, without those that swaps have made alike."""
         trials = []
         for _ in range(max(self._n_init, n_starts)):
             centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
@@ -165,20 +165,20 @@ class _Search:
             if monotonic() > self._deadline:
                 break
         trials.sort(key=attrgetter("bound"))
-        placed: list[_Centres] = []
+        best: list[_Centres] = []
         for trial in trials[:n_starts]:
             current = self._swap_centres(self._run_rounds(trial.centres, trial.multipliers, 30))
-            if all(abs(other.bound - current.bound) > _ALIKE * current.bound for other in placed):
-                placed.append(current)
-        return placed
+            if all(abs(other.bound - current.bound) > _SAME_BOUND * current.bound for other in best):
+                best.append(current)
+        return best
 
     def _run_rounds(self, centres: np.ndarray, multipliers: np.ndarray | None, max_rounds: int) -> _Centres:
-        """Fractional rounds until the bound hardly falls."""
+        """Run rounds with a fractional assignment until the bound hardly falls."""
         last_bound = np.inf
         for _ in range(max_rounds):
             costs = distances_to_centres(self._sample, centres, self._k)
-            temperatures, tolerance = _COLD if multipliers is None else _WARM, _ROUGH * len(self._X)
-            dual = self._dual(costs, self._sample_weights, self._sample_groups, multipliers, temperatures, tolerance)
+            temperatures, tolerance = _COLD if multipliers is None else _WARM, _SAMPLE_TOLERANCE * len(self._X)
+            dual = self._solve_dual(costs, self._sample_weights, self._sample_groups, multipliers, temperatures, tolerance)
             multipliers = dual.multipliers
             centres = fractional_means(self._sample, costs, self._sample_weights, self._sample_groups, dual, centres)
             if dual.bound >= (1 - 1e-3) * last_bound:
@@ -187,28 +187,29 @@ class _Search:
         return _Centres(centres, dual.multipliers, dual.bound)
 
     def _swap_centres(self, current: _Centres) -> _Centres:
-        """The centres after trials that drop one and draw another by its distance."""
+        """Try to replace a centre by a row, drawn as in k-means++, and keep every change that lowers the bound."""
         k, failures = self._k, 0
         for trial in range(_MAX_SWAPS * self._n_init):
             if monotonic() > self._deadline or failures == min(_MAX_FAILURES * self._n_init, k):
                 break
             costs = distances_to_centres(self._sample, current.centres, k)
-            two_least = np.partition(costs, 1, axis=1)
+            two_smallest = np.partition(costs, 1, axis=1)
             nearest = costs.argmin(axis=1)
-            losses = np.bincount(nearest, self._sample_weights * (two_least[:, 1] - two_least[:, 0]), minlength=k)
+            losses = np.bincount(nearest, self._sample_weights * (two_smallest[:, 1] - two_smallest[:, 0]), minlength=k)
+            # By turns: a random centre, and one of the three that are cheapest to remove.
             if trial % 2:
-                dropped = int(np.argsort(losses, kind="stable")[(trial // 2) % min(3, k)])
+                old_centre = int(np.argsort(losses, kind="stable")[(trial // 2) % min(3, k)])
             else:
-                dropped = int(self._random.integers(k))
-            costs[:, dropped] = np.inf
+                old_centre = int(self._random.integers(k))
+            costs[:, old_centre] = np.inf
             chances = np.cumsum(self._sample_weights * costs.min(axis=1))
             if not chances[-1] > 0:
                 break
             row = min(int(np.searchsorted(chances, self._random.random() * chances[-1], side="right")), len(chances) - 1)
             centres = current.centres.copy()
-            centres[dropped] = self._sample[row]
+            centres[old_centre] = self._sample[row]
             swapped = self._run_rounds(centres, None, _SWAP_ROUNDS)
-            if swapped.bound < _PROMISING * current.bound:
+            if swapped.bound < _PROMISING_RATIO * current.bound:
                 swapped = self._run_rounds(swapped.centres, swapped.multipliers, 30)
             failures += 1
             if swapped.bound < current.bound:
@@ -216,29 +217,40 @@ class _Search:
                 self._report("swap", current.bound)
         return current
 
-    def _dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
+    def _solve_dual(self, costs, weights, groups, multipliers, temperatures, tolerance) -> FairDual:
         return solve_sparse_dual(
-            *(costs, weights, groups, len(self._totals), self._scaled_rows, np.zeros((len(self._rows), self._k)), multipliers),
+            *(
+                costs,
+                weights,
+                groups,
+                len(self._totals),
+                self._scaled_limits,
+                np.zeros((len(self._limits), self._k)),
+                multipliers,
+            ),
             *(temperatures, tolerance),
         )
 
     # ---- labels on the table ----------------------------------------------------------------------------------------
 
-    def _table_dual(self, costs, multipliers, temperatures) -> FairDual:
+    def _solve_table_dual(self, costs, multipliers, temperatures) -> FairDual:
         n = len(costs)
-        return self._dual(costs, np.ones(n), self._groups, multipliers, temperatures, min(0.5, _EXACT * n))
+        return self._solve_dual(costs, np.ones(n), self._groups, multipliers, temperatures, min(0.5, _TABLE_TOLERANCE * n))
 
     def _feasible_counts(self, wanted: np.ndarray) -> np.ndarray:
-        return feasible_counts(wanted, self._totals, self._rows, self._least_size)
+        return feasible_counts(wanted, self._totals, self._limits, self._least_size)
 
     def _assign(self, centres: np.ndarray, multipliers: np.ndarray | None):
-        """Labels, the gap between their cost and the bound on all fractional assignments, and multipliers."""
+        """Nearly the cheapest labels within the limits, their gap to the bound, and multipliers for the next round.
+
+        The gap is (cost - bound) / bound, where the bound holds for every fractional assignment.
+        """
         costs, n = distances_to_centres(self._X, centres, self._k), len(self._X)
         for is_warm in (True, False) if multipliers is not None else (False,):
-            dual = self._table_dual(costs, multipliers if is_warm else None, _WARM_TABLE if is_warm else _COLD_TABLE)
-            if is_warm and len(self._rows) and products(self._scaled_rows, dual.counts).max() > max(2, n / 1000):
+            dual = self._solve_table_dual(costs, multipliers if is_warm else None, _WARM_TABLE if is_warm else _COLD_TABLE)
+            if is_warm and len(self._limits) and products(self._scaled_limits, dual.counts).max() > max(2, n / 1000):
                 continue
-            with suppress(NoClusteringError):  # then the last counts serve
+            with suppress(NoClusteringError):  # then use the counts of the last round
                 self._counts = self._feasible_counts(dual.counts)
             labels = transport_groups(costs, self._groups, self._counts, dual.prices)
             cost = float(costs[np.arange(n), labels].sum())
@@ -248,69 +260,72 @@ class _Search:
         return labels, gap, dual.multipliers
 
     def _run_on_table(self, start: _Centres) -> FairKMeansResult:
-        """The best of the rounds on the whole table, which end when they no longer pay."""
-        best, idle = None, 0
+        """Run rounds on the whole table until they bring no more gain, and return the best result."""
+        best, n_idle = None, 0
         centres, multipliers = start.centres, start.multipliers
         for _ in range(_MAX_ROUNDS):
             labels, gap, multipliers = self._assign(centres, multipliers)
-            centres, spread = moments_by_label(self._X, labels, self._k)
-            inertia = float(spread.sum())
+            centres, inertias = moments_by_label(self._X, labels, self._k)
+            inertia = float(inertias.sum())
             self._n_rounds += 1
-            idle = idle + 1 if best is not None and inertia >= (1 - _MIN_GAIN) * best.inertia else 0
+            n_idle = n_idle + 1 if best is not None and inertia >= (1 - _MIN_GAIN) * best.inertia else 0
             if best is None or inertia < best.inertia:
                 best = FairKMeansResult(labels, centres, inertia, gap, 0)
-            if idle == _PATIENCE or monotonic() > self._deadline:
+            if n_idle == _PATIENCE or monotonic() > self._deadline:
                 break
         assert best is not None
         return best
 
-    def _polished(self, result: FairKMeansResult) -> FairKMeansResult:
+    def _polish_result(self, result: FairKMeansResult) -> FairKMeansResult:
         labels = result.labels.copy()
-        _polish(self._X, self._groups, self._rows, self._least_size, result.centres.copy(), labels, _MAX_SWEEPS)
-        centres, spread = moments_by_label(self._X, labels, self._k)
-        return replace(result, labels=labels, centres=centres, inertia=float(spread.sum()))
+        _polish(self._X, self._groups, self._limits, self._least_size, result.centres.copy(), labels, _MAX_SWEEPS)
+        centres, inertias = moments_by_label(self._X, labels, self._k)
+        return replace(result, labels=labels, centres=centres, inertia=float(inertias.sum()))
 
 
 @inner
-def _keeps_limits(rows, counts, cluster, leaving, arriving):
-    """Whether a cluster keeps the limits if one of a group leaves and one of another arrives; -1 is none."""
-    for limit in range(len(rows)):
+def _keeps_limits(limits, counts, cluster, leaving, arriving):
+    """Whether a cluster keeps the limits if an instance of group ``leaving`` leaves and one of group ``arriving`` arrives.
+
+    -1 in place of a group means that no instance leaves, or that none arrives.
+    """
+    for limit in range(len(limits)):
         total = 0
         if leaving >= 0:
-            total -= rows[limit, leaving]
+            total -= limits[limit, leaving]
         if arriving >= 0:
-            total += rows[limit, arriving]
-        for group in range(rows.shape[1]):
-            total += rows[limit, group] * counts[group, cluster]
+            total += limits[limit, arriving]
+        for group in range(limits.shape[1]):
+            total += limits[limit, group] * counts[group, cluster]
         if total > 0:
             return False
     return True
 
 
 @compiled("void(float64[:,::1], int64[::1], int64[:,::1], int64, float64[:,::1], int64[::1], int64)")
-def _polish(X, groups, rows, least_size, centres, labels, max_sweeps):
-    """Move single instances, and exchange two, while the sum of squared errors falls and the limits hold.
+def _polish(X, groups, limits, least_size, centres, labels, max_sweeps):
+    """Move single instances, and exchange pairs, while the sum of squared errors falls and the limits hold.
 
-    Centres are the means of the clusters, and stay so.
+    Changes ``labels`` and ``centres`` in place. The centres are the means of the clusters, before and after each change.
     """
     n, d = X.shape
-    k, n_groups = len(centres), rows.shape[1]
+    k, n_groups = len(centres), limits.shape[1]
     counts, sizes = np.zeros((n_groups, k), dtype=np.int64), np.zeros(k, dtype=np.int64)
     for row in range(n):
         counts[groups[row], labels[row]] += 1
         sizes[labels[row]] += 1
     for _ in range(max_sweeps):
-        changed = False
+        has_changed = False
         for row in range(n):
             group, source = groups[row], labels[row]
             if sizes[source] <= least_size:
                 continue
-            own = 0.0
+            own_cost = 0.0
             for feature in range(d):
                 difference = X[row, feature] - centres[source, feature]
-                own += difference * difference
-            own *= sizes[source] / (sizes[source] - 1.0)
-            best, target = own * (1 - 1e-9), -1
+                own_cost += difference * difference
+            own_cost *= sizes[source] / (sizes[source] - 1.0)
+            best, target = own_cost * (1 - 1e-9), -1
             for cluster in range(k):
                 if cluster == source:
                     continue
@@ -321,8 +336,8 @@ def _polish(X, groups, rows, least_size, centres, labels, max_sweeps):
                 cost *= sizes[cluster] / (sizes[cluster] + 1.0)
                 if (
                     cost < best
-                    and _keeps_limits(rows, counts, source, group, -1)
-                    and _keeps_limits(rows, counts, cluster, -1, group)
+                    and _keeps_limits(limits, counts, source, group, -1)
+                    and _keeps_limits(limits, counts, cluster, -1, group)
                 ):
                     best, target = cost, cluster
             if target >= 0:
@@ -334,33 +349,38 @@ def _polish(X, groups, rows, least_size, centres, labels, max_sweeps):
                 sizes[source] -= 1
                 sizes[target] += 1
                 labels[row] = target
-                changed = True
-        for one in range(n):
-            for two in range(one):
-                a, b = labels[one], labels[two]
-                if a == b:
+                has_changed = True
+        for first in range(n):
+            for second in range(first):
+                cluster_a, cluster_b = labels[first], labels[second]
+                if cluster_a == cluster_b:
                     continue
-                # The exchange moves the mean of a by v / n_a and that of b by -v / n_b, where v = x_two - x_one.
-                step = 1.0 / sizes[a] + 1.0 / sizes[b]
+                # The exchange moves the mean of cluster a by shift / n_a, and the mean of cluster b by -shift / n_b.
+                inverse_sizes = 1.0 / sizes[cluster_a] + 1.0 / sizes[cluster_b]
                 change, scale = 0.0, 0.0
                 for feature in range(d):
-                    v = X[two, feature] - X[one, feature]
-                    product = v * (2.0 * (centres[a, feature] - centres[b, feature]) + v * step)
+                    shift = X[second, feature] - X[first, feature]
+                    product = shift * (
+                        2.0 * (centres[cluster_a, feature] - centres[cluster_b, feature]) + shift * inverse_sizes
+                    )
                     change -= product
                     scale += abs(product)
                 if change >= -1e-9 * scale:
                     continue
-                g, h = groups[one], groups[two]
-                if g == h or (_keeps_limits(rows, counts, a, g, h) and _keeps_limits(rows, counts, b, h, g)):
+                first_group, second_group = groups[first], groups[second]
+                if first_group == second_group or (
+                    _keeps_limits(limits, counts, cluster_a, first_group, second_group)
+                    and _keeps_limits(limits, counts, cluster_b, second_group, first_group)
+                ):
                     for feature in range(d):
-                        v = X[two, feature] - X[one, feature]
-                        centres[a, feature] += v / sizes[a]
-                        centres[b, feature] -= v / sizes[b]
-                    counts[g, a] -= 1
-                    counts[h, a] += 1
-                    counts[h, b] -= 1
-                    counts[g, b] += 1
-                    labels[one], labels[two] = b, a
-                    changed = True
-        if not changed:
+                        shift = X[second, feature] - X[first, feature]
+                        centres[cluster_a, feature] += shift / sizes[cluster_a]
+                        centres[cluster_b, feature] -= shift / sizes[cluster_b]
+                    counts[first_group, cluster_a] -= 1
+                    counts[second_group, cluster_a] += 1
+                    counts[second_group, cluster_b] -= 1
+                    counts[first_group, cluster_b] += 1
+                    labels[first], labels[second] = cluster_b, cluster_a
+                    has_changed = True
+        if not has_changed:
             break

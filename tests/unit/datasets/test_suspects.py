@@ -1,4 +1,4 @@
-"""Features that look like identifiers by name or value, or whose scale dwarfs that of the others."""
+"""Features are suspect if their name or values look like those of an identifier, or if their scale dwarfs the other scales."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def test_names_of_postcodes_are_recognised(name):
 
 
 @pytest.mark.parametrize("name", ["paid", "humid", "idle", "body_mass_index", "video", "PAID", "width", "zipper", "unzip"])
-def test_names_that_only_look_alike_are_not_suspect(name):
+def test_names_that_only_contain_such_a_word_are_not_suspect(name):
     assert not_a_feature(name, np.array([1.0, 1, 2, 2])) is None
 
 

@@ -1,4 +1,4 @@
-"""Cells that exceeded a limit rerun once under other limits; no other cell does."""
+"""A cell that exceeded a limit runs again once under other limits. No other cell does."""
 
 from pathlib import Path
 
@@ -14,19 +14,19 @@ def cell(tmp_path):
     return str(tmp_path / "seeds0-9.npz")
 
 
-def run(cell, crossed, limits):
-    """Run the cell as the workflow does, with the parameter that it has under these limits."""
+def run(cell, exceeded, limits):
+    """Run the cell as the workflow does under these limits; returns the parameter with which it ran."""
     parameter = exceeded_limits(cell, limits)
-    record(cell, crossed, limits, parameter)
+    record(cell, exceeded, limits, parameter)
     return parameter
 
 
-def test_a_cell_within_its_limits_leaves_nothing_and_never_changes(cell, tmp_path):
+def test_a_cell_within_its_limits_has_no_record_and_never_runs_again(cell, tmp_path):
     assert run(cell, False, OLD) == exceeded_limits(cell, OLD) == exceeded_limits(cell, NEW) == ""
     assert not list(tmp_path.iterdir())
 
 
-def test_a_cell_that_crossed_a_limit_changes_only_with_the_limits(cell):
+def test_a_cell_that_exceeded_a_limit_runs_again_only_if_the_limits_change(cell):
     first = run(cell, True, OLD)
     assert exceeded_limits(cell, OLD) == first
     assert exceeded_limits(cell, NEW) != first
@@ -42,9 +42,9 @@ def test_a_cell_with_a_damaged_record_runs_again_once(cell, damage):
     assert run(cell, False, OLD) == exceeded_limits(cell, OLD) == exceeded_limits(cell, NEW) == OLD
 
 
-@pytest.mark.parametrize("crossed_again", [True, False])
-def test_a_cell_that_crossed_a_limit_runs_again_once_under_new_limits(cell, crossed_again):
+@pytest.mark.parametrize("exceeded_again", [True, False])
+def test_a_cell_that_exceeded_a_limit_runs_again_once_under_new_limits(cell, exceeded_again):
     run(cell, True, OLD)
-    second = run(cell, crossed_again, NEW)
+    second = run(cell, exceeded_again, NEW)
     assert exceeded_limits(cell, NEW) == second
-    assert (exceeded_limits(cell, OLD) != second) == crossed_again
+    assert (exceeded_limits(cell, OLD) != second) == exceeded_again

@@ -1,4 +1,4 @@
-"""The grids of the whole field: what they contain, what they cost, and how many configurations each method has."""
+"""The two grids of the field: what they contain, what they cost, and how many configurations each method has."""
 
 from pathlib import Path
 
@@ -13,8 +13,8 @@ from clusterlets.grid.configuration import read_configuration
 ROOT = Path(__file__).resolve().parents[3]
 FIELD, DEMO = (ROOT / "workflow/configs" / name for name in ("field.yaml", "field-demo.yaml"))
 BUNDLED = {"breast_cancer", "wine", "iris", "digits"}
-# Counted instances of each group; the class of each of the field's datasets has two values.
-GROUPS = {
+# Number of instances in each group. The class of every dataset of the field has two values, so it is not listed.
+GROUP_COUNTS = {
     "adult.race": [470, 1519, 4685, 406, 41762],
     "adult.sex+race": [185, 285, 517, 1002, 2308, 2377, 155, 251, 13027, 28735],
     "bank.marital": [5207, 27214, 12790],
@@ -26,24 +26,24 @@ def cost_of(config):
     costs = []
     for name, table in config["tables"].items():
         description = describe(table["name"])
-        counts = GROUPS.get(name, [description["rows"] // 2] * 2)
+        counts = GROUP_COUNTS.get(name, [description["rows"] // 2] * 2)
         costs.append(estimate.dataset_cost(description["rows"], description["features"], counts, config))
     return estimate.total_cost(costs)
 
 
 @pytest.mark.parametrize(("path", "limit"), [(FIELD, 4), (DEMO, 2)])
-def test_methods_have_few_configurations_and_only_those_without_a_ladder_a_single_one(path, limit):
+def test_methods_have_few_configurations_and_a_single_one_only_without_a_ladder(path, limit):
     config = read_configuration(path)
     assert set(config["methods"]) == set(methods.names())
-    points = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["grids"].items()}
-    assert max(points.values()) == limit
-    assert {name for name, number in points.items() if number == 1} == {
-        name for name in points if not methods.get(name).ladder()
+    n_configurations = {name: len(list(combinations(grid["parameters"]))) for name, grid in config["grids"].items()}
+    assert max(n_configurations.values()) == limit
+    assert {name for name, number in n_configurations.items() if number == 1} == {
+        name for name in n_configurations if not methods.get(name).ladder()
     }
     assert {tuple(config["limits"].values()), config["scaling"]} == {(60, 4000), "standard"}
 
 
-def test_all_methods_start_once():
+def test_every_run_has_a_single_start():
     grids = read_configuration(FIELD)["grids"]
     starts = {name: grid["starts"] * grid["parameters"].get("n_init", [1])[0] for name, grid in grids.items()}
     assert set(starts.values()) == {1}
@@ -56,7 +56,7 @@ def test_every_ladder_has_at_most_eight_values_that_the_method_takes():
             assert 1 < len(values) <= 8 and not any(method.parameters[name].fault(name, value) for value in values)
 
 
-def test_the_field_is_ten_datasets_by_their_class_and_six_by_other_groups():
+def test_the_field_has_ten_datasets_by_class_and_six_by_other_groups():
     config = read_configuration(FIELD)
     by_class = {name for name, table in config["tables"].items() if table["sensitive"] == ["class"]}
     assert by_class == set(read_configuration()["datasets"]) - {"nbfi"} and len(by_class) == 10
@@ -86,6 +86,6 @@ def test_no_fit_costs_more_than_its_limit():
     config = {**config, "methods": ["vfc"], "grids": {"vfc": config["grids"]["vfc"]}}
     unlimited = {**config, "limits": {**config["limits"], "seconds": None}}
     bounded, unbounded = (estimate.dataset_steps(10**7, 5, variant)["fit_method"][1] for variant in (config, unlimited))
-    # Three k, four weights, four seeds. What remains of both is the time for distances, which is the same.
+    # Three k, four weights and four seeds make 48 fits. The time for distances is the same in both, and cancels.
     fits = 16 * sum(methods.get("vfc")().seconds(10**7, 5, k) for k in config["k"])
     assert unbounded - bounded == pytest.approx(fits - 48 * 60)

@@ -1,4 +1,4 @@
-"""Fits under limits: whatever a method does affects only its own run."""
+"""Fits have limits of time and memory, and whatever a method does affects only its own run."""
 
 import faulthandler
 import os
@@ -16,10 +16,10 @@ from clusterlets.grid import fitting
 from clusterlets.grid.fitting import Limits, fits
 from clusterlets.methods import clusterings, get
 
-QUICK = Limits(seconds=1, memory_mb=400)
+LOW_LIMITS = Limits(seconds=1, memory_mb=400)
 
 
-def outcome_of(fit, limits=QUICK):
+def outcome_of(fit, limits=LOW_LIMITS):
     """The outcome of a fit that runs between two that succeed."""
     outcomes = dict(fits(lambda seed: fit() if seed == 1 else np.full(3, seed), range(3), limits))
     for seed in (0, 2):
@@ -32,7 +32,7 @@ def test_results_have_their_time_and_memory():
         start = time.process_time()
         while time.process_time() < start + 0.2:
             pass
-        time.sleep(1)  # which costs nothing
+        time.sleep(1)  # takes no CPU time
         return {"seed": seed, "sum": float(np.ones(20_000_000).sum())}
 
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
@@ -52,15 +52,15 @@ def test_an_endless_fit_is_stopped_with_its_child_processes():
 
 def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock_or_a_handler_of_its_parent(monkeypatch):
     monkeypatch.setattr(fitting, "PATIENCE", 100)  # on a busy machine, a second of CPU time may take long
-    former = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler's
+    former_handler = signal.signal(signal.SIGPROF, lambda *_: None)  # like that of a profiler
 
-    def waits():
+    def wait():
         time.sleep(1.5)
         return np.zeros(3)
 
-    assert outcome_of(waits).status == "ok"
+    assert outcome_of(wait).status == "ok"
     stopped = outcome_of(lambda: sum(iter(int, 1)))
-    signal.signal(signal.SIGPROF, former)
+    signal.signal(signal.SIGPROF, former_handler)
     assert (stopped.status, stopped.note, stopped.seconds) == ("timeout", "stopped after 1 s of CPU time", 1)
 
 
@@ -93,13 +93,13 @@ def test_the_note_of_an_exception_is_its_last_line(capfd):
         (lambda: exit("enough"), "failed", "SystemExit: enough"),
     ],
 )
-def test_a_crash_costs_only_its_fit_and_becomes_a_status(fit, status, note):
+def test_a_crash_ends_only_its_own_fit_and_becomes_a_status(fit, status, note):
     crashed = outcome_of(fit)
     assert (crashed.status, crashed.note) == (status, note)
 
 
 @pytest.mark.parametrize("pieces", [["begins ", "x" * 100_000_000, " ends"], ["short"], ["a line\n"], []])
-def test_a_long_output_is_cut_and_ends_its_line(capfd, pieces):
+def test_a_long_output_is_cut_and_ends_with_a_line_break(capfd, pieces):
     def fit(seed):
         for piece in pieces:
             print(piece, end="")
@@ -112,21 +112,21 @@ def test_a_long_output_is_cut_and_ends_its_line(capfd, pieces):
     assert ("bytes of output are left out" in err) == (len(pieces) == 3)
 
 
-def test_a_fit_does_not_know_what_the_fits_before_it_did():
+def test_no_fit_sees_what_earlier_fits_changed():
     state = []
 
     def fit(seed):
         state.append(seed)
         return list(state)
 
-    assert [outcome.result for _, outcome in fits(fit, range(3), QUICK)] == [[0], [1], [2]]
+    assert [outcome.result for _, outcome in fits(fit, range(3), LOW_LIMITS)] == [[0], [1], [2]]
 
 
-def test_threads_may_fit_at_the_same_time_and_fits_may_fit():
+def test_threads_may_fit_at_the_same_time_and_fits_may_be_nested():
     def outcomes(depth):
         return [
             (outcome.status, outcome.result)
-            for _, outcome in fits(lambda seed: outcomes(depth - 1) if depth else seed, [3], QUICK)
+            for _, outcome in fits(lambda seed: outcomes(depth - 1) if depth else seed, [3], LOW_LIMITS)
         ]
 
     with ThreadPoolExecutor(8) as threads:
@@ -137,12 +137,12 @@ def test_threads_may_fit_at_the_same_time_and_fits_may_fit():
 def test_no_process_is_left_over():
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
     before = children.read_text(encoding="ascii")
-    list(fits(lambda seed: np.zeros(2), range(5), QUICK))
+    list(fits(lambda seed: np.zeros(2), range(5), LOW_LIMITS))
     assert children.read_text(encoding="ascii") == before
-    running = fits(lambda seed: np.zeros(2), range(5), QUICK)
+    running = fits(lambda seed: np.zeros(2), range(5), LOW_LIMITS)
     next(running)
     assert children.read_text(encoding="ascii") != before
-    running.close()  # like a loop that is left early
+    running.close()  # as if a loop over the fits were left early
     assert children.read_text(encoding="ascii") == before
 
 
@@ -191,17 +191,17 @@ def test_fits_share_a_process_only_if_they_are_stateless(stateless):
         calls.append(seed)
         return os.getpid(), len(calls)
 
-    outcomes = [outcome.result for _, outcome in fits(fit, range(120), QUICK, stateless=stateless)]
+    outcomes = [outcome.result for _, outcome in fits(fit, range(120), LOW_LIMITS, stateless=stateless)]
     assert len({process for process, _ in outcomes}) == (3 if stateless else 120)
     assert {n_calls for _, n_calls in outcomes} == (set(range(1, 51)) if stateless else {1})
 
 
-@pytest.mark.parametrize("end", [lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKILL)])
-def test_a_stateless_fit_that_ends_its_process_loses_only_its_own_run(end):
+@pytest.mark.parametrize("end_process", [lambda: os._exit(0), lambda: os.kill(os.getpid(), signal.SIGKILL)])
+def test_a_stateless_fit_that_ends_its_process_loses_only_its_own_run(end_process):
     def fit(seed):
-        return seed if seed % 3 else end()
+        return seed if seed % 3 else end_process()
 
-    outcomes = dict(fits(fit, range(7), QUICK, stateless=True))
+    outcomes = dict(fits(fit, range(7), LOW_LIMITS, stateless=True))
     assert list(outcomes) == list(range(7))
     assert [seed for seed, outcome in outcomes.items() if outcome.status == "ok" and outcome.result == seed] == [1, 2, 4, 5]
     assert len({(outcomes[seed].status, outcomes[seed].note) for seed in (0, 3, 6)}) == 1
@@ -212,5 +212,5 @@ def test_a_stateless_fit_has_its_own_limit_by_the_clock():
     def fit(seed):
         time.sleep(60 if seed == 3 else 1.5)
 
-    statuses = [outcome.status for _, outcome in fits(fit, range(5), QUICK, stateless=True)]
+    statuses = [outcome.status for _, outcome in fits(fit, range(5), LOW_LIMITS, stateless=True)]
     assert statuses == ["ok", "ok", "ok", "timeout", "ok"]

@@ -1,4 +1,4 @@
-"""What a run makes and from what, called as the rules call it."""
+"""The plan of a run: which files are made from which, asked as the rules ask it."""
 
 import functools
 import json
@@ -22,8 +22,8 @@ RELATIVE = "results/variants/deviation_relative"
 
 
 @functools.cache
-def expression(pattern, plan):
-    """The regular expression that Snakemake builds from a pattern: a group for each wildcard, with its constraint."""
+def compiled_pattern(pattern, plan):
+    """The regular expression that Snakemake builds from a pattern: each wildcard becomes a group with its constraint."""
     constraints = plan.wildcard_constraints()
     parts = re.split(r"\{(\w+)\}", pattern)
     return re.compile(
@@ -32,8 +32,8 @@ def expression(pattern, plan):
 
 
 def wildcards_of(path, pattern, plan):
-    """The wildcards that Snakemake would find in a path."""
-    match = expression(pattern, plan).fullmatch(path)
+    """The wildcards that Snakemake would find in a path, or None if the path does not match."""
+    match = compiled_pattern(pattern, plan).fullmatch(path)
     return match and SimpleNamespace(**match.groupdict())
 
 
@@ -58,7 +58,7 @@ def test_every_cell_is_found_by_its_path_in_every_folder(plan):
         *("results/runs/pima/C/k5_hops1/seeds0-9.csv", "results/runs/wine/C/k5_omega0.5/seeds0-9.csv"),
     ],
 )
-def test_a_path_outside_the_grid_is_refused_with_the_remedy(path):
+def test_a_path_outside_the_grid_is_refused_and_the_message_says_what_to_add(path):
     with pytest.raises(ClusterletsError, match="not a cell of the configured grid. Add its dataset, method, k"):
         PAPER.score_inputs(cell_wildcards(path))
 
@@ -92,7 +92,7 @@ def test_a_cell_is_scored_from_files_of_its_own_folder_or_of_the_main_grid(path,
     assert EXTENDED.score_inputs(cell_wildcards(path, EXTENDED)) == inputs
 
 
-def test_inputs_of_cells_have_paths_that_the_rules_make():
+def test_exactly_one_rule_makes_each_input_of_a_cell():
     patterns = [paths.GEOMETRY, paths.prepared_path("npz"), paths.prepared_path("json")]
     patterns += [path_of(kind) for path_of in (paths.block_path, paths.fit_path) for kind in ("pieces", "labels")]
     patterns += [paths.block_path(kind) for kind in ("distances", "partitions")]
@@ -105,14 +105,14 @@ def test_inputs_of_cells_have_paths_that_the_rules_make():
         assert sum(wildcards_of(file, pattern, EXTENDED) is not None for pattern in patterns) == 1, file
 
 
-def test_a_folder_collects_its_own_cells_and_the_remaining_ones_of_the_main_grid():
+def test_a_variant_folder_collects_its_own_cells_and_all_others_from_the_main_grid():
     for folder, name in EXTENDED.variant_folders.items():
         assert EXTENDED.run_files(SimpleNamespace(place=folder)) == variants.paths(EXTENDED.config, name)
     relative, scaled = (EXTENDED.deviation(SimpleNamespace(place=folder)) for folder in (RELATIVE, SCALED))
     assert relative == "relative" != scaled
 
 
-def test_a_variant_changes_parameters_of_its_own_methods_only():
+def test_a_variant_changes_only_the_parameters_of_its_own_methods():
     folder = "results/variants/greedy_last"
     (varied,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place=folder, method="G-B"))).values()
     (default,) = json.loads(EXTENDED.method_settings(SimpleNamespace(place="results", method="G-B"))).values()
@@ -152,9 +152,13 @@ def test_the_mirror_the_order_of_settings_and_an_exclusion_without_effect_change
 
 
 def test_every_method_and_dataset_has_a_fingerprint_in_the_accounts():
-    digests = PAPER.rule_fingerprints({"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")})
-    assert digests["analyse"] == "0123456789abcdef" and "fit_method" not in digests
-    assert {name for name in digests if name.startswith("score_method ")} == {f"score_method {name}" for name in PAPER.methods}
-    assert not {f"fit_method {name}" for name in PAPER.matchers} & digests.keys()
-    assert {f"fetch_dataset {name}" for name in PAPER.config["datasets"]} <= digests.keys()
-    assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in digests.values())
+    fingerprints = PAPER.rule_fingerprints(
+        {"analyse": "0123456789abcdef metrics.py:0", "fit_method": PAPER.method_fingerprint("")}
+    )
+    assert fingerprints["analyse"] == "0123456789abcdef" and "fit_method" not in fingerprints
+    assert {name for name in fingerprints if name.startswith("score_method ")} == {
+        f"score_method {name}" for name in PAPER.methods
+    }
+    assert not {f"fit_method {name}" for name in PAPER.matchers} & fingerprints.keys()
+    assert {f"fetch_dataset {name}" for name in PAPER.config["datasets"]} <= fingerprints.keys()
+    assert all(re.fullmatch("[0-9a-f]{16}", fingerprint) for fingerprint in fingerprints.values())

@@ -1,4 +1,4 @@
-"""Before a run: paths, folders that cannot be written, nearly full disks, and the locks of killed runs."""
+"""Checks before a run: paths, folders that cannot be written, nearly full disks, and the locks of killed runs."""
 
 import errno
 import os
@@ -31,7 +31,7 @@ def test_a_folder_that_does_not_exist_yet_is_judged_by_its_parent(tmp_path, monk
         preflight.check_writable(tmp_path / "a" / "b")
 
 
-def test_only_a_nearly_full_disk_is_named(tmp_path, monkeypatch):
+def test_a_warning_names_a_disk_only_if_it_is_nearly_full(tmp_path, monkeypatch):
     disks = {tmp_path / "full": 3e5, tmp_path / "empty": 3e12}
     for folder in disks:
         folder.mkdir()
@@ -43,7 +43,7 @@ def test_only_a_nearly_full_disk_is_named(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run_failing_step(tmp_path, monkeypatch):
-    """A function that runs a step whose result cannot be moved into place; takes the error number."""
+    """A function that runs a step whose result cannot be moved into place, with the given error number."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     output.write_text("old")
@@ -83,14 +83,14 @@ def test_an_error_outside_the_writing_of_files_keeps_its_traceback(run_failing_s
 
 @pytest.fixture
 def locked(tmp_path):
-    """Snakemake's folder with a lock in it."""
+    """The folder of Snakemake's state, with a lock in it."""
     (tmp_path / "locks").mkdir()
     (tmp_path / "locks" / "0.output.lock").write_text("results/runs.csv\n")
     return tmp_path
 
 
 def start_run(state):
-    """A process that holds the folder until it is killed."""
+    """Start a process that uses the folder of Snakemake's state until it is killed."""
     code = "import sys; from pathlib import Path; from clusterlets.grid.preflight import remove_locks; "
     code += "kept = remove_locks(Path(sys.argv[1])); print('held', flush=True); input()"
     run = subprocess.Popen([sys.executable, "-c", code, state], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

@@ -1,4 +1,4 @@
-"""Whatever ends a run, all that it started ends too: fits, their programs, and what those left in the background."""
+"""Whatever ends a run, everything that it started ends too: fits, their programs, and what programs left in the background."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ from clusterlets.grid.program import program
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="the system must be Linux")]
 
-# A fit that starts a program, which starts another one outside of its group and session, and then waits.
+# A fit that starts two programs, one of them in a session of its own, and then waits.
 FIT = """
 import os, sys
 from clusterlets.grid.fitting import Limits, fits
@@ -25,7 +25,7 @@ def fit(seed):
 
 print(*fits(fit, [0, 1], Limits(seconds=None)))
 """
-# A step of a run.
+# A step that ends with its run.
 STEP = """
 import time
 from pathlib import Path
@@ -38,6 +38,7 @@ time.sleep(1000)
 
 @pytest.fixture
 def relatives(tmp_path, monkeypatch):
+    """The processes that a test starts, and all their descendants. None may be left at the end."""
     monkeypatch.chdir(tmp_path)
     with family() as members:
         yield members
@@ -51,7 +52,7 @@ def start(relatives, code, *arguments, **options):
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("reaches_the_group", [False, True])
 def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
-    """Terminals and schedulers signal the whole group, a person who uses ``kill`` only one process."""
+    """Terminals and schedulers send a signal to the whole group. A person who uses ``kill`` sends it to one process."""
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with start(relatives, FIT, start_new_session=True, stderr=subprocess.PIPE, text=True, **interruptible) as process:
         wait_until(Path("started").exists)
@@ -63,7 +64,7 @@ def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
 
 
 @pytest.mark.parametrize("seconds", [0.2, None])
-def test_what_a_program_leaves_in_the_background_ends_with_its_fit(relatives, monkeypatch, seconds):
+def test_processes_that_a_program_leaves_in_the_background_end_with_its_fit(relatives, monkeypatch, seconds):
     for name, value in relatives.environment.items():
         monkeypatch.setenv(name, value)
     before = set(relatives.running())
@@ -75,7 +76,9 @@ def test_what_a_program_leaves_in_the_background_ends_with_its_fit(relatives, mo
 
     for _, outcome in fits(fit, range(2), Limits(seconds=seconds)):
         assert outcome.status == ("timeout" if seconds else "ok")
-        assert set(relatives.running()) - before <= set(children()), relatives.running()  # the keeper of the fits
+        assert set(relatives.running()) - before <= set(children()), (
+            relatives.running()
+        )  # only the process that keeps the fits is left
     relatives.wait_until_gone()
 
 
@@ -83,7 +86,7 @@ def children():
     return map(int, Path("/proc/thread-self/children").read_text().split())
 
 
-def test_a_program_is_done_when_it_ends_though_a_daemon_holds_its_output(relatives):
+def test_a_program_counts_as_ended_even_if_a_background_process_holds_its_output(relatives):
     command = "awk 'NR == 1 {print \"cluster\"; next} {print NR % 2}' {table} > {labels}; sleep 1000 & echo done >&2"
     X, groups = np.arange(6.0)[:, None], np.arange(6) % 2
 
@@ -96,7 +99,7 @@ def test_a_program_is_done_when_it_ends_though_a_daemon_holds_its_output(relativ
     relatives.wait_until_gone()
 
 
-def test_a_fit_that_is_ended_leaves_no_temporary_file(tmp_path, monkeypatch):
+def test_a_fit_that_is_stopped_leaves_no_temporary_file(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     command = "cp {table} kept.csv; sleep 1000 > {labels}"
 
@@ -119,7 +122,7 @@ def test_a_step_whose_run_has_ended_does_not_start(tmp_path, monkeypatch):
     assert not Path("started").exists()
 
 
-def test_a_step_without_a_run_or_with_a_run_elsewhere_is_not_watched():
+def test_a_step_without_a_run_or_with_a_run_on_another_machine_is_not_stopped():
     code = "from clusterlets.grid.processes import end_with_run; end_with_run(); print('on')"
     for lifeline in ("", "1:2:another-machine", "1:2:"):
         environment = os.environ | {"CLUSTERLETS_LIFELINE": lifeline}

@@ -1,4 +1,4 @@
-"""A program in another language as a method."""
+"""A program in another language can be a method."""
 
 import os
 
@@ -9,26 +9,26 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.program import program
 
 X, GROUPS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
-AWK = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""
+AWK_COMMAND = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""
 
 
 def fit(command, **parameters):
     return program("mine", command)().fit(X, GROUPS, 2, np.random.default_rng(0), **parameters)
 
 
-@pytest.mark.parametrize("command", [AWK, 'printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}'])
+@pytest.mark.parametrize("command", [AWK_COMMAND, 'printf \'"cluster"\\r\\n"1"\\r\\n0\\r\\n1\\r\\n\' > {labels} # {table}'])
 def test_labels_may_have_quotes_and_windows_line_ends(command):
     assert fit(command).tolist() == [1, 0, 1]
 
 
-def test_the_table_holds_every_digit_and_the_groups_last(tmp_path):
-    fit(f"cp {{table}} {tmp_path}/table.csv; {AWK}")
+def test_the_table_has_all_digits_and_the_groups_as_its_last_column(tmp_path):
+    fit(f"cp {{table}} {tmp_path}/table.csv; {AWK_COMMAND}")
     lines = (tmp_path / "table.csv").read_text().split("\n")
     assert lines == ["x1,x2,sensitive", "0.1,2.0,0", "1e-300,-3.5,1", "0.3333333333333333,4.0,1", ""]
 
 
 def test_seed_and_parameters_are_passed_and_quoted(tmp_path):
-    fit(f"echo {{seed}} {{style}} {{k}} > {tmp_path}/message; {AWK}", style="a'b; $(touch x)")
+    fit(f"echo {{seed}} {{style}} {{k}} > {tmp_path}/message; {AWK_COMMAND}", style="a'b; $(touch x)")
     seed, style = (tmp_path / "message").read_text().strip().split(" ", 1)
     assert seed == str(np.random.default_rng(0).integers(2**31)) and style == "a'b; $(touch x) 2"
 
@@ -51,8 +51,8 @@ def test_faults_of_a_program_are_reported(command, message):
         fit(command)
 
 
-def test_all_placeholders_are_replaced_at_once(tmp_path):
-    fit(f"echo {{style}} {{seed}} ${{HOME}} > {tmp_path}/message; {AWK}", style="{seed}; {k} {labels}")
+def test_placeholders_inside_a_value_are_not_replaced(tmp_path):
+    fit(f"echo {{style}} {{seed}} ${{HOME}} > {tmp_path}/message; {AWK_COMMAND}", style="{seed}; {k} {labels}")
     message = (tmp_path / "message").read_text().split()
     assert message[:3] == ["{seed};", "{k}", "{labels}"] and message[3].isdecimal() and message[4:] == [os.environ["HOME"]]
 
@@ -61,7 +61,7 @@ def test_all_placeholders_are_replaced_at_once(tmp_path):
     ("value", "text"), [(None, "null"), (True, "true"), (0.0, "0"), (-0.0, "0"), (1e-5, "1.0e-05"), (3, "3")]
 )
 def test_values_are_written_as_in_the_results(tmp_path, value, text):
-    fit(f"echo {{x}} > {tmp_path}/message; {AWK}", x=value)
+    fit(f"echo {{x}} > {tmp_path}/message; {AWK_COMMAND}", x=value)
     assert (tmp_path / "message").read_text() == f"{text}\n"
 
 
@@ -101,7 +101,7 @@ def test_faults_of_a_command_are_named_before_any_run(command, parameters, fault
         ("mine it's {style}", {"style": 0.5}),
     ],
 )
-def test_a_command_without_faults(command, parameters):
+def test_a_valid_command_has_no_faults(command, parameters):
     assert program("mine", command + " {table} {labels}")().faults(3, **parameters) == []
 
 

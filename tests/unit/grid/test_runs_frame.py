@@ -1,4 +1,4 @@
-"""Runs as pandas reads them; the synthetic runs of the tests have the same columns."""
+"""pandas reads runs unchanged, and the synthetic runs of the tests have the columns of real ones."""
 
 import numpy as np
 from synthetic_runs import synthetic_runs

@@ -1,4 +1,4 @@
-"""FairLimit as a user calls it: tables of a single group, limits that bind nothing, and one kind of bound at a time."""
+"""FairLimit as a user calls it: tables of a single group, and one kind of bound at a time."""
 
 from itertools import product
 
@@ -12,7 +12,7 @@ from clusterlets import FairLimit, InvalidInput, fairness_report
 from clusterlets import __main__ as command_line
 from clusterlets.errors import NoClusteringError
 
-ALL_ALIKE = ["f"] * 8
+ONE_GROUP = ["f"] * 8
 EVERY_BOUND = [{}, *({"max_deviation": limit} for limit in (0, "1/50", 1, 7)), {"min_ratio": 1}, {"shares": {"f": (0.2, 1)}}]
 
 
@@ -21,7 +21,7 @@ def table(seed, n=8):
 
 
 def least_cost(X, k, min_size):
-    """The least cost of all clusterings whose clusters have so many rows."""
+    """The lowest cost of any clustering whose clusters have at least ``min_size`` rows, by brute force."""
     labellings = (np.array(labels) for labels in product(range(k), repeat=len(X)))
     return min(sse(X, labels) for labels in labellings if np.bincount(labels, minlength=k).min() >= min_size)
 
@@ -30,17 +30,17 @@ def least_cost(X, k, min_size):
 @pytest.mark.parametrize("min_size", [1, 3])
 def test_with_one_group_only_the_minimum_size_binds(bound, min_size):
     X = table(min_size)
-    fitted = FairLimit(2, min_cluster_size=min_size, random_state=0, **bound).fit(X, sensitive_features=ALL_ALIKE)
+    fitted = FairLimit(2, min_cluster_size=min_size, random_state=0, **bound).fit(X, sensitive_features=ONE_GROUP)
     assert fitted.inertia_ == pytest.approx(least_cost(X, 2, min_size), rel=1e-9)
     assert fitted.sizes_.min() >= min_size and fitted.deviation_ == 0 and fitted.sensitive_classes_.tolist() == ["f"]
-    assert fitted.assign(X, sensitive_features=ALL_ALIKE).shape == (8,)
-    assert fairness_report(X, fitted.labels_, ALL_ALIKE)["deviation_max"] == 0
+    assert fitted.assign(X, sensitive_features=ONE_GROUP).shape == (8,)
+    assert fairness_report(X, fitted.labels_, ONE_GROUP)["deviation_max"] == 0
 
 
 def test_with_one_group_too_large_a_minimum_size_or_a_share_below_one_is_infeasible():
     for bound in ({"min_cluster_size": 5}, {"shares": {"f": (0.2, 0.9)}}):
         with pytest.raises(NoClusteringError) as error:
-            FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ALL_ALIKE)
+            FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ONE_GROUP)
         assert error.value.status == "infeasible"
 
 
@@ -99,6 +99,6 @@ def test_tune_takes_a_table_of_one_group(women, capsys):
 
 
 @pytest.mark.parametrize("settings", [{"max_deviation": "0.0_2"}, {"shares": {"f": ("0.3_0", 0.6)}}])
-def test_texts_that_only_python_reads_as_numbers_are_refused(settings):
+def test_texts_that_are_numbers_only_in_python_are_refused(settings):
     with pytest.raises(ValueError, match="max_deviation|shares"):
         FairLimit(2, **settings).fit(np.arange(8.0)[:, None], sensitive_features=list("fmfmfmfm"))

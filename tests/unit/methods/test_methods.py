@@ -1,4 +1,4 @@
-"""The registry: every method by name, a user's own file, and what is refused."""
+"""The registry finds every method by name, loads a method from a user's file, and refuses whatever is no method."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ class Shuffled(Method):
 """
 
 
-def declared(declaration):
+def with_declaration(declaration):
     """The source of Shuffled with this declaration of its parameter."""
     return SHUFFLED.replace("import Method", "import Choice, Integer, Method, Real").replace("[0.1, 0.5]", declaration)
 
@@ -68,7 +68,7 @@ def test_fit_clusters_every_instance_and_is_reproducible_whatever_the_memory_lay
     data=st.data(),
 )
 def test_any_table_is_clustered_or_refused(name, rows, data):
-    """Rare groups, equal rows, any number of clusters: at most as many of them as requested, without gaps."""
+    """Groups may be rare, rows equal and k any number. There are at most k clusters, and their labels have no gaps."""
     method, table = methods.get(name)(), np.array(rows)
     groups = np.unique(table[:, 2] % (method.most_groups or 7), return_inverse=True)[1]
     k = data.draw(st.integers(1, len(rows)))
@@ -117,8 +117,8 @@ def test_a_users_own_file_is_a_method(tmp_path):
         (SHUFFLED.replace("parameters =", 'role = "winner"\n    parameters ='), "role: 'winner' must be rival"),
         (SHUFFLED.replace("[0.1, 0.5]", "0.1"), "parameters: share needs a Parameter, or a list"),
         (SHUFFLED.replace('"share":', '"sharp":'), "parameters: sharp is not a parameter of fit with a default"),
-        (declared("Real(0, 0.4)"), "parameters: the default of share: 0.5; it must be a number from 0 to 0.4"),
-        (declared("Real(0, 1, grid=[2])"), "parameters: share: 2; it must be a number from 0 to 1"),
+        (with_declaration("Real(0, 0.4)"), "parameters: the default of share: 0.5; it must be a number from 0 to 0.4"),
+        (with_declaration("Real(0, 1, grid=[2])"), "parameters: share: 2; it must be a number from 0 to 1"),
         (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
     ],
 )
@@ -143,7 +143,7 @@ def test_parameters_that_fit_does_not_take_are_refused():
         methods.check_parameters(methods.get("random"), ["k"], "config.yaml")
 
 
-def test_limits_of_a_method_are_reported():
+def test_a_table_with_too_many_groups_or_rows_for_a_method_is_reported():
     class Two(Method):
         name, most_groups, most_rows = "two", 2, 100
 

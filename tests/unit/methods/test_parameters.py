@@ -1,4 +1,4 @@
-"""Every way to call a method checks its declared parameters, in the same words."""
+"""Every way to call a method checks its declared parameters, and gives the same message."""
 
 import copy
 from fractions import Fraction
@@ -19,7 +19,7 @@ from clusterlets.methods import PARTS, RATIO, SHARES, Choice, Integer, Parameter
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
-DECLARED = [(name, parameter) for name in methods.names() for parameter in methods.get(name).parameters]
+METHODS_AND_PARAMETERS = [(name, parameter) for name in methods.names() for parameter in methods.get(name).parameters]
 
 
 def wrong_values(parameter):
@@ -34,8 +34,8 @@ def wrong_values(parameter):
     return [value for value in values if value not in parameter.also or value is True]
 
 
-@pytest.mark.parametrize(("name", "parameter"), DECLARED)
-def test_a_value_out_of_range_is_refused_in_the_same_words_everywhere(name, parameter, tmp_path):
+@pytest.mark.parametrize(("name", "parameter"), METHODS_AND_PARAMETERS)
+def test_a_wrong_value_is_refused_with_the_same_message_everywhere(name, parameter, tmp_path):
     method = methods.get(name)
     (tmp_path / "t.csv").write_text("x,g\n" + "".join(f"{row},{'ab'[row % 2]}\n" for row in range(12)))
     X, groups = np.arange(12.0)[:, None], np.arange(12) % 2
@@ -46,7 +46,7 @@ def test_a_value_out_of_range_is_refused_in_the_same_words_everywhere(name, para
         estimators = [MethodClustering(name, 4, parameters={parameter: value})]
         if name in NAMED:
             estimators.append(NAMED[name](4, **{parameter: value}))
-        if issubclass(method, methods.Matcher) and value is not None:  # the estimator reads None as the matcher's own default
+        if issubclass(method, methods.Matcher) and value is not None:  # None is the matcher's own default
             estimators.append(ClusterletClustering(4, matcher=name, **{parameter: value}))
         for estimator in estimators:
             with pytest.raises(InvalidInput) as error:
@@ -62,18 +62,18 @@ def test_a_value_out_of_range_is_refused_in_the_same_words_everywhere(name, para
         assert message in str(error.value)
 
 
-@pytest.mark.parametrize(("name", "parameter"), DECLARED)
-def test_defaults_grids_and_ladders_are_allowed_and_special_values_too(name, parameter):
+@pytest.mark.parametrize(("name", "parameter"), METHODS_AND_PARAMETERS)
+def test_defaults_grids_ladders_and_special_values_are_allowed(name, parameter):
     method, declared = methods.get(name), methods.get(name).parameters[parameter]
     assert type(declared) is not Parameter, "a method of the package declares its parameters"
     for value in (declared.default, *declared.grid, *declared.ladder, *declared.also):
         assert declared.fault(parameter, value) == "" and method().faults(4, **{parameter: value}) == []
-    if isinstance(declared, Real) and not declared.above and parameter != "tau":  # which is at most 1/4
+    if isinstance(declared, Real) and not declared.above and parameter != "tau":  # tau is at most 1/4
         assert declared.fault(parameter, declared.least) == declared.fault(parameter, declared.most) == ""
 
 
 def test_only_parameters_with_a_default_grid_trade_fairness():
-    for name, parameter in DECLARED:
+    for name, parameter in METHODS_AND_PARAMETERS:
         declared = methods.get(name).parameters[parameter]
         assert declared.grid or not declared.trades_fairness
 
@@ -82,7 +82,7 @@ def test_every_parameter_is_an_option_of_the_command(capsys):
     with pytest.raises(SystemExit):
         cluster.main(["--help"])
     help_text = " ".join(capsys.readouterr().out.split())
-    for name, parameter in DECLARED:
+    for name, parameter in METHODS_AND_PARAMETERS:
         assert f"--{parameter.replace('_', '-')} VALUE" in help_text and f" {name}" in help_text
 
 
@@ -107,7 +107,7 @@ def test_options_are_checked_before_anything_is_read(option, message):
     assert message in str(error.value)
 
 
-def test_each_kind_says_what_it_allows():
+def test_each_kind_of_parameter_says_what_it_allows():
     assert Real(0, 0.5, also=[None, "auto"]).allowed == "a number from 0 to 0.5 or null or auto"
     assert Real(0, 1, above=True).fault("x", 0) == "x: 0; it must be a number above 0, at most 1"
     assert Integer(1, 10_000).allowed == "a whole number from 1 to 10,000"
@@ -118,7 +118,7 @@ def test_each_kind_says_what_it_allows():
 
 
 def test_missed_rows_agree_with_counts_computed_by_hand():
-    """Two clusters with (3, 1) and (1, 3) of two groups with four each."""
+    """Two groups of four rows. One cluster has 3 rows of the first and 1 of the second, the other cluster 1 and 3."""
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert [SHARES.missed_rows(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]
     assert [PARTS.missed_rows(tau, composition, counts) for tau in (0.25, 0.5, 1.0, [0.25, 0.5])] == [0, 1, 3, 1]

@@ -1,4 +1,4 @@
-"""A method in a user's file can change nothing but its own results, and whatever it raises is one line."""
+"""A method in a user's file affects only its own results, and whatever it raises becomes a message of one line."""
 
 import os
 from pathlib import Path
@@ -31,8 +31,8 @@ LINE_OF_BODY = METHOD[: METHOD.index("{body}")].count("\n") + 1
 
 
 @pytest.fixture
-def written(tmp_path, monkeypatch):
-    """Write a method's file into the working folder; its name."""
+def write_method(tmp_path, monkeypatch):
+    """A function that writes a method's file into the working folder and returns its name."""
     monkeypatch.chdir(tmp_path)
 
     def write(body="pass", attribute="", source=METHOD):
@@ -47,17 +47,17 @@ def fitted(file):
 
 
 @pytest.mark.parametrize("body", ["X -= X.mean(axis=0)", "X[0] = 7", "groups[:] = 0", "random_state.shuffle(X)"])
-def test_a_method_cannot_write_into_the_table(written, body):
+def test_a_method_cannot_write_into_the_table(write_method, body):
     before = X.copy(), GROUPS.copy()
     with pytest.raises(ClusterletsError, match=f"mine.py, line {LINE_OF_BODY}: ValueError: .*read-only"):
-        fitted(written(body))
+        fitted(write_method(body))
     assert np.array_equal(X, before[0]) and np.array_equal(GROUPS, before[1])
 
 
 @pytest.mark.parametrize("array", ["X", "groups"])
-def test_a_method_that_makes_the_table_writable_writes_into_a_copy(written, array):
+def test_a_method_that_makes_its_table_writable_changes_only_a_copy(write_method, array):
     before = X.copy(), GROUPS.copy()
-    fitted(written(f"{array}.flags.writeable = True; {array}[:] = 0"))
+    fitted(write_method(f"{array}.flags.writeable = True; {array}[:] = 0"))
     assert np.array_equal(X, before[0]) and np.array_equal(GROUPS, before[1])
 
 
@@ -81,18 +81,18 @@ def test_clusterlets_are_read_only(name):
         ("1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_what_a_file_raises_says_where(written, statement, raised):
+def test_the_message_names_the_line_that_raised(write_method, statement, raised):
     for attribute, body, line, at_import in ((statement, "pass", 8, True), ("", statement, LINE_OF_BODY, False)):
         with pytest.raises(ClusterletsError) as error:
-            fitted(written(body, attribute))
+            fitted(write_method(body, attribute))
         assert str(error.value) == f"mine.py{' cannot be run' if at_import else ''}, line {line}: {raised}"
 
 
-def test_processes_that_a_file_forks_may_call_os_exit(written):
-    end_process = os._exit
-    forks = "child = os.fork(); child or os._exit(7); assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7"
-    fitted(written(forks, forks))
-    assert os._exit is end_process
+def test_processes_that_a_file_forks_may_call_os_exit(write_method):
+    original_exit = os._exit
+    fork_and_wait = "child = os.fork(); child or os._exit(7); assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7"
+    fitted(write_method(fork_and_wait, fork_and_wait))
+    assert os._exit is original_exit
 
 
 @pytest.mark.parametrize(
@@ -105,24 +105,26 @@ def test_processes_that_a_file_forks_may_call_os_exit(written):
         "@classmethod\n    def faults(cls, n_clusters): sys.exit(0)",
     ],
 )
-def test_what_its_other_functions_raise_says_where(written, hook):
+def test_the_message_names_the_line_that_raised_in_other_functions_of_the_method(write_method, hook):
     with pytest.raises(ClusterletsError, match=r"mine.py, line \d+: SystemExit: 0"):
-        fitted(written(attribute=hook))
+        fitted(write_method(attribute=hook))
 
 
-def test_the_exception_is_the_cause_and_memory_errors_and_the_packages_errors_pass_through(written):
+def test_the_exception_is_the_cause_and_memory_errors_and_the_packages_errors_pass_through(write_method):
     with pytest.raises(MethodError) as error:
-        methods.from_file(written("1 / 0"))().fit(X, GROUPS, 2, np.random.default_rng(0))
+        methods.from_file(write_method("1 / 0"))().fit(X, GROUPS, 2, np.random.default_rng(0))
     assert isinstance(error.value.__cause__, ZeroDivisionError)
     with pytest.raises(MemoryError):
-        fitted(written("raise MemoryError"))
+        fitted(write_method("raise MemoryError"))
     with pytest.raises(ClusterletsError, match=r"^no luck$"):
-        fitted(written("from clusterlets.errors import NoClusteringError; raise NoClusteringError('infeasible', 'no luck')"))
+        fitted(
+            write_method("from clusterlets.errors import NoClusteringError; raise NoClusteringError('infeasible', 'no luck')")
+        )
 
 
-def test_the_working_folder_stays(written):
+def test_a_method_cannot_change_the_working_folder(write_method):
     folder = os.getcwd()
-    for file in (written("os.chdir('/')"), written("os.chdir('/'); 1 / 0"), written(attribute="os.chdir('/')")):
+    for file in (write_method("os.chdir('/')"), write_method("os.chdir('/'); 1 / 0"), write_method(attribute="os.chdir('/')")):
         try:
             fitted(file)
         except ClusterletsError as error:
@@ -130,15 +132,15 @@ def test_the_working_folder_stays(written):
         assert os.getcwd() == folder
 
 
-def test_a_file_may_hold_dataclasses_with_postponed_annotations(written):
+def test_a_file_may_hold_dataclasses_with_postponed_annotations(write_method):
     part = "@dataclasses.dataclass\nclass Part:\n    share: float = 0.5\n\n\nclass Mine"
     source = "from __future__ import annotations\n" + METHOD.replace("class Mine", part)
-    assert fitted(written("assert dataclasses.fields(Part())[0].default == 0.5", source=source)).n_clusters_ == 3
+    assert fitted(write_method("assert dataclasses.fields(Part())[0].default == 0.5", source=source)).n_clusters_ == 3
 
 
-def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the_file(written):
+def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the_file(write_method):
     for remainder in ("3", "2"):
-        file = written(f"return np.arange(len(X)) % {remainder}")
+        file = write_method(f"return np.arange(len(X)) % {remainder}")
         os.utime(file, (0, 0))
         assert methods.from_file(file)().fit(X, GROUPS, 3, None).max() + 1 == int(remainder)
     assert os.listdir() == ["mine.py"]
@@ -159,9 +161,9 @@ WRONG_VALUES = {
 
 
 @pytest.mark.parametrize(("attribute", "value"), [(name, value) for name, values in WRONG_VALUES.items() for value in values])
-def test_attributes_of_the_wrong_type_are_refused(written, attribute, value):
+def test_attributes_of_the_wrong_type_are_refused(write_method, attribute, value):
     with pytest.raises(ClusterletsError, match=f"mine.py: {attribute}"):
-        methods.from_file(written(attribute=f"{attribute} = {value}"))
+        methods.from_file(write_method(attribute=f"{attribute} = {value}"))
 
 
 COUNTER = """
@@ -180,7 +182,7 @@ class Mine(Method):
 
 
 def clusterings_by_seed(method, blocks):
-    """The clusterings of every seed, fitted block by block."""
+    """The clusterings of every seed, fitted in blocks of seeds."""
 
     def fit(seed):
         return methods.fit(method, X, GROUPS, 4, np.random.default_rng(seed), {})[1]
@@ -190,10 +192,10 @@ def clusterings_by_seed(method, blocks):
 
 
 @pytest.mark.parametrize("name", [*methods.names(), "mine.py"])
-def test_a_block_of_seeds_equals_blocks_of_one(written, name):
-    method = methods.from_file(written(source=COUNTER)) if name == "mine.py" else methods.get(name)
+def test_a_block_of_seeds_equals_blocks_of_one(write_method, name):
+    method = methods.from_file(write_method(source=COUNTER)) if name == "mine.py" else methods.get(name)
     seeds = range(10)
-    # Load its machine code before the forks, with another table: the method may keep something of the one that is compared.
+    # Load the machine code before the forks. The table is another one, because the method may keep something of its table.
     methods.fit(method, X[:40] + 1, GROUPS[:40], 4, np.random.default_rng(99), {})
     together = clusterings_by_seed(method, [seeds])
     apart = clusterings_by_seed(method, [[seed] for seed in seeds])

@@ -1,4 +1,4 @@
-"""Scores of the counts of groups in clusters: by hand, and by their definitions."""
+"""Scores of the counts of groups in clusters, checked by hand and against their definitions."""
 
 from fractions import Fraction
 from math import ceil
@@ -39,7 +39,7 @@ def test_the_deviation_of_three_groups_is_the_largest_difference():
     assert deviation == pytest.approx([0.25])
 
 
-def test_two_kinds_of_deviation_score_a_cluster_of_one_group_alike_whichever_it_holds():
+def test_two_kinds_of_deviation_are_the_same_for_a_cluster_of_either_group_alone():
     counts, composition = np.array([3, 7]), np.array([[5, 0], [0, 5], [2, 2]])
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx([0.7, 0.3, 0.2])
     assert metrics.deviation_per_cluster(composition, counts, "first_group") == pytest.approx([0.7, 0.7, 0.2])
@@ -60,7 +60,7 @@ def test_balance_is_the_smallest_ratio():
 
 
 def test_scores_of_bounded_representation_by_hand():
-    """Half of the rows of each group; a cluster of three to one, and one of one to three."""
+    """Two equal groups. One cluster has 3 rows of the first and 1 of the second, the other cluster 1 and 3."""
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert metrics.delta_min(composition, counts) == 0.5  # 1/4 against 1/2
     assert metrics.additive_violation(composition, counts) == 1
@@ -87,7 +87,7 @@ def test_the_upper_bound_is_at_most_the_size_of_the_cluster():
 
 @st.composite
 def compositions(draw):
-    """Counts of crisp clusters, none of them empty, and those of the dataset."""
+    """The composition of disjoint, nonempty clusters, and the counts of the groups in the dataset."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_clusters, n_groups = draw(st.integers(1, 6)), draw(st.integers(2, 5))
     composition = rng.integers(0, draw(st.sampled_from([2, 10, 1000])), size=(n_clusters, n_groups))
@@ -102,15 +102,17 @@ COUNT_SCORES = (metrics.delta_min, metrics.additive_violation, metrics.weighted_
 @given(compositions())
 def test_scores_of_counts_match_their_definitions(case):
     composition, counts = case
-    n, present = int(counts.sum()), np.flatnonzero(counts)
-    pairs = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present]
+    n, present_groups = int(counts.sum()), np.flatnonzero(counts)
+    pairs = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present_groups]
     ratios = [Fraction(m * n, size * n_h) for m, size, n_h in pairs]
     expected = min(min(ratio, 1 / ratio) if ratio else Fraction(0) for ratio in ratios)
     assert metrics.delta_min(composition, counts) == 1 - float(expected)
     largest_violation = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in pairs)
     assert metrics.additive_violation(composition, counts) == ceil(largest_violation)
     deviations = [size * abs(m / size - n_h / n) for m, size, n_h in pairs]
-    assert metrics.weighted_deviation(composition, counts) == pytest.approx(sum(deviations) / n / len(present), abs=1e-12)
+    assert metrics.weighted_deviation(composition, counts) == pytest.approx(
+        sum(deviations) / n / len(present_groups), abs=1e-12
+    )
     divergences = [n_h / n * (np.log(n_h / n * size / m) if m else np.inf) for m, size, n_h in pairs]
     assert metrics.vfc_error(composition, counts) == pytest.approx(sum(divergences), abs=1e-9)
 
@@ -151,12 +153,12 @@ def test_clusters_with_the_datasets_shares_are_perfect():
     composition = np.array([[1, 2, 3], [10, 20, 30]])
     for score in COUNT_SCORES:
         assert score(composition, composition.sum(axis=0)) == 0
-    single = np.array([[7, 3]])  # a single cluster
-    assert [score(single, single[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]
+    single_cluster = np.array([[7, 3]])
+    assert [score(single_cluster, single_cluster[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]
 
 
-def test_each_of_several_columns_counts_by_itself():
-    """Four combinations of sex and city: a cluster may hold one combination alone and still have the shares of both columns."""
+def test_the_deviation_of_columns_is_computed_for_each_column_by_itself():
+    """A cluster that lacks two of the four combinations of sex and city may still have the shares of both columns."""
     composition = np.array([[2, 0, 0, 2], [0, 2, 2, 0]])
     columns = [("f", "f", "m", "m"), ("a", "b", "a", "b")]
     counts = composition.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Costs and silhouettes of instances: by hand, by brute force, and against scikit-learn."""
+"""Costs and silhouettes of instances, checked by hand and against their definitions."""
 
 import numpy as np
 import pytest
@@ -22,15 +22,15 @@ def costs(X, groups, labels, centres):
     return {name: scores[name] for name in COSTS}
 
 
-def sampled(values, groups, n):
-    """n instances, the first len(values) of them sampled, with these silhouettes."""
+def with_silhouettes(values, groups, n):
+    """n instances, of which the first len(values) are sampled and have these silhouettes."""
     placeholders = np.zeros((n, 1)), np.resize(groups, n), np.zeros(n, dtype=int), np.zeros((1, 1))
     return Instances(*placeholders, values, np.arange(len(values)))
 
 
 def silhouette_scores(values, groups, n):
     """The scores of silhouettes, by name."""
-    return {name: value for name, value in evaluate(SCORES, sampled(values, groups, n)).items() if name not in COSTS}
+    return {name: value for name, value in evaluate(SCORES, with_silhouettes(values, groups, n)).items() if name not in COSTS}
 
 
 def silhouettes_of(X, labels, rows=None):
@@ -39,8 +39,8 @@ def silhouettes_of(X, labels, rows=None):
     return silhouettes(row_sums(X, rows, labels, n_clusters), np.bincount(labels, minlength=n_clusters), labels[rows])
 
 
-def by_definition(X, labels):
-    """The silhouette of each row, straight from the definition."""
+def silhouettes_by_definition(X, labels):
+    """The silhouette of each row by its definition."""
     distances, values = cdist(X, X), []
     for i, label in enumerate(labels):
         same_cluster = (labels == label) & (np.arange(len(X)) != i)
@@ -60,10 +60,10 @@ class TestSilhouettes:
 
     @settings(max_examples=150)
     @given(labelled_rows())
-    def test_they_follow_their_definition(self, case):
+    def test_silhouettes_follow_their_definition(self, case):
         X, labels, rng = case
         rows = rng.permutation(len(X))[: 1 + rng.integers(len(X))]
-        expected = np.array(by_definition(X, labels))
+        expected = np.array(silhouettes_by_definition(X, labels))
         assert silhouettes_of(X, labels) == pytest.approx(expected, abs=1e-9)
         assert silhouettes_of(X, labels, rows) == pytest.approx(expected[rows], abs=1e-9)
 
@@ -84,17 +84,17 @@ class TestSilhouettes:
 
 class TestSamples:
     def test_few_rows_are_all_sampled(self):
-        untouched = np.random.default_rng(0)
-        assert np.array_equal(sample_rows(10_000, untouched), np.arange(10_000))
-        assert untouched.random() == np.random.default_rng(0).random()
+        unused_stream = np.random.default_rng(0)
+        assert np.array_equal(sample_rows(10_000, unused_stream), np.arange(10_000))
+        assert unused_stream.random() == np.random.default_rng(0).random()
 
-    def test_two_thousand_of_many_rows_are_sampled_once_each(self):
+    def test_of_many_rows_two_thousand_different_ones_are_sampled(self):
         rows = sample_rows(10_001, np.random.default_rng(0))
         assert len(rows) == 2000 and (np.diff(rows) > 0).all() and rows.max() <= 10_000
         assert not np.array_equal(rows, sample_rows(10_001, np.random.default_rng(1)))
         assert len(sample_rows(2001, np.random.default_rng(0), exact_rows=2000)) == 2000
 
-    def test_the_estimate_is_unbiased_and_its_error_is_its_spread(self, monkeypatch):
+    def test_the_estimate_is_unbiased_and_its_standard_error_equals_its_spread(self, monkeypatch):
         monkeypatch.setattr(row_samples, "SAMPLED_ROWS", 60)
         table = load_iris()
         exact = silhouettes_of(table.data, table.target)
@@ -110,7 +110,7 @@ class TestSamples:
         values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
         scores = silhouette_scores(values, groups, 4)
         assert scores == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
-        assert silhouette_of_groups(sampled(values, groups, 4)) == {0: 0.75, 2: -0.25}
+        assert silhouette_of_groups(with_silhouettes(values, groups, 4)) == {0: 0.75, 2: -0.25}
 
     def test_the_error_of_a_sample_by_hand(self):
         scores = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)
@@ -128,7 +128,7 @@ class TestCosts:
 
     @settings(max_examples=100)
     @given(labelled_rows())
-    def test_they_follow_their_definitions(self, case):
+    def test_costs_follow_their_definitions(self, case):
         X, labels, rng = case
         groups, centres = rng.integers(3, size=len(X)), moments_by_label(X, labels, labels.max() + 1)[0]
         to_mean = np.array([np.linalg.norm(row - X[labels == label].mean(axis=0)) for row, label in zip(X, labels)])

@@ -1,4 +1,4 @@
-"""Scores of clusters joined from pieces: by hand, and against the instances themselves."""
+"""Scores of clusters that are joined from pieces, checked by hand and against scores of the instances."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,8 @@ def test_overlap_counts_instances_not_clusterlets():
 
 
 @st.composite
-def clustered(draw):
+def clusterings_of_pieces(draw):
+    """Rows, their groups, the piece of each row, and the pieces in each cluster."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     n_pieces, n_clusters = draw(st.integers(1, 6)), draw(st.integers(1, 4))
     labels = np.concatenate([np.arange(n_pieces), rng.integers(n_pieces, size=draw(st.integers(0, 30)))])
@@ -44,7 +45,7 @@ def clustered(draw):
 
 
 @settings(max_examples=150)
-@given(clustered())
+@given(clusterings_of_pieces())
 def test_cohesion_and_cost_equal_those_of_the_instances(case):
     X, groups, labels, membership = case
     n_pieces = membership.shape[1]
@@ -54,15 +55,15 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     membership = membership[:, order]
     distances = cdist(X, X)
     sums = distance_sums(X, clusterlets.labels, n_pieces)
-    inside = [membership[c][clusterlets.labels] for c in range(len(membership))]
-    means = [distances[np.ix_(i, i)].mean() for i in inside]
+    rows_of_cluster = [membership[c][clusterlets.labels] for c in range(len(membership))]
+    means = [distances[np.ix_(i, i)].mean() for i in rows_of_cluster]
     largest = distances.max()
     expected = 1 - np.mean(means) / largest if largest else 1.0
     assert cohesion(membership, clusterlets.sizes, sums, largest) == pytest.approx(expected, abs=1e-7)
-    cost = sum(((X[i] - X[i].mean(axis=0)) ** 2).sum() for i in inside)
+    cost = sum(((X[i] - X[i].mean(axis=0)) ** 2).sum() for i in rows_of_cluster)
     measured = kmeans_cost(membership, clusterlets.sizes, clusterlets.centroids, clusterlets.inertia)
     assert measured == pytest.approx(cost, abs=1e-7)
-    repeated = np.sum(inside, axis=0) > 1
+    repeated = np.sum(rows_of_cluster, axis=0) > 1
     assert overlap(membership, clusterlets.sizes) == pytest.approx(repeated.mean())
 
 
@@ -115,13 +116,13 @@ def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
     assert exact == 0.75 and np.isnan(error)
 
 
-def test_silhouette_of_joined_clusterlets_is_over_centroids_and_only_for_two_or_more_disjoint_clusters():
+def test_the_silhouette_of_joined_clusterlets_is_that_of_centroids_in_two_or_more_disjoint_clusters():
     centroids = np.array([[0.0], [1.0], [4.0]])
 
     def silhouette(*membership):
         return centroid_silhouette(JoinedClusterlets(np.array(membership, dtype=bool), centroids))
 
-    # 0 and 1 together: (4 - 1) / 4 and (3 - 1) / 3; a cluster of one centroid counts 0.
+    # Centroids 0 and 1 in one cluster: (4 - 1) / 4 and (3 - 1) / 3. A cluster of one centroid counts as 0.
     assert silhouette([1, 1, 0], [0, 0, 1]) == silhouette([0, 0, 1], [1, 1, 0]) == pytest.approx((3 / 4 + 2 / 3) / 3)
     assert np.isnan(silhouette([1, 1, 1]))
     assert np.isnan(silhouette([1, 1, 0], [0, 1, 1]))

@@ -1,4 +1,4 @@
-"""Prices of a clustering, by hand."""
+"""The price of fairness, computed by hand."""
 
 import numpy as np
 import pytest

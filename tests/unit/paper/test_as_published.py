@@ -1,4 +1,4 @@
-"""The paper's numbers beside two runs of ours: what comes back, and with which."""
+"""The paper's numbers are compared with two runs of ours: one follows its text, one the published code."""
 
 import pytest
 from synthetic_runs import synthetic_runs
@@ -18,7 +18,7 @@ def assessed(runs):
     return as_published.assess(runs, runs.assign(deviation_mean=runs["deviation_mean"] + 0.5 * is_b))
 
 
-def test_the_configuration_names_the_variant():
+def test_the_variant_of_the_published_code_is_recognised_by_its_settings():
     config = read_configuration(CONFIGURATION.parent / "workflow" / "configs" / "as_published.yaml")
     assert as_published.variant_of(config) == "as_published"
     assert as_published.variant_of({"variants": {"published_matchers": dict(as_published.SETTINGS)}}) == "published_matchers"
@@ -31,7 +31,7 @@ def test_without_the_variant_there_are_no_rows(runs):
     assert as_published.sentences(assessed) == [] and "make as-published" in as_published.to_markdown(assessed)
 
 
-def test_equal_runs_come_back_with_both_or_with_neither(runs):
+def test_with_equal_runs_a_number_is_reproduced_by_both_or_by_neither(runs):
     assessed = as_published.assess(runs, runs)
     assert set(assessed["comes_back"]) <= {as_published.BOTH, as_published.NEITHER}
     assert (assessed["verdict_as_text"] == assessed["verdict_as_code"]).all()
@@ -44,7 +44,7 @@ def test_numbers_of_b_and_gd_are_compared(assessed):
     assert row["verdict_as_code"] == "differs"
 
 
-def test_the_page_counts_what_the_table_holds(assessed):
+def test_the_page_counts_and_lists_the_numbers_of_the_table(assessed):
     page = as_published.to_markdown(assessed)
     only_text = assessed[(assessed["kind"] == "number") & (assessed["comes_back"] == as_published.ONLY_TEXT)]
     assert f"{len(only_text)} number" in page and "| B-PB | deviation_mean |" in page

@@ -1,4 +1,4 @@
-"""Claims: the paper's own verdicts, every verdict of every kind on synthetic numbers, and what remains inconclusive.
+"""Claims: the verdicts by the paper's own numbers, every verdict of every kind on synthetic ones, and inconclusive claims.
 
 That each quoted sentence is in the paper was checked by hand, because the repository does not contain the paper.
 """
@@ -28,7 +28,7 @@ def assessed():
 
 
 @pytest.fixture(scope="module")
-def by_paper():
+def findings_by_paper():
     numbers = Numbers.from_paper()
     return {name: claims.judge(claim, numbers) for name, claim in CLAIMS.items()}
 
@@ -37,6 +37,7 @@ def by_paper():
 
 
 def kinds_of(module):
+    """Names of the public functions that a module defines: each judges one kind of claim."""
     return {
         name
         for name, function in vars(module).items()
@@ -60,7 +61,7 @@ def test_the_rows_are_complete(assessed):
     assert not table["test"].str.contains(r"[{}]").any()
 
 
-def test_counts_add_up_to_the_claims(assessed):
+def test_the_counts_of_verdicts_add_up_to_the_number_of_claims(assessed):
     counts = claims.counts(assessed.reset_index())
     assert tuple(counts["verdict"]) == claims.VERDICTS
     assert counts[["paper", "ours", "stricter"]].sum().tolist() == [44] * 3 == [assessed["sentence"].nunique()] * 3
@@ -85,8 +86,8 @@ def test_a_sentence_counts_once(rows, expected):
 
 
 def test_a_spread_that_one_dataset_decides_is_inconclusive():
-    runs = made_runs("matcher == 'C'", deviation_mean=more_on(["breast"], 0.01, 0.5))
-    finding = judged("relative_variances", runs)
+    runs = changed_runs("matcher == 'C'", deviation_mean=higher_on(["breast"], 0.01, 0.5))
+    finding = finding_on_runs("relative_variances", runs)
     assert finding.verdict == INCONCLUSIVE and "Leaving out any one dataset gives C 0 to " in finding.statistic
 
 
@@ -100,10 +101,10 @@ def test_the_page_shows_every_claim_with_both_verdicts(assessed):
 # ---- verdicts by the paper's own numbers -----------------------------------------------------------------------------
 
 
-def test_the_papers_own_verdicts_are_those_of_the_committed_reference(by_paper):
+def test_the_papers_own_verdicts_are_those_of_the_committed_reference(findings_by_paper):
     committed = read_lines(REFERENCE / "claims.csv").set_index("claim")[["verdict_paper", "statistic_paper"]]
     assert {name: tuple(row) for name, row in committed.iterrows()} == {
-        name: (finding.verdict, finding.statistic) for name, finding in by_paper.items()
+        name: (finding.verdict, finding.statistic) for name, finding in findings_by_paper.items()
     }
     # By hand, from the printed tables.
     for name, words in {
@@ -113,23 +114,23 @@ def test_the_papers_own_verdicts_are_those_of_the_committed_reference(by_paper):
         "sizes_markedly_higher": "not adult (4 against 11), bank (4 against 17)",
         "deviation_rises_with_omega": "Spearman 0.565, Kendall 0.453",
     }.items():
-        assert words in by_paper[name].statistic
+        assert words in findings_by_paper[name].statistic
 
 
-def test_what_the_paper_does_not_print_is_inconclusive(by_paper):
+def test_claims_on_numbers_that_the_paper_does_not_print_are_inconclusive(findings_by_paper):
     for name, claim in CLAIMS.items():
         needs_more = claim["kind"] in kinds_of(on_runs) or {"FRAC (fair)", "C by cohesion"} & {
             value for value in claim["parameters"].values() if isinstance(value, str)
         }
-        assert (by_paper[name].verdict == INCONCLUSIVE) == bool(needs_more), name
-    assert "empty picture" in by_paper["c_against_gb_significant"].statistic
+        assert (findings_by_paper[name].verdict == INCONCLUSIVE) == bool(needs_more), name
+    assert "empty picture" in findings_by_paper["c_against_gb_significant"].statistic
 
 
 # ---- every verdict, on changed tables --------------------------------------------------------------------------------
 
 
 def changed_tables(table, changes):
-    """The paper's numbers with cells of one table changed: {row label: {column: value}}; ``ALL`` is every row."""
+    """The paper's numbers after changes {row label: {column: value}} in one table, where ``ALL`` stands for every row."""
     numbers = Numbers.from_paper()
     frame = numbers.tables[table].copy()
     label = frame.columns[0]
@@ -141,7 +142,7 @@ def changed_tables(table, changes):
 
 
 T1, T2, T3, T5 = (reported.TABLES[index] for index in (0, 1, 2, 4))
-MOST = tuple(DATASETS[:7])
+MOST_DATASETS = tuple(DATASETS[:7])
 
 
 @pytest.mark.parametrize(
@@ -166,7 +167,7 @@ MOST = tuple(DATASETS[:7])
         ("shift_in_matchers", T3, {"bank": {"matcher": "D-PB"}}, HOLDS),
         ("shift_in_matchers", T3, {"ALL": {"matcher": "G-B"}}, FAILS),
         ("pinball_on_top", T3, {"bank": {"matcher": "B-PB"}}, HOLDS),
-        ("pinball_on_top", T3, {MOST: {"matcher": "C"}}, FAILS),
+        ("pinball_on_top", T3, {MOST_DATASETS: {"matcher": "C"}}, FAILS),
         ("sizes_markedly_higher", T3, {"ALL": {"size": 30}}, HOLDS),
         ("sizes_markedly_higher", T3, {"ALL": {"size": 4}}, FAILS),
         ("deviation_higher_by_cohesion", T3, {"bank": {"deviation_mean": 0}}, IN_PART),
@@ -174,7 +175,7 @@ MOST = tuple(DATASETS[:7])
         ("cohesion_worsens_the_rest", T3, {"ALL": {"overlap": 0.1}}, HOLDS),
         ("cohesion_worsens_the_rest", T3, {"ALL": {"overlap": 0, "deviation_max": 0}}, FAILS),
         ("deviation_gives_good_measures", T2, {"breast": {"cohesion": 0.7}}, HOLDS),
-        ("deviation_gives_good_measures", T2, {MOST: {"deviation_max": 0.06}}, FAILS),
+        ("deviation_gives_good_measures", T2, {MOST_DATASETS: {"deviation_max": 0.06}}, FAILS),
         ("silhouette_correlates_with_omega", T5, {"pearson": {"value": -0.1}}, IN_PART),
         ("silhouette_correlates_with_omega", T5, {"ALL": {"value": -0.1}}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", T2, {"speeddating": {"cohesion": 0.6}}, IN_PART),
@@ -186,15 +187,15 @@ def test_different_numbers_give_a_different_verdict(claim, table, changes, verdi
     assert claims.judge(CLAIMS[claim], changed_tables(table, changes)).verdict == verdict
 
 
-def against(evaluation, **frac):
-    """Synthetic tables: Clusterlets with .01 +- .01, 5 clusters and cohesion .8 on each dataset, and FRAC as given."""
+def compared_with_frac(evaluation, **frac):
+    """A table 4: Clusterlets with .01 +- .01, 5 clusters and cohesion .8 on each dataset, and FRAC likewise or as given."""
     ours = pd.DataFrame({"dataset": DATASETS, "method": "Clusterlets", "deviation_mean": 0.01, "deviation_std": 0.01})
     ours = ours.assign(size=5.0, cohesion=0.8, overlap=0.0)
     return Numbers({"table4_frac_vs_clusterlets": pd.concat([ours, ours.assign(method=evaluation, **frac)])})
 
 
 def on_first(n, value, elsewhere):
-    """A value for the first n datasets, and another one elsewhere."""
+    """A value for the first n datasets, and another one for the rest."""
     return [value] * n + [elsewhere] * (11 - n)
 
 
@@ -220,7 +221,7 @@ def on_first(n, value, elsewhere):
     ],
 )
 def test_verdicts_on_claims_against_frac(claim, frac, verdict, evaluation):
-    numbers = against(f"FRAC ({evaluation})", **frac)
+    numbers = compared_with_frac(f"FRAC ({evaluation})", **frac)
     assert claims.judge(CLAIMS[f"{claim}_{evaluation}"], numbers).verdict == verdict
     other = {"nearest": "fair", "fair": "nearest"}[evaluation]
     assert claims.judge(CLAIMS[f"{claim}_{other}"], numbers).verdict == INCONCLUSIVE
@@ -235,7 +236,7 @@ def test_two_thirds_holds_and_a_half_is_not_more_than_half():
 # ---- every verdict, on synthetic runs --------------------------------------------------------------------------------
 
 
-def judged(claim, runs):
+def finding_on_runs(claim, runs):
     return claims.judge(CLAIMS[claim], numbers_of(runs))
 
 
@@ -244,8 +245,8 @@ def few_runs():
     return synthetic_runs(seeds=2, ks=(5, 10))
 
 
-def made_runs(where=None, **values):
-    """Synthetic runs, with columns set (to a value or a function of the rows) where a query is true."""
+def changed_runs(where=None, **values):
+    """Synthetic runs. Where a query is true, columns are set to a value, or to a function of the rows."""
     runs = few_runs().copy()
     rows = runs.index if where is None else runs.query(where).index
     for column, value in values.items():
@@ -253,9 +254,9 @@ def made_runs(where=None, **values):
     return runs
 
 
-def more_on(datasets, base, more):
-    """Values for :func:`made_runs`: ``base``, and ``more`` on top on some datasets."""
-    return lambda rows: base + more * rows["dataset"].isin(datasets)
+def higher_on(datasets, base, addition):
+    """Values for :func:`changed_runs`: ``base``, and ``base + addition`` on some datasets."""
+    return lambda rows: base + addition * rows["dataset"].isin(datasets)
 
 
 ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
@@ -264,7 +265,7 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
 @pytest.mark.parametrize(
     ("claim", "where", "values", "verdict"),
     [
-        # C and G-B are one rank apart in the synthetic runs: too close for Nemenyi's test, not for Wilcoxon's.
+        # C and G-B are one rank apart in the synthetic runs, which is too close for Nemenyi's test, but not for Wilcoxon's.
         ("c_against_gb_significant", None, {}, IN_PART),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.9}, HOLDS),
         ("c_against_gb_significant", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
@@ -275,9 +276,9 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("c_upper_bound_on_each_dataset", None, {}, HOLDS),
         ("c_upper_bound_on_each_dataset", f"matcher == 'G-B' and {ON_FOUR_DATASETS}", {"deviation_mean": 0.001}, IN_PART),
         ("c_upper_bound_on_each_dataset", "matcher == 'G-B'", {"deviation_mean": 0.001}, FAILS),
-        # Three matchers are equal on every dataset, D and G-D above: Wilcoxon's test separates more than half of the pairs.
+        # Three matchers are equal on every dataset, and D and G-D deviate more. Wilcoxon's test separates most of the pairs.
         ("no_great_separation", "matcher in ['C', 'B', 'G-B']", {"deviation_mean": 0.03}, FAILS),
-        # Only G-D is above the others, which are equal: four of ten pairs are separated.
+        # All matchers but G-D are equal, so four of the ten pairs are separated.
         ("no_great_separation", "matcher != 'G-D'", {"deviation_mean": 0.03}, IN_PART),
         ("gb_less_algorithmic_variance", "matcher == 'G-B'", {"deviation_mean": 0.06}, HOLDS),
         ("gb_less_algorithmic_variance", f"matcher == 'C' and {ON_FOUR_DATASETS}", {"deviation_mean": 0.03}, FAILS),
@@ -286,7 +287,7 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("size_filter_matters", None, {"n_clusters": 3}, FAILS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 0.1}, HOLDS),
         ("more_cohesive_than_random", "method == 'random'", {"cohesion": 1}, FAILS),
-        ("more_cohesive_than_random", "method == 'random'", {"cohesion": more_on(["pima"], 0, 1)}, IN_PART),
+        ("more_cohesive_than_random", "method == 'random'", {"cohesion": higher_on(["pima"], 0, 1)}, IN_PART),
         ("tuning_gives_cohesion_and_low_overlap", None, {"cohesion": 0.6}, FAILS),
         ("tuning_gives_cohesion_and_low_overlap", "k == 5 or seed > 0", {"overlap": 0.2}, HOLDS),
         ("tuning_gives_cohesion_and_low_overlap", "n_clusters > 2", {"overlap": 0.2}, FAILS),
@@ -301,20 +302,20 @@ ON_FOUR_DATASETS = "dataset in ['adult', 'credit', 'bank', 'breast']"
         ("silhouette_rises_with_omega", f"omega == .25 and {ON_FOUR_DATASETS}", {"centroid_silhouette": 0}, IN_PART),
         ("silhouette_rises_with_omega", "omega == .25", {"centroid_silhouette": 0}, FAILS),
         ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": 0.01}, IN_PART),
-        ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": more_on(["breast"], 0.01, 0.2)}, HOLDS),
-        # C is behind FRAC (fair) on every dataset: too close for Nemenyi's test, not for Wilcoxon's.
+        ("c_only_breast_above_ten_percent", "matcher == 'C'", {"deviation_mean": higher_on(["breast"], 0.01, 0.2)}, HOLDS),
+        # C is behind FRAC (fair) on every dataset, too close for Nemenyi's test, but not for Wilcoxon's.
         ("state_of_the_art_fair", None, {}, FAILS),
         ("state_of_the_art_nearest", "method == 'FRAC (nearest)'", {"deviation_mean": 0.001}, FAILS),
         (
             "state_of_the_art_nearest",
             "method == 'FRAC (nearest)'",
-            {"deviation_mean": more_on(DATASETS[:3], 0.001, 0.2)},
+            {"deviation_mean": higher_on(DATASETS[:3], 0.001, 0.2)},
             IN_PART,
         ),
     ],
 )
 def test_verdicts_follow_from_the_runs(claim, where, values, verdict):
-    finding = judged(claim, made_runs(where, **values))
+    finding = finding_on_runs(claim, changed_runs(where, **values))
     assert finding.verdict == verdict, finding.statistic
 
 
@@ -322,13 +323,13 @@ def test_matchers_with_equal_ranks_are_not_separated():
     runs = synthetic_runs(seeds=2, ks=(5,))
     index = runs["dataset"].map({name: index for index, name in enumerate(DATASETS)})
     offset = runs["matcher"].map({"C": 0, "G-B": 1, "D": 2, "B": 3, "G-D": 4}).fillna(0)
-    runs["deviation_mean"] = 0.01 + 0.01 * ((index + offset) % 5)  # each is best on as many datasets as every other
+    runs["deviation_mean"] = 0.01 + 0.01 * ((index + offset) % 5)  # each matcher is best on equally many datasets
     for claim in ("c_equivalent_to_d", "d_equivalent_to_balance", "no_great_separation"):
-        assert judged(claim, runs).verdict == HOLDS
+        assert finding_on_runs(claim, runs).verdict == HOLDS
 
 
 def test_both_verdicts_come_from_the_same_function(assessed):
-    # With our tables in place of the paper's, the verdicts are the same: their source does not matter.
+    # Our tables, passed off as the paper's, give the verdicts that they have as ours.
     anonymous = Numbers(numbers_of(synthetic_runs()).tables)
     on_single_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
     verdicts = {name: claims.judge(claim, anonymous).verdict for name, claim in on_single_tables.items()}
@@ -341,7 +342,7 @@ def test_both_verdicts_come_from_the_same_function(assessed):
 @pytest.mark.parametrize("claim", ["c_against_gb_significant", "d_equivalent_to_balance"])
 def test_a_test_without_power_decides_nothing(claim, n_datasets, least):
     runs = few_runs()
-    finding = judged(claim, runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
+    finding = finding_on_runs(claim, runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
     assert finding.verdict == (INCONCLUSIVE if least else IN_PART)
     reason = f"Over {n_datasets} datasets no p of Wilcoxon's can come out below {least} after Holm"
     assert (reason in finding.statistic) == bool(least)
@@ -350,22 +351,22 @@ def test_a_test_without_power_decides_nothing(claim, n_datasets, least):
 @pytest.mark.parametrize(
     ("claim", "where", "deviation", "verdict"),
     [
-        # What Nemenyi's test finds, and a different order, decide on six datasets too.
+        # A difference that Nemenyi's test finds, or a different order, is decisive even on six datasets.
         ("c_against_gb_significant", "matcher == 'G-B'", 0.9, HOLDS),
         ("c_against_gb_significant", "matcher == 'G-B'", 0.001, FAILS),
         ("c_equivalent_to_d", "matcher == 'D'", 0.9, FAILS),
     ],
 )
-def test_what_a_test_finds_decides_on_six_datasets_too(claim, where, deviation, verdict):
-    runs = made_runs(where, deviation_mean=deviation)
-    assert judged(claim, runs[runs["dataset"].isin(DATASETS[:6])]).verdict == verdict
+def test_a_difference_that_a_test_finds_is_decisive_even_on_six_datasets(claim, where, deviation, verdict):
+    runs = changed_runs(where, deviation_mean=deviation)
+    assert finding_on_runs(claim, runs[runs["dataset"].isin(DATASETS[:6])]).verdict == verdict
 
 
 @pytest.mark.parametrize(("n_datasets", "verdict"), [(7, INCONCLUSIVE), (8, IN_PART)])
 def test_being_behind_frac_needs_a_test_with_power(n_datasets, verdict):
-    """C is behind on all datasets but one; over seven no p of five comparisons can come out below .05."""
-    runs = made_runs("method == 'FRAC (fair)'", deviation_mean=more_on(["adult"], 0.001, 0.2))
-    finding = judged("state_of_the_art_fair", runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
+    """C is behind on all datasets but one. Over seven datasets, none of five comparisons can have a p below .05."""
+    runs = changed_runs("method == 'FRAC (fair)'", deviation_mean=higher_on(["adult"], 0.001, 0.2))
+    finding = finding_on_runs("state_of_the_art_fair", runs[runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])])
     assert finding.verdict == verdict, finding.statistic
 
 
@@ -373,18 +374,18 @@ def test_being_behind_frac_needs_a_test_with_power(n_datasets, verdict):
 
 
 def controls_of(claim, runs, undivided_cohesion=None):
-    """What the row of a claim says about each control."""
+    """What the table says about each control in the row of a claim."""
     controls = assessed_claims(runs, undivided_cohesion or {}).set_index("claim").loc[claim, "controls"]
     return dict(part.split(": ", 1) for part in controls.split("; ")) if controls else {}
 
 
 def test_a_control_is_judged_by_its_own_runs_selected_by_the_same_rule():
-    runs = made_runs("method == 'random'", deviation_mean=more_on(DATASETS[:4], 0.001, 0.2))
+    runs = changed_runs("method == 'random'", deviation_mean=higher_on(DATASETS[:4], 0.001, 0.2))
     controls = controls_of("high_fairness", runs)
     assert controls["random"] == "holds in part (6 of 10 datasets)" and "undivided data" not in controls
     random_runs = runs[(runs["method"] == "random") & (runs["status"] == "ok") & (runs["n_clusters"] >= 3)]
     assert (random_runs.groupby("dataset")["deviation_mean"].min() <= 0.05).sum() == 6
-    assert judged("high_fairness", runs).verdict == HOLDS  # the verdict on Clusterlets is unchanged
+    assert finding_on_runs("high_fairness", runs).verdict == HOLDS  # the verdict on Clusterlets is unchanged
 
 
 def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
@@ -394,13 +395,15 @@ def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
     assert "undivided data: holds in part (8 of 10 datasets)" in assessed["strong_clustering_performance"]
     assert "undivided data: holds (10 of 10 datasets)" in assessed["superior_fairness_fair"]
     assert "undivided data: does not hold (0 of 10 datasets)" in assessed["larger_clusterings_nearest"]
-    assert "undivided data" not in assessed["deviation_and_cohesion_jointly"]  # with one clustering there is no choice
+    assert (
+        "undivided data" not in assessed["deviation_and_cohesion_jointly"]
+    )  # With a single clustering there is nothing to choose.
     with_few = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
     assert not with_few.str.contains("undivided").any()
 
 
 def test_a_control_is_ranked_among_our_methods():
-    runs = made_runs("method == 'random'", deviation_mean=0.0001)
+    runs = changed_runs("method == 'random'", deviation_mean=0.0001)
     assert controls_of("state_of_the_art_fair", runs)["random"] == "holds (mean ranks random 1.00, FRAC (fair) 2.00)"
     assert controls_of("state_of_the_art_fair", runs)["k-means"].startswith("does not hold (mean ranks k-means ")
 
