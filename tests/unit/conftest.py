@@ -1,4 +1,4 @@
-"""Commands run in this process."""
+"""A fixture that runs commands in the process of the test."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The command line: every step has help, errors are readable, and no half-written file stays."""
+"""The command line: every step has help, and errors are readable, in every locale."""
 
 import os
 import re
@@ -37,7 +37,7 @@ LOCALES = {
 
 
 @pytest.mark.slow
-def test_in_every_locale_all_names_are_printed_and_files_are_utf_8(tmp_path):
+def test_in_every_locale_any_name_can_be_printed_and_files_are_utf_8(tmp_path):
     lines = [f"{row},{row % 7},{'Köln' if row % 3 else '東京'}\n" for row in range(30)]
     (tmp_path / "people.csv").write_text("größe,größe €,東京\n" + "".join(lines), encoding="utf-8")
 

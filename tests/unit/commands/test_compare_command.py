@@ -1,4 +1,4 @@
-"""``clusterlets compare``: the promised numbers decide; where they differ, verdicts and the likely cause come first."""
+"""``clusterlets compare``: the promised numbers decide. If they differ, changed verdicts and the likely cause come first."""
 
 import json
 import shutil
@@ -64,8 +64,8 @@ def change(results, file, old, new):
     (results / file).write_text(text.replace(old, new, 1))
 
 
-def rewrite(folder, **parts):
-    """Change parts of the folder's manifest, given as dotted names with ``__`` for the dots."""
+def change_manifest(folder, **parts):
+    """Change entries of the folder's manifest. A name such as ``settings__k`` stands for the entry settings.k."""
     content = json.loads((folder / "manifest.json").read_text())
     for name, value in parts.items():
         *outer, last = name.split("__")
@@ -76,7 +76,7 @@ def rewrite(folder, **parts):
     (folder / "manifest.json").write_text(json.dumps(content))
 
 
-def test_equal_runs_are_equal(folders, compare):
+def test_of_equal_runs_nothing_differs(folders, compare):
     status, text = compare(*folders)
     assert status == 0
     assert text.startswith(
@@ -93,32 +93,32 @@ def test_an_invalid_tolerance_or_limit_is_refused(folders, compare, option):
     assert status == 2 and f"argument {name}: '{value}' is no" in error
 
 
-SWAPPED = "credit,8,0.5\npima,9,0.25\n"
+ROWS_SWAPPED = "credit,8,0.5\npima,9,0.25\n"
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "near", "shown"),
+    ("old", "new", "n_near", "shown"),
     [
         ("0.25", "0.25000000000000006", 1, "pima: deviation: 0.25 -> 0.25000000000000006"),
         ("0.25", "0.250", 1, "pima: deviation: 0.25 -> 0.250"),
-        ("pima,9,0.25\ncredit,8,0.5\n", SWAPPED, 1, "all: all: these bytes -> the same values"),
+        ("pima,9,0.25\ncredit,8,0.5\n", ROWS_SWAPPED, 1, "all: all: these bytes -> the same values"),
         ("0.25", "0.25000001", 0, "pima: deviation: 0.25 -> 0.25000001"),
         ("0.25", "", 0, "pima: deviation: 0.25 -> \n"),
         ("0.25", "none", 0, "pima: deviation: 0.25 -> none"),
     ],
 )
-def test_any_other_byte_is_a_difference(folders, compare, old, new, near, shown):
+def test_any_other_byte_is_a_difference(folders, compare, old, new, n_near, shown):
     change(folders[1], "tables/t2.csv", old, new)
     status, output = compare(*folders)
     assert status == 1 and f"tables/t2.csv: {shown}" in output
-    assert f"1 the same to the last digit, {near} equal within 1e-09, {1 - near} different." in output
+    assert f"1 the same to the last digit, {n_near} equal within 1e-09, {1 - n_near} different." in output
     assert output.startswith("Verdicts: none of 3 changed.\nLikely cause: a change of the code: ")
-    assert compare(*folders, "--tolerance", "1e-9")[0] == 1 - near
+    assert compare(*folders, "--tolerance", "1e-9")[0] == 1 - n_near
 
 
-def test_with_a_tolerance_hashes_decide_nothing(folders, compare):
+def test_with_a_tolerance_a_different_hash_is_no_difference(folders, compare):
     change(folders[1], "tables/t2.csv", "0.25", "0.2500001")
-    rewrite(folders[1], files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
+    change_manifest(folders[1], files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
     assert compare(*folders, "--tolerance", "1e-9")[0] == 1
     status, output = compare(*folders, "--tolerance", "1e-6")
     assert status == 0 and "3 same, 1 different" in output
@@ -147,7 +147,7 @@ def test_coordinates_of_a_drawing_are_promised_within_a_larger_tolerance():
 
 def test_promised_files_other_than_tables_are_compared_by_hash(folders, compare):
     cells = MANIFEST["files"]["numbers"]
-    rewrite(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
+    change_manifest(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
     status, output = compare(*folders)
     assert status == 1 and "by their hashes: 3 same, 1 different, 1 run only." in output
     assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
@@ -155,13 +155,13 @@ def test_promised_files_other_than_tables_are_compared_by_hash(folders, compare)
 
 
 def test_figures_and_pages_do_not_count_as_a_difference(folders, compare):
-    rewrite(folders[1], files__figures={"figures/f.png": "4"}, files__sources={"report.html": "1"})
-    rewrite(folders[0], files__sources={"report.html": "2"})
+    change_manifest(folders[1], files__figures={"figures/f.png": "4"}, files__sources={"report.html": "1"})
+    change_manifest(folders[0], files__sources={"report.html": "2"})
     status, output = compare(*folders)
     assert status == 0 and "Not promised: 2 figures and pages of 2 differ." in output
 
 
-def test_accounts_and_files_that_are_not_promised_are_ignored(folders, compare):
+def test_accounts_and_other_files_that_are_not_promised_are_ignored(folders, compare):
     for folder in folders:
         for file in ("accounts/steps.csv", "demo/tables/t2.csv", "notes.csv"):
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
@@ -194,8 +194,8 @@ def test_accounts_and_files_that_are_not_promised_are_ignored(folders, compare):
     ],
 )
 def test_the_likely_cause_is_named(folders, compare, changes, cause):
-    """Other settings, versions or data are listed, but are no difference by themselves."""
-    rewrite(folders[1], **changes)
+    """Different settings, versions or data are listed, but do not count as a difference by themselves."""
+    change_manifest(folders[1], **changes)
     status_before, output = compare(*folders)
     assert status_before == 0 and "cause" not in output
     for name in changes:
@@ -216,7 +216,7 @@ def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
     assert differences.compare_tables("f", frames[0], frames[2], tolerance=1e-3).empty
 
 
-def test_changed_verdicts_come_first_and_large_shares_before_small_ones(folders, compare):
+def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(folders, compare):
     change(folders[1], "comparison.csv", "9,close", "9.1,reproduced")
     change(folders[1], "tables/t2.csv", "0.25", "0.26")
     status, output = compare(*folders)
@@ -237,7 +237,7 @@ def test_most_limits_what_is_shown(folders, compare):
     assert "settings.k: [2, 5] -> [3]\n  and 1 more; --most 2" in output and "tau" not in output
 
 
-def test_what_only_one_side_has_is_listed_once(folders, compare):
+def test_whatever_only_one_side_has_is_listed_once(folders, compare):
     change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
     change(folders[1], "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
     (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
@@ -252,7 +252,7 @@ def test_what_only_one_side_has_is_listed_once(folders, compare):
         assert line in output
 
 
-def test_rows_go_by_their_keys_and_indistinguishable_ones_by_line():
+def test_rows_are_matched_by_key_and_rows_with_the_same_key_by_line():
     ordered = pd.DataFrame({"dataset": ["a", "b"], "method": ["m", "m"], "size": ["1", "2"]})
     assert differences.compare_tables("f", ordered, ordered.iloc[::-1]).empty
     rows = pd.DataFrame({"a": ["x", "x"], "b": ["1", "1"]})
@@ -262,8 +262,8 @@ def test_rows_go_by_their_keys_and_indistinguishable_ones_by_line():
 
 
 @pytest.fixture
-def fewer(folders):
-    """A reference, and a run without one of its datasets, whose averages therefore differ."""
+def one_missing(folders):
+    """A reference, and a run that lacks one of its datasets, so that its averages differ."""
     reference, results = folders
     both = {**MANIFEST, "settings": {"datasets": ["pima", "credit"], "tables": {"pima": {"a": 1}, "credit": {"a": 1}}}}
     alone = {**MANIFEST, "settings": {"datasets": ["pima"], "tables": {"pima": {"a": 1}}}}
@@ -278,11 +278,11 @@ def fewer(folders):
     return folders
 
 
-def test_runs_on_different_datasets_are_compared_on_those_they_share(fewer, compare):
-    status, output = compare(*fewer)
+def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(one_missing, compare):
+    status, output = compare(*one_missing)
     assert status == 0
     lines = output.splitlines()
-    assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {fewer[0]} has 1 more, {fewer[1]} 0."
+    assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {one_missing[0]} has 1 more, {one_missing[1]} 0."
     assert (
         lines[1]
         == "Not compared, as they average over different datasets: claims.csv, rows of comparison.csv without a dataset."
@@ -293,35 +293,35 @@ def test_runs_on_different_datasets_are_compared_on_those_they_share(fewer, comp
         "Other promised files and folders of cells, by their hashes: 1 same, 0 different.",
     ]
     assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in output
-    assert compare(*reversed(fewer))[0] == 0
+    assert compare(*reversed(one_missing))[0] == 0
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [("comparison.csv", "size,8", "size,7"), ("tables/t2.csv", "0.25", "0.26")])
-def test_rows_of_shared_datasets_decide(fewer, compare, file, old, new):
-    change(fewer[1], file, old, new)
-    status, output = compare(*fewer)
+def test_rows_of_shared_datasets_decide(one_missing, compare, file, old, new):
+    change(one_missing[1], file, old, new)
+    status, output = compare(*one_missing)
     assert status == 1 and "1 different" in output and "numbers, the largest share first (1):" in output
-    (fewer[1] / "tables/t2.csv").unlink()
-    (fewer[1] / "claims.csv").unlink()  # averages, which are not compared
-    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(*fewer)[1]
+    (one_missing[1] / "tables/t2.csv").unlink()
+    (one_missing[1] / "claims.csv").unlink()  # holds averages, which are not compared
+    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(*one_missing)[1]
 
 
-def test_cells_of_shared_datasets_decide(fewer, compare):
-    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
-    assert compare(*fewer)[0] == 0
-    rewrite(fewer[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
-    status, output = compare(*fewer)
+def test_cells_of_shared_datasets_decide(one_missing, compare):
+    change_manifest(one_missing[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
+    assert compare(*one_missing)[0] == 0
+    change_manifest(one_missing[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
+    status, output = compare(*one_missing)
     assert status == 1 and "0 same, 1 different" in output
-    assert "Likely cause: a change of the code: " in output  # other datasets do not affect these rows
+    assert "Likely cause: a change of the code: " in output  # Other datasets do not affect these cells.
 
 
-def test_runs_with_nothing_in_common_cannot_be_compared(fewer, compare):
+def test_runs_with_nothing_in_common_cannot_be_compared(one_missing, compare):
     for file in ("comparison.csv", "tables/t2.csv"):
-        (fewer[0] / file).unlink()
-    status, output = compare(*fewer)  # averages over different datasets
+        (one_missing[0] / file).unlink()
+    status, output = compare(*one_missing)  # Only averages over different datasets are left.
     assert status == 2 and "which dataset its rows belong to" in output
-    (fewer[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
-    status, output = compare(*fewer)
+    (one_missing[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
+    status, output = compare(*one_missing)
     assert status == 2 and "no dataset in common" in output and "tables" not in output
 
 
@@ -335,7 +335,7 @@ def test_without_a_manifest_the_tables_are_still_compared(folders, compare):
 
 
 @pytest.mark.parametrize("fault", ["no folder", "no table", "another folder", "a broken table"])
-def test_what_cannot_be_compared_has_a_status_of_its_own(folders, compare, tmp_path, fault):
+def test_folders_that_cannot_be_compared_give_a_status_of_their_own(folders, compare, tmp_path, fault):
     (tmp_path / "empty").mkdir()
     if fault == "a broken table":
         (folders[1] / "comparison.csv").write_text("")

@@ -1,4 +1,4 @@
-"""export and recover-clusters give the clusters that the workflow scored, on a small grid of iris that the steps make."""
+"""export and recover-clusters give the clusters that the workflow scored, here on a small grid of iris."""
 
 import json
 import re
@@ -58,7 +58,7 @@ CELLS += [cell("C", "k3_omega0.25"), *(cell(method, "k3") for method in ("FRAC",
 
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory):
-    """A folder with what the workflow keeps of two repetitions of iris, k = 3."""
+    """A folder with the results of the workflow for iris, k = 3 and two seeds."""
     folder = tmp_path_factory.mktemp("grid")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -75,7 +75,7 @@ def export(grid, monkeypatch, run):
 
 
 @pytest.mark.parametrize("change", ["two rows", "another method", "no numbers"])
-def test_a_cell_without_the_row_is_reported(export, change):
+def test_a_cell_without_exactly_one_matching_row_is_reported(export, change):
     path = cell("D", "k3_hops2")
     text = load_text(path)
     header, second, third = text.splitlines()
@@ -120,8 +120,8 @@ def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, names, seed)
         assert report[name] == pytest.approx(float(row[name] or "nan"), rel=1e-9, abs=1e-12, nan_ok=True), name
 
 
-def test_greedy_matchers_draw_from_the_stream_of_the_repetition(export):
-    """The step and the command share code, so this compares with the matcher and the stream themselves."""
+def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
+    """The step and the command share code, so the test calls the matcher itself, with the stream of the seed."""
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
         clusterlets = Clusterlets.from_pieces(**SeedBlock.load(path_of("pieces", "clusterlets")).values[str(seed)])
@@ -181,7 +181,7 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
     status, _, error = export(*options)
     assert status == 1 and not path.exists() and f"{path} was damaged" in error and "has been removed. " in error
     assert error.rstrip().endswith(remedy) and "same command" not in error
-    if kind != "cell":  # without the cell there is nothing to compare with
+    if kind != "cell":  # Without the cell there are no scores to compare with.
         status, _, error = export(*options)
         assert status == 1 and error.rstrip().endswith(f"{path} does not exist. {remedy}")
     path.write_bytes(intact)
@@ -204,7 +204,7 @@ def test_a_file_of_another_run_is_refused_and_kept_and_the_message_says_how_to_m
     path.write_bytes(intact)
 
 
-def test_a_command_in_a_message_can_be_pasted(export):
+def test_a_command_in_a_message_can_be_pasted_into_a_shell(export):
     Path("my settings.json").write_text(Path("settings.json").read_text())
     options = ("--config", "my settings.json", "--results", "my results", "--method", "random", "--seed", "2")
     command = export(*options)[2].rstrip().rpartition("\n")[2]
@@ -221,7 +221,7 @@ def test_a_run_without_clusters_says_so(export):
 
 @pytest.fixture
 def recovered(grid, tmp_path, monkeypatch):
-    """A function that runs the step on rows of the grid and returns its status and tables by name; and the rows."""
+    """A function that runs the step on rows of the grid and returns its status and tables, and the rows of the whole grid."""
     monkeypatch.chdir(grid)
     configuration = json.dumps(read_configuration("settings.json"))
     rows = [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
@@ -237,8 +237,8 @@ def recovered(grid, tmp_path, monkeypatch):
     return run_step, rows
 
 
-def run_of(lines):
-    """The options with which export writes the run of these lines."""
+def export_options(lines):
+    """The options with which export writes the clusters of the run that these lines describe."""
     first = lines.iloc[0]
     if first["method"] != "Clusterlets":
         return ["--method", first["method"].lower().replace(" (", "-").rstrip(")"), "--seed", str(first["seed"])]
@@ -265,7 +265,7 @@ def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
     methods = written["composition"].groupby("method")
     assert set(methods.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random"}
     for _, lines in methods:
-        export(*run_of(lines), "-o", str(tmp_path / "exported.csv"))
+        export(*export_options(lines), "-o", str(tmp_path / "exported.csv"))
         exported = pd.read_csv(tmp_path / "exported.csv")
         expected = pd.crosstab(exported["cluster"], iris.target_names[iris.target[exported["row"]]])[list(iris.target_names)]
         counts = lines.pivot(index="cluster", columns="group", values="count")[list(iris.target_names)]
@@ -282,7 +282,7 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, expor
     iris = load_iris()
     centred = iris.data - iris.data.mean(axis=0)
     for _, lines in by_matcher:
-        export(*run_of(lines), "-o", str(tmp_path / "exported.csv"))
+        export(*export_options(lines), "-o", str(tmp_path / "exported.csv"))
         exported = pd.read_csv(tmp_path / "exported.csv")
         projected, expected = (frame.groupby("cluster")["row"].agg(frozenset) for frame in (lines, exported))
         assert set(projected) == set(expected) and len(lines) == len(exported)
@@ -299,14 +299,14 @@ def test_clusters_that_contradict_the_row_are_refused(recovered, capsys):
     assert status == 1 and "not those that" in error and cell("G-D", "k3_hops2") in error
 
 
-def test_without_results_the_tables_are_empty(recovered):
+def test_if_no_run_has_a_result_the_tables_are_empty(recovered):
     run_step, rows = recovered
     status, written = run_step([row | {"status": INFEASIBLE} for row in rows])
     assert status == 0 and {name: len(lines) for name, lines in written.items()} == {"composition": 0, "projection": 0}
     assert list(written["composition"]) == clusterings.COMPOSITION and list(written["projection"]) == clusterings.PROJECTION
 
 
-def test_the_dataset_shown_is_the_one_that_fills_its_plane():
+def test_the_dataset_that_best_fills_its_plane_is_shown():
     stream = np.random.default_rng(0)
     line, plane = stream.normal(size=(50, 2)) * [9, 1], stream.normal(size=(50, 2)) * [2, 1]
     two, many = ["a", "b"], list("abcdefgh")
@@ -317,7 +317,7 @@ def test_the_dataset_shown_is_the_one_that_fills_its_plane():
         "half": Prepared(plane * [1, 2], np.arange(50) % 2, two),
     }
     runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
-    assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" fills more, but lacks a matcher
+    assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" fills its plane better, but has fewer runs.
     assert clusterings.clearest_dataset(runs[runs["dataset"] == "many"], tables.get) == "many"
 
 
@@ -327,7 +327,7 @@ def test_a_table_without_two_directions_has_a_projection(X, shares):
     assert positions.shape == (9, 2) and explained.tolist() == pytest.approx(shares) and not positions[:, 1].any()
 
 
-def test_a_large_table_is_shown_by_evenly_spaced_rows():
+def test_of_a_large_table_evenly_spaced_rows_are_shown():
     X = np.random.default_rng(0).normal(size=(5000, 2))
     clusters = Clusters(np.eye(1, dtype=bool), np.array([[5000]]), np.zeros(5000, dtype=int))
     row = dict.fromkeys(clusterings.PROJECTION) | {"k": 2, "seed": 0}

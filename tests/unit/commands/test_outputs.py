@@ -1,4 +1,4 @@
-"""Where commands write: never over a file that they read, and to standard output for ``-o -``."""
+"""Commands never write over a file that they read, and ``-o -`` writes to standard output."""
 
 import os
 import re
@@ -21,7 +21,7 @@ class Dealt(Method):
     def fit(self, X, groups, n_clusters, random_state):
         return np.arange(len(X)) % n_clusters
 """
-CLUSTER = ("cluster", "people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", "2")
+CLUSTER_COMMAND = ("cluster", "people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", "2")
 
 
 @pytest.fixture(autouse=True)
@@ -33,6 +33,7 @@ def people(tmp_path, monkeypatch):
 
 
 def link(kind, target, name):
+    """Make a symbolic or hard link with this name; returns the name."""
     Path(name).unlink(missing_ok=True)
     {"symbolic": lambda: os.symlink(target, name), "hard": lambda: os.link(target, name)}[kind]()
     return name
@@ -40,13 +41,15 @@ def link(kind, target, name):
 
 @pytest.mark.parametrize("kind", [None, "symbolic", "hard"])
 @pytest.mark.parametrize(("option", "name"), [("-o", "a.csv"), ("--plot", "a.png"), ("--report", "a.html")])
-@pytest.mark.parametrize(("read", "what"), [("people.csv", "the table itself"), ("mine.py", "the method's own file")])
-def test_cluster_never_writes_over_what_it_reads(read, what, option, name, kind, run):
-    file = f"./{read}" if kind is None else link(kind, read, name)
-    before = Path(read).read_bytes()
-    status, _, error = run(*CLUSTER, option, file)
-    assert status == 1 and f"{file} is {what}, which would be lost" in error
-    assert Path(read).read_bytes() == before
+@pytest.mark.parametrize(
+    ("input_file", "description"), [("people.csv", "the table itself"), ("mine.py", "the method's own file")]
+)
+def test_cluster_never_writes_over_what_it_reads(input_file, description, option, name, kind, run):
+    file = f"./{input_file}" if kind is None else link(kind, input_file, name)
+    before = Path(input_file).read_bytes()
+    status, _, error = run(*CLUSTER_COMMAND, option, file)
+    assert status == 1 and f"{file} is {description}, which would be lost" in error
+    assert Path(input_file).read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -67,19 +70,19 @@ def test_assign_never_writes_over_what_it_reads_or_writes(options, message, run)
     assert Path("model.json").read_text() == "{}"
 
 
-@pytest.mark.parametrize("read", ["mine.yaml", "mine.py", "weights.csv", "people.csv", "results/mine/runs.csv"])
-def test_export_never_writes_over_what_the_run_was_made_from(read, run):
+@pytest.mark.parametrize("input_file", ["mine.yaml", "mine.py", "weights.csv", "people.csv", "results/mine/runs.csv"])
+def test_export_never_writes_over_what_the_run_was_made_from(input_file, run):
     Path("results/mine").mkdir(parents=True)
     for file in ("results/mine/runs.csv", "weights.csv"):
         Path(file).write_text("x\n")
     table = "{name: people, path: people.csv, sensitive: sex}"
     method = "{path: mine.py, files: [weights.csv]}"
     Path("mine.yaml").write_text(f"results: results/mine\ndatasets: [{table}]\nmethods: [{method}]\nk: [2]\n")
-    before = Path(read).read_bytes()
+    before = Path(input_file).read_bytes()
     options = "--config mine.yaml --dataset people.sex --method dealt -k 2 -o".split()
-    status, _, error = run("export", *options, link("hard", read, "a"))
+    status, _, error = run("export", *options, link("hard", input_file, "a"))
     assert status == 1 and re.search("a is .*, which would be lost", error)
-    assert Path(read).read_bytes() == before
+    assert Path(input_file).read_bytes() == before
 
 
 def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):
@@ -92,15 +95,15 @@ def test_archive_never_writes_over_a_file_of_the_results_or_the_workflow(run):
     assert Path("results/report.html").read_text() == "page" and "def main" in Path(command_line.__file__).read_text()
 
 
-def test_a_new_file_and_standard_output_replace_nothing():
+def test_a_new_file_and_standard_output_are_accepted():
     for output in ("new.csv", STANDARD_OUTPUT):
         refuse_files({"-o": output}, files_below("a file", "."))
     assert sorted(path.name for path in Path().iterdir()) == ["mine.py", "people.csv"]
 
 
-def test_a_dash_is_standard_output_which_then_holds_the_table_alone(run):
-    _, account, _ = run(*CLUSTER, "-o", "labels.csv")
-    status, output, error = run(*CLUSTER, "-o", "-")
+def test_a_dash_writes_only_the_table_to_standard_output(run):
+    _, account, _ = run(*CLUSTER_COMMAND, "-o", "labels.csv")
+    status, output, error = run(*CLUSTER_COMMAND, "-o", "-")
     assert status == 0 and output == Path("labels.csv").read_text()
     assert error == account.replace("labels.csv", "standard output")
     assert not Path("-").exists()

@@ -1,4 +1,4 @@
-"""``clusterlets tune``: its command gives the run that it recommends, and it says what it could not try."""
+"""``clusterlets tune`` recommends a run that its printed command repeats, and says what it could not try."""
 
 import importlib
 import io
@@ -51,33 +51,33 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
     ).groups()
     status, account, _ = run(*shlex.split(line)[1:], "-o", "labels.csv")
     labels = pd.read_csv("labels.csv")["cluster"]
-    off = [
+    deviations = [
         abs(pd.crosstab(labels, wine[name], normalize="index") - wine[name].value_counts(normalize=True)).max(axis=None)
         for name in sensitive
     ]
-    assert f"{max(off):.3f}" == deviation and max(off) <= 0.05 and labels.value_counts().min() == int(smallest)
+    assert f"{max(deviations):.3f}" == deviation and max(deviations) <= 0.05 and labels.value_counts().min() == int(smallest)
     X = pd.DataFrame(standardise(wine[FEATURES.split(",")].to_numpy()))
     cost = (X - X.groupby(labels).transform("mean")).pow(2).to_numpy().sum()
-    (table,) = Path().glob("*-front.csv")
-    first = pd.read_csv(table).iloc[0]
+    (table_file,) = Path().glob("*-front.csv")
+    first = pd.read_csv(table_file).iloc[0]
     assert first["kmeans_cost"] == pytest.approx(cost, abs=1e-5) and f"{first['price']:.3f}" == price
     assert re.search(rf"max {deviation}\b", account) and f"price of fairness  {price} " in account
-    check_files(pd.read_csv(table), table.with_suffix(".png"))
+    check_files(pd.read_csv(table_file), table_file.with_suffix(".png"))
 
 
 def check_files(configurations, picture):
-    """Every method that can answer is listed, and the front fits its definition."""
+    """Check that every suitable method is listed, and that the front follows its definition."""
     assert set(configurations["method"]) == set(methods.names()) - set(UNSUITABLE)
     assert configurations["statuses"].notna().all()
     priced = configurations.dropna(subset="price")
     for row in priced.to_dict("records"):
-        as_good = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
-        better = as_good & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))
+        no_worse = (priced["deviation_max"] <= row["deviation_max"]) & (priced["price"] <= row["price"])
+        better = no_worse & ((priced["deviation_max"] < row["deviation_max"]) | (priced["price"] < row["price"]))
         assert row["on_front"] == (not better.any())
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-def test_where_no_time_is_left_nothing_is_recommended(wine, run):
+def test_without_enough_time_nothing_is_recommended(wine, run):
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", "--minutes", "0.00001")
     assert "features: alcohol," in output and "note: left out (--features names columns to keep): bottle_id" in output
     assert "warning: proline spreads " in output
@@ -96,16 +96,16 @@ def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, run, m
 
 
 @pytest.fixture
-def foreground():
-    """The handler of Ctrl-C that Python has in a terminal; a job in the background ignores it."""
-    former = signal.signal(signal.SIGINT, signal.default_int_handler)
+def ctrl_c_interrupts():
+    """Sets Python's usual handler of Ctrl-C, because a process in the background ignores it."""
+    former_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
-    signal.signal(signal.SIGINT, former)
+    signal.signal(signal.SIGINT, former_handler)
 
 
 @pytest.mark.parametrize(("signum", "is_ignored"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
-def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, foreground, signum, is_ignored):
-    """Also if the exception is lost, as Python ignores those in a destructor: then before the next fit."""
+def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ctrl_c_interrupts, signum, is_ignored):
+    """Python ignores an exception in a destructor. If the interruption is lost so, tuning stops before the next fit."""
 
     def interrupt(self, done, total, description):
         if done == 6:
@@ -130,8 +130,8 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, fo
         ("clusterlets.tuning.front.draw", signal.SIGINT, "the files above are complete"),
     ],
 )
-def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, foreground, signum, target, message):
-    """While they are ranked and written. The report, which fits again, is left out in the second case."""
+def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, ctrl_c_interrupts, signum, target, message):
+    """The interruption comes while the fits are ranked or written. The report, which needs another fit, may be left out."""
     module, _, name = target.rpartition(".")
     function, called = getattr(importlib.import_module(module), name), []
 
@@ -141,8 +141,8 @@ def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, fo
             signal.raise_signal(signum)
         return function(*arguments)
 
-    plan = trials.candidates
-    monkeypatch.setattr(trials, "candidates", lambda names, task: plan(names, task)[:2])
+    all_candidates = trials.candidates
+    monkeypatch.setattr(trials, "candidates", lambda names, task: all_candidates(names, task)[:2])
     monkeypatch.setattr(target, interrupt_once)
     options = ["--features", FEATURES, "--seeds", "2", "-o", "front.csv", "--plot", "front.png", "--report", "page.html"]
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
@@ -155,7 +155,7 @@ def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, fo
     ("target", "signum"),
     [("clusterlets.tuning.least_plain_cost", signal.SIGTERM), ("clusterlets.tuning.trials._load", signal.SIGINT)],
 )
-def test_an_interruption_before_the_first_fit_says_so(wine, run, monkeypatch, foreground, signum, target):
+def test_an_interruption_before_the_first_fit_says_so(wine, run, monkeypatch, ctrl_c_interrupts, signum, target):
     def interrupt(*_):
         signal.raise_signal(signum)
 
@@ -168,7 +168,7 @@ def test_an_interruption_before_the_first_fit_says_so(wine, run, monkeypatch, fo
     assert [path.name for path in Path().iterdir()] == ["wine.csv"]
 
 
-def test_different_requests_have_different_files():
+def test_different_requests_write_different_files():
     from clusterlets.commands.tune import _parser, _stem
 
     requests = ["", "--sensitive race", "--clusters 6", "--features a,b", "--features a/b", "--seed 1", "--scaling standard"]
@@ -204,7 +204,7 @@ def test_a_command_survives_the_shell():
     ]
 
 
-def test_progress_redraws_a_line_on_a_terminal_and_writes_a_line_now_and_then_elsewhere(monkeypatch):
+def test_progress_redraws_one_line_on_a_terminal_and_writes_few_lines_elsewhere(monkeypatch):
     class Screen(io.StringIO):
         def isatty(self):
             return True

@@ -1,4 +1,4 @@
-"""Snakemake's reasons in plain words; the tests of the workflow compare them with Snakemake's own output."""
+"""``clusterlets why`` gives Snakemake's reasons in plain words. Tests of the workflow compare it with Snakemake itself."""
 
 import subprocess
 
@@ -56,7 +56,7 @@ COMMAND = (
         (f"'{'a' * 64}','x'", f"'{'b' * 64}','y z'", "the content of its table changed: it's.csv"),
     ],
 )
-def test_an_option_is_named_as_in_the_command(before, now, explanation):
+def test_a_changed_option_is_named_as_in_the_command(before, now, explanation):
     assert next(why.explain_reason(f"{PARAMETERS}before: {before} now: {now} ", COMMAND)) == explanation
 
 
@@ -97,7 +97,7 @@ def test_only_the_last_line_of_snakemakes_traceback_is_shown(monkeypatch, run):
 
 @pytest.fixture
 def commands(monkeypatch):
-    """The commands that would be started; none is run."""
+    """Collects the commands that would be started. None is run."""
     commands = []
 
     def run(command, **_):
@@ -108,13 +108,17 @@ def commands(monkeypatch):
     return commands
 
 
-OTHERS = [option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._ALLOWED]
+REFUSED_OPTIONS = [
+    option for action in get_argument_parser()._actions for option in action.option_strings if option not in why._ALLOWED
+]
 
 
 def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(commands, run):
-    assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(OTHERS)
-    refused = [[option] for option in OTHERS if option not in ("-h", "--help")]
-    refused += [[f"{option}=a"] for option in OTHERS if option.startswith("--") and option != "--help"]
+    assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(
+        REFUSED_OPTIONS
+    )
+    refused = [[option] for option in REFUSED_OPTIONS if option not in ("-h", "--help")]
+    refused += [[f"{option}=a"] for option in REFUSED_OPTIONS if option.startswith("--") and option != "--help"]
     refused += [["--cleanup-m", "a"], ["--rep", "a"], ["-Ft"], ["--", "--report"], ["--config", "k=[2]", "--report", "a"]]
     for options in refused:
         status, _, error = run("why", "a.csv", *options)

@@ -6,5 +6,5 @@ import real_tables
 
 @pytest.fixture(scope="session")
 def mirror():
-    """The folder that holds a folder of raw files for each dataset; without one, the test is skipped."""
+    """The folder with a subfolder of raw files for each dataset. If there is none, the test is skipped."""
     return real_tables.mirror()

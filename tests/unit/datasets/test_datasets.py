@@ -1,4 +1,4 @@
-"""The prepared tables: exact for ten real datasets, equal to scikit-learn's for the bundled ones, synthetic for nbfi."""
+"""The prepared tables: ten real datasets, the bundled ones of scikit-learn, and nbfi from rows that the test makes."""
 
 import csv
 import hashlib
@@ -27,8 +27,8 @@ from clusterlets.storage import save_json
 
 CHECKOUT = Path(__file__).parents[3]
 
-# rows, features, positives, name of the positive class, and values of the first row, worked out by hand from the raw file
-REAL = {
+# For each dataset: rows, features, positives, name of the positive class, and values of the first row, all by hand.
+REAL_DATASETS = {
     "adult": (48842, 7, 11687, ">50K", {"age": 39, "capital_gain": 2174, "education": 12, "fnlwgt": 77516, "is_male": 1}),
     "credit": (690, 10, 307, "1", {"A1": 1, "A2": 22.08, "A7": 1.585, "A11": 1, "A14": 1213}),
     "bank": (45211, 9, 5289, "yes", {"age": 58, "education": 3, "default": 0, "balance": 2143, "housing": 1, "previous": 0}),
@@ -48,10 +48,10 @@ REAL = {
 }
 
 
-@pytest.mark.parametrize("name", REAL)
+@pytest.mark.parametrize("name", REAL_DATASETS)
 def test_a_real_dataset_is_the_expected_table(name, mirror):
     table = datasets.prepare(name, mirror)
-    rows, features, positives, positive, first = REAL[name]
+    rows, features, positives, positive, first = REAL_DATASETS[name]
     assert table.X.shape == (rows, features) == (len(table.groups), len(table.feature_names))
     assert table.X.dtype == np.float64 and np.isfinite(table.X).all()
     assert table.positives == positives and table.group_names[1] == positive
@@ -93,7 +93,7 @@ def test_speeddating_with_bins_is_the_same_table(form, mirror, tmp_path):
 
 
 def _write_with_bins(header, rows, form, target):
-    """OpenML's layout: has_null first, a bin for each column, text in single quotes with escaped apostrophes."""
+    """Write OpenML's layout: has_null first, binned columns, and text in single quotes with escaped apostrophes."""
     columns = ["has_null", *header, "d_d_age", "d_attractive_o"]
     field = header.index("field")
     rows = [["0", *row[:field], f"{row[field]}, it's so", *row[field + 1 :], "[4-6]", "[6-8]"] for row in rows]
@@ -141,8 +141,8 @@ NBFI_TEXT = {
 }
 
 
-def _nbfi(tmp_path, changes):
-    """The raw file with a row for each mapping (column -> cell) of ``changes``."""
+def _prepare_nbfi(tmp_path, changes):
+    """Prepare a raw file with a row for each mapping (column -> cell) of ``changes``."""
     (tmp_path / "nbfi").mkdir()
     rows = [
         [{**NBFI_TEXT, "Default": str(row % 2), **change}.get(column, str(row + 1)) for column in NBFI_COLUMNS]
@@ -153,7 +153,7 @@ def _nbfi(tmp_path, changes):
     return datasets.prepare("nbfi", tmp_path)
 
 
-def test_nbfi_drops_rows_with_every_sign_of_a_missing_value(tmp_path):
+def test_nbfi_drops_rows_with_any_sign_of_a_missing_value(tmp_path):
     signs = itertools.cycle(["$", "##", "&", "@", "#", "x", "#VALUE!", ""])
     columns = (
         "Client_Income Client_Education Child_Count Client_Marital_Status Application_Process_Hour "
@@ -162,13 +162,13 @@ def test_nbfi_drops_rows_with_every_sign_of_a_missing_value(tmp_path):
         "Client_Family_Members Social_Circle_Default Age_Days"
     ).split()
     missing = [{column: next(signs)} for column in columns]
-    table = _nbfi(tmp_path, [{}, *missing, {"Type_Organization": "x", "Default": "1"}])
+    table = _prepare_nbfi(tmp_path, [{}, *missing, {"Type_Organization": "x", "Default": "1"}])
     assert table.X[:, 0].tolist() == [1, len(missing) + 2]
 
 
 def test_nbfi_features_are_numbers_and_booleans(tmp_path):
     tags = ["Client_Education", "Client_Gender", "Client_Permanent_Match_Tag", "Client_Contact_Work_Tag", "Client_Income"]
-    table = _nbfi(tmp_path, [{}, dict(zip(tags, ["Junior secondary", "Female", "No", "Yes", "6750.5"]))])
+    table = _prepare_nbfi(tmp_path, [{}, dict(zip(tags, ["Junior secondary", "Female", "No", "Yes", "6750.5"]))])
     first, second = (dict(zip(table.feature_names, row, strict=True)) for row in table.X)
     assert len(table.feature_names) == 29 == datasets.describe("nbfi")["features"]
     assert not {"ID", "Own_House_Age", "Client_Occupation", "Default"} & set(table.feature_names)
@@ -176,7 +176,7 @@ def test_nbfi_features_are_numbers_and_booleans(tmp_path):
 
 
 def test_nbfi_of_a_different_size_is_a_warning_only(tmp_path):
-    table = _nbfi(tmp_path, [{}, {}, {}])
+    table = _prepare_nbfi(tmp_path, [{}, {}, {}])
     warning = "expected 8308 rows, found 3"
     assert describe_differences(table, datasets.describe("nbfi")) == [warning]
     receipt, json_path = tmp_path / "receipt.json", tmp_path / "nbfi.json"
@@ -186,7 +186,7 @@ def test_nbfi_of_a_different_size_is_a_warning_only(tmp_path):
 
 
 def test_the_datasets_are_the_papers_eleven_and_four_bundled_ones():
-    assert sorted(datasets.names()) == sorted([*REAL, "nbfi", "breast_cancer", "wine", "iris", "digits"])
+    assert sorted(datasets.names()) == sorted([*REAL_DATASETS, "nbfi", "breast_cancer", "wine", "iris", "digits"])
 
 
 def test_a_description_is_a_copy():
@@ -208,7 +208,7 @@ def test_a_missing_raw_file_is_named(tmp_path):
         datasets.prepare("pima", tmp_path)
 
 
-def test_naming_and_fetching_bundled_data_imports_nothing_heavy(tmp_path):
+def test_listing_names_and_fetching_bundled_data_imports_no_heavy_library(tmp_path):
     program = (
         "import sys; from clusterlets import datasets; from clusterlets.datasets.fetch import fetch; "
         "datasets.names(); fetch('iris', sys.argv[1]); "
@@ -218,30 +218,30 @@ def test_naming_and_fetching_bundled_data_imports_nothing_heavy(tmp_path):
     assert process.stdout.strip() == "[]", process.stderr
 
 
-def toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.1)), group=(0, 1, 0)):
+def toy_table(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.1)), group=(0, 1, 0)):
     return Table(np.array(X, dtype=float), np.array(group), ("a", "b"), ("no", "yes"))
 
 
 def test_the_fingerprint_hashes_the_documented_text():
     text = "3 2\n2 1\n1.5 0 0\n2 -3 1\n1000000 0.1 0\n"
-    assert fingerprint(toy()) == hashlib.sha256(text.encode()).hexdigest()
+    assert fingerprint(toy_table()) == hashlib.sha256(text.encode()).hexdigest()
 
 
 def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_last_bits():
-    original = fingerprint(toy())
-    assert fingerprint(toy(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == original
-    assert fingerprint(toy(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != original
-    assert fingerprint(toy(X=((2.0, -3.0), (1.5, 0.0), (1e6, 0.1)), group=(1, 0, 0))) != original
-    assert fingerprint(toy(group=(1, 0, 0))) != original
+    original = fingerprint(toy_table())
+    assert fingerprint(toy_table(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == original
+    assert fingerprint(toy_table(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != original
+    assert fingerprint(toy_table(X=((2.0, -3.0), (1.5, 0.0), (1e6, 0.1)), group=(1, 0, 0))) != original
+    assert fingerprint(toy_table(group=(1, 0, 0))) != original
 
 
 @pytest.mark.parametrize(
     "table, message",
     [
         (Table(np.empty((0, 2)), np.empty(0, dtype=int), ("a", "b"), ("no", "yes")), "no row is left"),
-        (toy(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
-        (toy(group=(1, 1, 1)), "no row has the group no"),
-        (toy(X=((1,), (2,), (3,))), "do not fit"),
+        (toy_table(X=((1, 2), (1, np.inf), (1, 2))), "row 2: column b is not a finite number"),
+        (toy_table(group=(1, 1, 1)), "no row has the group no"),
+        (toy_table(X=((1,), (2,), (3,))), "do not fit"),
     ],
 )
 def test_impossible_tables_are_refused(table, message):
@@ -273,19 +273,19 @@ ROW = {
 }
 
 
-def test_the_listing_fits_a_terminal_and_shortens_only_wide_columns():
+def test_the_listing_is_120_characters_wide_and_shortens_only_wide_columns():
     name = "heart_failure.sex+age_group"
-    plain = ROW | {"fingerprint_ok": None, "groups": {}}
-    text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", plain)])
+    without_fingerprint = ROW | {"fingerprint_ok": None, "groups": {}}
+    text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", without_fingerprint)])
     assert {len(line) for line in text.splitlines()} == {120}
     assert f"| {name} | mirror | 3    | 2        | 2: a\\|b 1" in text
     assert "ccc… |" in text and "| not known " in text
-    odd = ROW | {"groups": {"<img src=x>": 1, "![a](http://x)": 1}, "warnings": ["the group '<script>' has one row"]}
-    listing = datasets_table.listing({"x": odd})  # shown as Markdown: names stay as they are
+    with_markup = ROW | {"groups": {"<img src=x>": 1, "![a](http://x)": 1}, "warnings": ["the group '<script>' has one row"]}
+    listing = datasets_table.listing({"x": with_markup})  # The listing is Markdown, so markup in names is escaped.
     assert "\\<img src=x> 1, !\\[a" in listing and "\n- x: the group '\\<script>' has one row\n" in listing
 
 
-def test_the_csv_holds_everything():
+def test_the_csv_shortens_nothing():
     (row,) = csv.DictReader(datasets_table.to_csv([datasets_table.row("x", ROW)]).splitlines(keepends=True))
     assert row["citation"] == "c" * 200 and row["groups"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
 
@@ -309,7 +309,7 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]
-    cells = {name: values for name, *values in lines}  # where a dataset is in both tables, the second counts
+    cells = {name: values for name, *values in lines}  # of a dataset in both tables, the cells of the second
     listing, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
     for text in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
         assert text in listing
@@ -345,15 +345,15 @@ def test_the_command_says_what_is_wrong_with_a_configuration(content, message, t
     assert message in capsys.readouterr().err
 
 
-def without(config, *names):
+def without_methods(config, *names):
     methods = [method for method in config["methods"] if method not in names]
     return {**config, "methods": methods, "grids": {method: config["grids"][method] for method in methods}}
 
 
-def test_the_estimate_is_near_what_was_measured():
-    config = without(read_configuration(), "fair-limit", "fair-flow")
-    tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, *_ in REAL.values()]
+def test_the_estimated_time_and_space_are_near_the_measured_ones():
+    config = without_methods(read_configuration(), "fair-limit", "fair-flow")
+    tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, *_ in REAL_DATASETS.values()]
     total = estimate.total_cost([estimate.dataset_cost(*sizes, config) for sizes in tables])
-    assert 611 / 1.5 < total.seconds < 611 * 1.5  # CPU of the paper's methods on the ten datasets
-    # The results took 80 MB; the distances to sampled rows, added since, take 130 MB judging by the largest tables.
+    assert 611 / 1.5 < total.seconds < 611 * 1.5  # CPU time of the paper's methods on the ten datasets
+    # The results took 80 MB. Distances to sampled rows were added later, and take 130 MB, judging by the largest tables.
     assert 210e6 / 1.5 < total.disk < 210e6 * 1.5

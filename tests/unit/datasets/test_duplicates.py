@@ -1,4 +1,4 @@
-"""Duplicate rows: which they are, what happens to them by default, and what a user can choose."""
+"""Duplicate rows: which rows count as duplicates, what happens to them by default, and what a user can choose."""
 
 import json
 
@@ -21,25 +21,25 @@ def rows_of(table):
     return [(*map(str, (row + 0.0).tolist()), int(group)) for row, group in zip(table.X, table.groups, strict=True)]
 
 
-SMALL = st.lists(
+SMALL_TABLES = st.lists(
     st.tuples(st.sampled_from([-1.5, -0.0, 0.0, 2.0]), st.integers(0, 2), st.integers(0, 1)), min_size=1, max_size=30
 )
 
 
-@given(SMALL)
+@given(SMALL_TABLES)
 def test_the_first_of_equal_rows_stays_in_its_place(rows):
     X, group = np.array([row[:2] for row in rows], dtype=float), np.array([row[2] for row in rows])
     attribute = np.array([f"value {row_number}" for row_number in range(len(rows))], dtype=object)
     table = Table(X, group, ("a", "b"), ("no", "yes"), {"c": attribute})
     kept_rows = [row_number for row_number, row in enumerate(rows_of(table)) if row not in rows_of(table)[:row_number]]
-    shorter = without_duplicates(table)
-    assert np.array_equal(shorter.X, X[kept_rows]) and np.array_equal(shorter.groups, group[kept_rows])
-    assert np.array_equal(shorter.sensitive["c"], attribute[kept_rows])
-    assert shorter.dropped_duplicates == len(rows) - len(kept_rows)
-    assert (shorter.feature_names, shorter.group_names) == (table.feature_names, table.group_names)
+    distinct = without_duplicates(table)
+    assert np.array_equal(distinct.X, X[kept_rows]) and np.array_equal(distinct.groups, group[kept_rows])
+    assert np.array_equal(distinct.sensitive["c"], attribute[kept_rows])
+    assert distinct.dropped_duplicates == len(rows) - len(kept_rows)
+    assert (distinct.feature_names, distinct.group_names) == (table.feature_names, table.group_names)
 
 
-# Number of all rows, and of those that equal an earlier one.
+# For each dataset, the number of all rows, and of rows that equal an earlier one.
 COUNTS = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
 
 
@@ -60,7 +60,7 @@ def test_only_breast_is_prepared_without_duplicates_by_default(mirror):
 
 
 @pytest.mark.parametrize("choice", ["keep", "drop"])
-def test_a_raw_file_with_a_wrong_value_is_refused_whatever_the_choice(choice, mirror, tmp_path):
+def test_a_raw_file_with_a_wrong_value_is_refused_with_either_choice(choice, mirror, tmp_path):
     text = (mirror / "breast" / "breast-cancer-wisconsin.data").read_text()
     (tmp_path / "breast").mkdir()
     (tmp_path / "breast" / "breast-cancer-wisconsin.data").write_text(text.replace("1000025,5,", "1000025,6,", 1))
@@ -91,7 +91,7 @@ def configured(tmp_path, *entries):
     return read_configuration(tmp_path / "mine.yaml")
 
 
-def test_the_other_choice_has_an_id_of_its_own(tmp_path):
+def test_a_dataset_with_the_other_choice_has_an_id_of_its_own(tmp_path):
     entries = [
         "breast",
         {"name": "breast", "duplicates": "keep"},

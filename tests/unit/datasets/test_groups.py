@@ -1,4 +1,4 @@
-"""Any sensitive attribute as group: the same rows, different groups, and no feature that reveals them."""
+"""Any sensitive attribute can give the groups. The rows stay the same, and features that reveal the groups are removed."""
 
 import functools
 import json
@@ -13,8 +13,8 @@ from clusterlets.steps.fetching import fetch_dataset
 from clusterlets.steps.preparing import prepare_dataset
 from clusterlets.storage import load_arrays
 
-# Counts in the raw files (without the rows that preparation drops), and the features that reveal the attribute.
-REAL = {
+# For each dataset and attribute: counts in the raw file, without rows that preparation drops, and the features that reveal it.
+REAL_GROUPS = {
     ("adult", "sex"): ({"Female": 16192, "Male": 32650}, {"is_male"}),
     ("adult", "race"): (
         {"Amer-Indian-Eskimo": 470, "Asian-Pac-Islander": 1519, "Black": 4685, "Other": 406, "White": 41762},
@@ -49,15 +49,15 @@ REAL = {
 
 @pytest.fixture(scope="module")
 def prepared(mirror):
-    """A function that prepares a dataset of the mirror once."""
+    """A function that prepares a dataset of the mirror, and keeps the table for the next call."""
     return functools.cache(lambda name: datasets.prepare(name, mirror))
 
 
-@pytest.mark.parametrize("name, attribute", REAL)
+@pytest.mark.parametrize("name, attribute", REAL_GROUPS)
 def test_a_sensitive_attribute_can_be_the_group(name, attribute, prepared):
     table = prepared(name)
     regrouped = datasets.with_sensitive(name, table, [attribute])
-    groups, removed = REAL[name, attribute]
+    groups, removed = REAL_GROUPS[name, attribute]
     assert dict(zip(regrouped.group_names, regrouped.group_counts.tolist(), strict=True)) == groups
     assert set(table.feature_names) - set(regrouped.feature_names) == removed
     is_kept = [feature in regrouped.feature_names for feature in table.feature_names]
@@ -66,9 +66,9 @@ def test_a_sensitive_attribute_can_be_the_group(name, attribute, prepared):
 
 def test_all_declared_attributes_are_tested_above(prepared):
     declared = {(name, attribute) for name in datasets.names() for attribute in datasets.sensitive_attributes(name)}
-    assert {(name, attribute) for name, attribute in declared if name != "nbfi"} == set(REAL)
+    assert {(name, attribute) for name, attribute in declared if name != "nbfi"} == set(REAL_GROUPS)
     assert list(datasets.sensitive_attributes("nbfi")) == ["Client_Gender", "Client_Marital_Status"]
-    for name in {name for name, _ in REAL}:
+    for name in {name for name, _ in REAL_GROUPS}:
         assert list(prepared(name).sensitive) == list(datasets.sensitive_attributes(name))
 
 
@@ -103,7 +103,7 @@ def test_rows_without_a_value_are_left_out(monkeypatch):
     assert regrouped.feature_names == ("a",) and regrouped.group_names == ("x", "y")
 
 
-def test_codes_follow_the_sorted_values_with_numbers_by_value():
+def test_codes_follow_the_sorted_values_and_numbers_are_sorted_by_value():
     labels = np.array(["10", "9", "nan", "9", "ä", "Z"], dtype=object)
     regrouped = table_of_groups(np.zeros((6, 1)), ("a",), [labels])
     assert regrouped.group_names == ("9", "10", "Z", "nan", "ä")
@@ -124,14 +124,14 @@ def test_impossible_groups_are_refused(labels, message):
         table_of_groups(np.zeros((len(labels[0]), 1)), ("a",), [np.array(column, dtype=object) for column in labels])
 
 
-def test_an_unknown_group_is_refused_with_those_of_the_dataset():
+def test_an_unknown_sensitive_column_is_refused_and_the_known_ones_are_listed():
     with pytest.raises(ClusterletsError, match=r"adult has no sensitive column 'sexx' \(did you mean 'sex'\?\); it has: class"):
         datasets.check_sensitive("adult", ["race", "sexx"])
     with pytest.raises(ClusterletsError, match="iris has no sensitive column 'sex'; it has: class"):
         datasets.check_sensitive("iris", ["sex"])
 
 
-def test_the_step_writes_groups_by_name(mirror, tmp_path):
+def test_the_step_writes_the_names_and_counts_of_groups(mirror, tmp_path):
     receipt, npz_path, json_path = tmp_path / "receipt.json", tmp_path / "p.npz", tmp_path / "p.json"
     fetch_dataset("heart_failure", raw_dir=tmp_path, receipt_path=receipt, mirror=str(mirror))
     prepare_dataset("heart_failure", tmp_path, receipt, "standard", npz_path, json_path, sensitive="sex")

@@ -1,4 +1,4 @@
-"""sources.yaml fits its schema, and has what a schema cannot express."""
+"""sources.yaml fits its schema, and meets requirements that a schema cannot express."""
 
 import copy
 from pathlib import Path
@@ -84,13 +84,13 @@ def test_every_source_serves_all_files(name):
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if SOURCES[name]["sources"] != ["bundled"]])
-def test_every_published_dataset_has_a_publisher_and_a_copy_elsewhere(name):
+def test_every_published_dataset_has_sources_on_two_hosts_the_last_an_archived_copy(name):
     addresses = [source["url"] for source in SOURCES[name]["sources"]]
     assert len({urlsplit(address).hostname for address in addresses}) >= 2
     assert addresses[-1].endswith("id_/" + addresses[0])
 
 
-def test_a_description_holds_every_key():
+def test_a_description_has_every_key_of_the_schema():
     for name in SOURCES:
         keys = {"name", *SCHEMA["$defs"]["dataset"]["properties"]} - {"paper_name"}
         assert keys <= set(datasets.describe(name)) <= keys | {"paper_name"}
