@@ -937,8 +937,8 @@ class VFC(_NamedMethod):
     Notes
     -----
     Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021.
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels; then ``converged_`` is False
-    and ``note_`` says so.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels, and then
+    ``converged_`` is False and ``note_`` says so.
 
     Examples
     --------

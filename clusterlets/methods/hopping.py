@@ -1,4 +1,4 @@
-"""Base classes of the matchers that hop from clusterlet to clusterlet. They have no ``name``, so they are not methods themselves."""
+"""Base classes of the matchers that hop from clusterlet to clusterlet. Having no ``name``, they are not methods themselves."""
 
 from clusterlets.methods import Choice, Integer, Matcher
 

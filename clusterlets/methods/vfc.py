@@ -6,8 +6,8 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class VFC(Method):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels; then ``converged_`` is False
-    and ``note_`` says so.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels, and then
+    ``converged_`` is False and ``note_`` says so.
     """
 
     name = "vfc"
