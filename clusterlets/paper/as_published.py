@@ -37,8 +37,8 @@ def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
 
     ``runs`` are the runs of the grid, of which only those on the paper's datasets and seeds are compared. ``published`` are the
     runs of the variant :func:`variant_of`; without them there are no rows. Here the numbers that only the published code can
-    give (of B and G-D) are compared with both. ``comes_back`` says which runs reproduce a number, or support a claim at least
-    as well as the paper's own numbers do. For a claim, the columns for numbers hold the statistics.
+    give (of B and G-D) are compared with both runs. ``comes_back`` says which runs reproduce a number, or support a claim at
+    least as well as the paper's own numbers do. For a claim, the columns for numbers hold the statistics.
     """
     runs_by_source = {"text": runs, "code": published}
     if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in runs_by_source.values()):

@@ -35,9 +35,9 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
     result = {}
     for key, prediction in numbers.items():
         table, row, quantity = key
-        other_rows = [other for other in numbers if (other[0], other[2]) == (table, quantity) and other[1] != row]
+        other_keys = [other for other in numbers if (other[0], other[2]) == (table, quantity) and other[1] != row]
         result[key] = Forecast(
-            quantity, prediction, (tuple(numbers[other] for other in other_rows if not cells.is_second_reading(*other[1:])),)
+            quantity, prediction, (tuple(numbers[other] for other in other_keys if not cells.is_second_reading(*other[1:])),)
         )
     return result
 
@@ -48,7 +48,7 @@ def _averages(runs: pd.DataFrame) -> pd.Series:
 
 
 def jackknife(without_seed: np.ndarray) -> np.ndarray:
-    """The squared standard errors (q,) of q numbers; row i of ``without_seed`` (n, q) has their values if seed i is left out.
+    """The squared standard errors (q,) of q numbers; row i of ``without_seed`` (n, q) is computed without seed i.
 
     The result is (n - 1) / n times the sum of squared distances to the mean. Efron, "The Jackknife, the Bootstrap and Other
     Resampling Plans", chapter 3.
@@ -60,14 +60,8 @@ def jackknife(without_seed: np.ndarray) -> np.ndarray:
 # ---- which values a missing dataset would need -----------------------------------------------------------------------
 
 # The range that a mean over runs has on any dataset.
-_POSSIBLE_RANGE = {
-    "deviation_mean": (0, 1),
-    "deviation_max": (0, 1),
-    "cohesion": (0, 1),
-    "overlap": (0, 1),
-    "size": (1, np.inf),
-}
-_STANDARD_ERRORS = 2.0  # the paper's number agrees with ours if it is at most this far away
+_RANGES = {"deviation_mean": (0, 1), "deviation_max": (0, 1), "cohesion": (0, 1), "overlap": (0, 1), "size": (1, np.inf)}
+_STANDARD_ERRORS = 2.0  # how far from ours a number of the paper may be to agree with it, besides rounding
 
 
 def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
@@ -78,7 +72,7 @@ def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
     """
     runs = selection.seeds_of_paper(runs)
     missing = [name for name in reported.datasets() if name not in set(runs["dataset"])]
-    are_means = compared["quantity"].isin(_POSSIBLE_RANGE) & (compared["table"] == "table1_matchers") & compared["tail"].notna()
+    are_means = compared["quantity"].isin(_RANGES) & (compared["table"] == "table1_matchers") & compared["tail"].notna()
     if len(missing) != 1 or not are_means.any():
         return [""] * len(compared)
     by_dataset = pd.concat([_averages(runs[runs["dataset"] == name]) for name in runs["dataset"].unique()], axis=1)
@@ -94,9 +88,9 @@ def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
 # The text for one mean, from our means on each dataset and our averages without each seed.
 def _needed_range(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str) -> str:
     tolerance = last_digit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
-    total, printed = len(ours) + 1, float(cell["reported"])
-    low, high = (total * (printed + side * tolerance) - ours.sum() for side in (-1, 1))
-    smallest, largest = _POSSIBLE_RANGE[cell["quantity"]]
+    n_datasets, printed = len(ours) + 1, float(cell["reported"])
+    low, high = (n_datasets * (printed + sign * tolerance) - ours.sum() for sign in (-1, 1))
+    smallest, largest = _RANGES[cell["quantity"]]
     if high < smallest or low > largest:
         conclusion = f"which is impossible: it differs whatever {missing} is"
     elif high < ours.min() or low > ours.max():

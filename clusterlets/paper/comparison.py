@@ -23,7 +23,7 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
 
     ``runs`` are the runs on the paper's datasets, so that a user's table does not change the verdicts, and ``our_tables`` were
     made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run: averages
-    over fewer would be too different. If ``excuse_code``, numbers that only the published code can give are not compared.
+    over fewer datasets are not comparable. If ``excuse_code``, numbers that only the published code can give are not compared.
     """
     present = set(runs["dataset"])
     compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")

@@ -42,10 +42,10 @@ def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
 
     A test that could not have found a difference does not count in favour of the claim.
     """
-    tested = [_test_pair(numbers, matcher, other) for other in others]
-    none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in tested)
-    none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
-    statistic = "; ".join(statistic for _, statistic in tested)
+    results = [_test_pair(numbers, matcher, other) for other in others]
+    none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in results)
+    none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in results)
+    statistic = "; ".join(statistic for _, statistic in results)
     if none_by_nemenyi:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
     return grade_in_two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, statistic)
