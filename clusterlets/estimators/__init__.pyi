@@ -285,13 +285,13 @@ class FRAC(_FRAC.Estimator, _AssigningMethod):
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
     n_iter_ : int
-        Rounds that were run.
+        Number of rounds that were run.
 
     Notes
     -----
     Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023.
-    See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is its fair assignment; ``nearest`` gives every instance
-    to the nearest centre, which throws the fairness away, and is what the Clusterlets paper scored.
+    See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is the algorithm's fair assignment. The output ``nearest``
+    assigns every instance to the nearest centre, which gives up the fairness. The Clusterlets paper scored ``nearest``.
 
     Examples
     --------
@@ -349,12 +349,12 @@ class FRACOE(_FRAC.Estimator, _AssigningMethod):
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
     n_iter_ : int
-        Rounds that were run.
+        Number of rounds that were run.
 
     Notes
     -----
     Gupta, Ghalme, Krishnan and Jain, Efficient algorithms for fair clustering, DMKD 2023.
-    See :func:`clusterlets.algorithms.frac.frac_oe`. Otherwise as FRAC.
+    See :func:`clusterlets.algorithms.frac.frac_oe`. Outputs, guarantee and ``tau`` are those of FRAC.
 
     Examples
     --------
@@ -489,8 +489,8 @@ class FairKM(_NamedMethod):
     Notes
     -----
     Abraham, Deepak and Sundaram, Fairness in clustering with multiple sensitive attributes, EDBT 2020.
-    See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
-    lowers the objective, and the authors stop in the same way.
+    See :func:`clusterlets.algorithms.fairkm.fairkm`. A run that reaches ``max_iter`` passes returns its clusters without a
+    warning. Every pass lowers the objective, and the authors' code stops in the same way.
 
     Examples
     --------
@@ -759,9 +759,9 @@ class Fairlets(_NamedMethod):
     Notes
     -----
     Chierichetti, Kumar, Lattanzi and Vassilvitskii, Fair clustering through fairlets, NeurIPS 2017.
-    See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`; only the k-means after it is random. The fairlets of a
-    table serve all seeds of a block, so the first fit takes nearly all the time. There are at most as many clusters as
-    instances of the rarer group.
+    See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`. Only the k-means that follows is random. So all seeds of
+    a block share the fairlets of a table, and the first fit takes nearly all the time. There can be at most as many clusters as
+    there are instances of the rarer group.
 
     Examples
     --------
@@ -812,17 +812,17 @@ class ScaffTree(_ScaffTree.Estimator, _NamedMethod):
     feature_names_in_ : array (d,)
         Only after a fit on a DataFrame.
     tree_ : Nodes
-        The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right`` and
-        ``feature`` (each -1 for a leaf), ``threshold`` (NaN for a leaf; instances whose feature is at most this go left),
-        and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
+        The tree as arrays over its m nodes, with scikit-learn's names: ``children_left``, ``children_right`` and
+        ``feature`` (each -1 for a leaf), and ``threshold`` (NaN for a leaf; instances with at most this value of the
+        feature go left). The array ``cluster`` has the label of each leaf's instances (-1 for the other nodes).
 
     Notes
     -----
     Pereira Barata, Takes, van den Herik and Veenman, Fair tree classifier using strong demographic parity,
     Machine Learning 2023.
-    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
-    clustering is our interpretation. The estimator's ``predict`` takes the nearest of ``cluster_centers_`` and does not use
-    the tree.
+    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are those of SCAFF, which is a classifier; using it for
+    clustering is our own adaptation. The estimator's ``predict`` assigns each instance to the nearest of
+    ``cluster_centers_`` and does not use the tree.
 
     Examples
     --------
@@ -939,8 +939,8 @@ class VFC(_NamedMethod):
     Notes
     -----
     Ziko, Yuan, Granger and Ben Ayed, Variational fair clustering, AAAI 2021.
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle returns its last labels, with ``converged_`` False
-    and a note.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels, and then
+    ``converged_`` is False and ``note_`` says so.
 
     Examples
     --------

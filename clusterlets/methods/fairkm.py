@@ -6,8 +6,8 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class FairKM(Method):
     """k-means with a penalty on how far the groups' shares of a cluster lie from those of the table.
 
-    See :func:`clusterlets.algorithms.fairkm.fairkm`. After ``max_iter`` passes the clusters are taken as they are: every pass
-    lowers the objective, and the authors stop in the same way.
+    See :func:`clusterlets.algorithms.fairkm.fairkm`. A run that reaches ``max_iter`` passes returns its clusters without a
+    warning. Every pass lowers the objective, and the authors' code stops in the same way.
     """
 
     name = "fairkm"

@@ -1,4 +1,4 @@
-"""Fairlets: the cheapest small groups with the balance of the table, then k-means of their means."""
+"""Fairlets: the cheapest small sets of instances with the balance of the table, then k-means on the means of these sets."""
 
 from hashlib import sha256
 from typing import ClassVar
@@ -11,9 +11,9 @@ from clusterlets.methods import COMPILED, Integer, Method
 class Fairlets(Method):
     """Small sets of instances with the balance of the table, at the lowest total cost, and k-means of their means.
 
-    See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`; only the k-means after it is random. The fairlets of a
-    table serve all seeds of a block, so the first fit takes nearly all the time. There are at most as many clusters as
-    instances of the rarer group.
+    See :func:`clusterlets.algorithms.fairlets.fairlet_decomposition`. Only the k-means that follows is random. So all seeds of
+    a block share the fairlets of a table, and the first fit takes nearly all the time. There can be at most as many clusters as
+    there are instances of the rarer group.
     """
 
     name = "fairlets"
@@ -28,9 +28,9 @@ class Fairlets(Method):
     )
     parameters = {"n_init": Integer(1, 1_000, meaning="Runs of k-means, of which the best counts.")}
     most_groups = 2
-    most_rows = 50_000  # 30 to 40 s and .3 GB at 48,842 rows; more grow with their square
+    most_rows = 50_000  # 48,842 rows take 30 to 40 s and .3 GB; both grow with the square of the rows
     libraries = COMPILED
-    _last: ClassVar[tuple | None] = None
+    _cached: ClassVar[tuple | None] = None  # the hashes of a table, and its fairlets
 
     def fit(self, X, groups, n_clusters, random_state, n_init=1):
         from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
@@ -38,14 +38,14 @@ class Fairlets(Method):
         return cluster_fairlets(X, self._fairlets(X, groups), n_clusters, random_state, n_init)
 
     def _fairlets(self, X, groups):
-        """The fairlets of the table. They are kept until the process asks for another table."""
+        """The fairlets of the table. The last decomposition is cached until a fit gets another table."""
         from clusterlets.algorithms.fairlets import fairlet_decomposition
 
         X, groups = np.ascontiguousarray(X, dtype=np.float64), np.ascontiguousarray(groups)
-        table = sha256(X).digest(), X.shape, sha256(groups).digest(), groups.dtype
-        if Fairlets._last is None or Fairlets._last[0] != table:
-            Fairlets._last = table, fairlet_decomposition(X, groups)
-        return Fairlets._last[1]
+        table_key = sha256(X).digest(), X.shape, sha256(groups).digest(), groups.dtype
+        if Fairlets._cached is None or Fairlets._cached[0] != table_key:
+            Fairlets._cached = table_key, fairlet_decomposition(X, groups)
+        return Fairlets._cached[1]
 
     def seconds(self, rows, features, n_clusters):
-        return (1.4e-8 * rows * rows + 1e-4 * rows) / 10  # the first seed of a block pays for all
+        return (1.4e-8 * rows * rows + 1e-4 * rows) / 10  # the mean over ten seeds, of which only the first computes fairlets

@@ -1,4 +1,4 @@
-"""FRAC: k-means whose centres take turns in picking points, so that each gets its part of every group."""
+"""FRAC: k-means whose clusters take turns in picking instances, so that each cluster gets its part of every group."""
 
 import math
 import re
@@ -11,8 +11,10 @@ from clusterlets.methods import COMPILED, PARTS, Choice, Integer, Method, Real
 
 @dataclass(frozen=True)
 class Part(Real):
-    """A number, a Fraction, a multiple of 1 / n_clusters ("0.95x"), or a sequence of numbers and Fractions, one for each group,
-    which the algorithm itself checks."""
+    """A number, a Fraction, a multiple of 1 / n_clusters such as "0.95x", or a sequence: a number or Fraction for each group.
+
+    The algorithm itself checks the values of a sequence.
+    """
 
     def _type(self):
         return "float | Fraction | str | Sequence[float | Fraction]"
@@ -31,8 +33,8 @@ class Part(Real):
 class FRAC(Method):
     """k-means whose clusters take turns in picking instances, so that each gets its part of every group.
 
-    See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is its fair assignment; ``nearest`` gives every instance
-    to the nearest centre, which throws the fairness away, and is what the Clusterlets paper scored.
+    See :func:`clusterlets.algorithms.frac.frac`. The output ``fair`` is the algorithm's fair assignment. The output ``nearest``
+    assigns every instance to the nearest centre, which gives up the fairness. The Clusterlets paper scored ``nearest``.
     """
 
     name = "FRAC"
@@ -79,7 +81,7 @@ class FRAC(Method):
         faults, tau = super().faults(n_clusters, **parameters), parameters.get("tau", "balanced")
         if faults or not isinstance(tau, int | float | Fraction):
             return faults
-        # As the algorithm reads a float: 1/n_clusters is not too large, however it is rounded.
+        # The algorithm has the same tolerance: a float that is meant as 1/n_clusters may be rounded up.
         if Fraction(tau) * (1 - Fraction(1, 2**50)) <= Fraction(1, n_clusters):
             return []
         return [f"tau: {tau}; with {n_clusters} clusters it must be a number from 0 to 1/{n_clusters}, or balanced"]
@@ -88,12 +90,12 @@ class FRAC(Method):
         return 2.5e-6 * rows + 6e-5 * n_clusters * math.sqrt(rows)
 
     class Estimator:
-        """What only this estimator has.
+        """The attribute that only the estimator of FRAC has.
 
         Attributes
         ----------
         n_iter_ : int
-            Rounds that were run.
+            Number of rounds that were run.
         """
 
         n_iter_: int

@@ -7,7 +7,7 @@ from clusterlets.methods.frac import FRAC
 class FRACOE(FRAC):
     """Plain k-means, and one fair assignment of FRAC at the end.
 
-    See :func:`clusterlets.algorithms.frac.frac_oe`. Otherwise as FRAC.
+    See :func:`clusterlets.algorithms.frac.frac_oe`. Outputs, guarantee and ``tau`` are those of FRAC.
     """
 
     name = "FRAC-OE"

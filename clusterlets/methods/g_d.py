@@ -8,7 +8,7 @@ from clusterlets.methods.hopping import Greedy
 class GreedyDistance(Greedy):
     """Greedy: a cluster takes the nearest clusterlet of a different group than the last.
 
-    See :func:`clusterlets.algorithms.matching.pinball.match_greedy_distance`. Parameters are those of G-B.
+    See :func:`clusterlets.algorithms.matching.pinball.match_greedy_distance`. The parameters are those of G-B.
     """
 
     name = "G-D"

@@ -1,4 +1,4 @@
-"""Base classes of the matchers that hop from clusterlet to clusterlet. Without a name, they are not methods themselves."""
+"""Base classes of the matchers that hop from clusterlet to clusterlet. Having no ``name``, they are not methods themselves."""
 
 from clusterlets.methods import Choice, Integer, Matcher
 
@@ -10,7 +10,7 @@ _SCOPE = Choice(
 
 
 class Greedy(Matcher):
-    """Takes the best clusterlet at each hop."""
+    """Base class of the matchers that add the best clusterlet to a cluster at each hop."""
 
     citation = "Setzu and Guidotti, Fair Clustering with Clusterlets"
     guarantee = "no bound"
@@ -23,7 +23,7 @@ class Greedy(Matcher):
 
 
 class Pinball(Matcher):
-    """Bounces through the groups, sweep by sweep."""
+    """Base class of the matchers whose clusters grow in sweeps, back and forth through the groups."""
 
     citation = Greedy.citation
     guarantee = "no bound; clusters may overlap"

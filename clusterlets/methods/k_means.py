@@ -1,4 +1,4 @@
-"""Plain k-means, blind to the groups: what fairness costs is measured against it."""
+"""Plain k-means, which ignores the groups. The price of fairness is measured against plain k-means."""
 
 from clusterlets.methods import COMPILED, Method
 

@@ -9,9 +9,9 @@ from clusterlets.methods import COMPILED, Method, Real
 class ScaffTree(Method):
     """A tree whose leaves are the clusters: it learns the labels of k-means by splits that do not separate the groups.
 
-    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are by SCAFF, which itself classifies; its use for
-    clustering is our interpretation. The estimator's ``predict`` takes the nearest of ``cluster_centers_`` and does not use
-    the tree.
+    See :func:`clusterlets.algorithms.scaff_tree.scaff_tree`. The splits are those of SCAFF, which is a classifier; using it for
+    clustering is our own adaptation. The estimator's ``predict`` assigns each instance to the nearest of
+    ``cluster_centers_`` and does not use the tree.
     """
 
     name = "scaff-tree"
@@ -44,33 +44,33 @@ class ScaffTree(Method):
         return rows * features * (1.8e-7 + 1.2e-8 * n_clusters)
 
     class Estimator:
-        """What only this estimator has.
+        """The attribute and the function that only the estimator of this method has.
 
         Attributes
         ----------
         tree_ : Nodes
-            The tree as arrays over its m nodes, named as scikit-learn names them: ``children_left``, ``children_right`` and
-            ``feature`` (each -1 for a leaf), ``threshold`` (NaN for a leaf; instances whose feature is at most this go left),
-            and ``cluster``, the label of a leaf's instances (-1 for the other nodes).
+            The tree as arrays over its m nodes, with scikit-learn's names: ``children_left``, ``children_right`` and
+            ``feature`` (each -1 for a leaf), and ``threshold`` (NaN for a leaf; instances with at most this value of the
+            feature go left). The array ``cluster`` has the label of each leaf's instances (-1 for the other nodes).
         """
 
         tree_: Any
         n_features_in_: int
 
         def export_text(self, feature_names=None, decimals=2) -> str:
-            """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes one.
+            """The tree as lines of text that are indented by depth, in the style of scikit-learn's ``export_text``.
 
             Parameters
             ----------
             feature_names : sequence of d str, optional
-                By default the columns of the fitted DataFrame, else ``feature_0`` and so on.
+                One name per feature. The default is the columns of the fitted DataFrame, or ``feature_0``, ``feature_1``, ...
             decimals : int
-                Decimals of the thresholds, at least 0.
+                Number of decimals of the thresholds, at least 0.
 
             Raises
             ------
             InvalidInput
-                For a different number of names, or decimals below 0.
+                If the number of names is not that of the features, or ``decimals`` is below 0.
             """
             from sklearn.utils.validation import check_is_fitted
 

@@ -1,4 +1,4 @@
-"""VFC: soft k-means with a penalty on the divergence of the clusters' group shares, by a variational bound."""
+"""VFC: soft k-means with a penalty on the divergence of the clusters' group shares, minimised through a variational bound."""
 
 from clusterlets.methods import COMPILED, Integer, Method, Real
 
@@ -6,8 +6,8 @@ from clusterlets.methods import COMPILED, Integer, Method, Real
 class VFC(Method):
     """Soft k-means with a penalty on the divergence of the groups' shares of a cluster from those of the table.
 
-    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not settle returns its last labels, with ``converged_`` False
-    and a note.
+    See :func:`clusterlets.algorithms.vfc.vfc`. A run that does not converge returns its last labels, and then
+    ``converged_`` is False and ``note_`` says so.
     """
 
     name = "vfc"

@@ -1,9 +1,9 @@
-"""Scores of a clustering, from arrays: every score is one entry of a table, ``clusterlets.metrics.table.SCORES``.
+"""Scores of a clustering, computed from arrays. Every score is one entry of the table ``clusterlets.metrics.table.SCORES``.
 
-The entries' functions take what they are computed from: :class:`clusterlets.metrics.pieces.Pieces`,
+The function of an entry takes the input that the score needs: :class:`clusterlets.metrics.pieces.Pieces`,
 :class:`clusterlets.metrics.instances.Instances` or the costs in :mod:`clusterlets.metrics.prices`.
 
-This file imports no scores, because every fit depends on those of instances, and must not depend on the others too.
+This file imports no scores. Every fit imports the scores of ``instances``, but a change of another score must not rerun fits.
 """
 
 import clusterlets.installation  # noqa: F401

@@ -1,10 +1,10 @@
 """Scores computed from instances and their labels, not from counts or pieces: costs and silhouettes.
 
-Each instance has one label: where clusters overlap, the cluster with the nearest centre among those that hold it.
+Each instance has one label. If it is in several overlapping clusters, the label is the one whose centre is nearest.
 Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
 
-Fits compute these scores, because they have the kernels and the labels loaded. Their entries are here and not in the table,
-so that fits do not depend on the other scores.
+These scores are computed together with the fit, when the kernels and the labels are loaded. Their entries are here and not in
+``clusterlets.metrics.table``, so that fits do not depend on the other scores.
 """
 
 from dataclasses import dataclass
@@ -26,11 +26,11 @@ class Instances:
     labels : int array (n,)
         Cluster of each instance, 0..C-1.
     centres : float array (C, d)
-        The clusters' means. The optimal centres of k-median and k-center would be others, with lower costs.
+        Mean of each cluster. The optimal centres of k-median and k-center would be different, with lower costs.
     silhouettes : float array (m,), optional
-        Silhouettes of m rows drawn at random without replacement, as :func:`silhouettes` computes them.
+        Silhouettes, by :func:`silhouettes`, of m rows that were drawn at random without replacement.
     sample : int array (m,), optional
-        These rows.
+        The indices of the rows that were drawn.
     """
 
     X: np.ndarray
@@ -52,45 +52,45 @@ class Instances:
 
 
 def social_cost(instances: Instances) -> float:
-    """Largest, over the groups, of the mean squared distance of the group's instances to their centres."""
+    """Mean squared distance of a group's instances to their centres, for the group in which this mean is largest."""
     group_sizes = np.bincount(instances.groups)
-    means = np.bincount(instances.groups, instances.squares)[group_sizes > 0] / group_sizes[group_sizes > 0]
-    return float(means.max())
+    group_means = np.bincount(instances.groups, instances.squares)[group_sizes > 0] / group_sizes[group_sizes > 0]
+    return float(group_means.max())
 
 
 def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Silhouette (m,) of each of m rows, -1..1, higher is better; NaN where all rows are in one cluster.
+    """Silhouette (m,) of each of m rows, -1..1, higher is better; NaN if all rows are in one cluster.
 
-    (b - a) / max(a, b), where a is the mean distance to the other rows of the own cluster, and b the lowest mean distance to
-    the rows of another one. 0 for the only row of a cluster, and where a and b are 0 (Rousseeuw 1987).
+    The silhouette is (b - a) / max(a, b). Here a is the row's mean distance to the other rows of its cluster, and b is the
+    smallest of its mean distances to the other clusters. 0 for the only row of a cluster, and if a = b = 0 (Rousseeuw 1987).
 
     Parameters
     ----------
     sums : float array (C, m)
         Sum of each row's distances to all rows of each cluster. O(C m) time and memory.
     sizes : int array (C,)
-        Rows of each cluster; empty clusters are ignored.
+        Number of rows of each cluster; empty clusters are ignored.
     labels : int array (m,)
         Cluster of each row.
     """
     if np.count_nonzero(sizes) < 2:
         return np.full(len(labels), np.nan)
     rows = np.arange(len(labels))
-    means = np.where(sizes > 0, sums.T / np.maximum(sizes, 1), np.inf).T
-    means[labels, rows] = np.inf
-    nearest, within = means.min(axis=0), sums[labels, rows] / np.maximum(sizes[labels] - 1, 1)
-    larger = np.maximum(nearest, within)
-    meaningful = (larger > 0) & (sizes[labels] > 1)
-    return np.where(meaningful, (nearest - within) / np.where(meaningful, larger, 1), 0.0)
+    mean_distances = np.where(sizes > 0, sums.T / np.maximum(sizes, 1), np.inf).T
+    mean_distances[labels, rows] = np.inf
+    to_nearest, to_own = mean_distances.min(axis=0), sums[labels, rows] / np.maximum(sizes[labels] - 1, 1)
+    larger = np.maximum(to_nearest, to_own)
+    is_defined = (larger > 0) & (sizes[labels] > 1)
+    return np.where(is_defined, (to_nearest - to_own) / np.where(is_defined, larger, 1), 0.0)
 
 
 def silhouette(instances: Instances) -> float:
-    """Mean silhouette of the sample, an unbiased estimate of that over all rows; NaN without a sample."""
+    """Mean silhouette of the sample, an unbiased estimate of the mean over all rows; NaN without a sample."""
     return float("nan") if instances.silhouettes is None else float(instances.silhouettes.mean())
 
 
 def silhouette_error(instances: Instances) -> float:
-    """Standard error of :func:`silhouette`, 0 where all rows were drawn."""
+    """Standard error of :func:`silhouette`, 0 if all rows were drawn, NaN without a sample."""
     values, n = instances.silhouettes, len(instances.X)
     if values is None:
         return float("nan")
@@ -99,13 +99,13 @@ def silhouette_error(instances: Instances) -> float:
 
 
 def silhouette_least_group(instances: Instances) -> float:
-    """Smallest mean silhouette over a group that was drawn."""
+    """Mean silhouette of the group in which this mean is smallest, among the groups in the sample; NaN without a sample."""
     group_means = silhouette_of_groups(instances)
     return min(group_means.values()) if group_means else float("nan")
 
 
 def silhouette_of_groups(instances: Instances) -> dict[int, float]:
-    """Mean silhouette of each group that was drawn, by its code; none without a sample."""
+    """Mean silhouette of each group in the sample, by the code of the group; empty without a sample."""
     if instances.silhouettes is None:
         return {}
     groups = instances.groups[instances.sample]
@@ -113,9 +113,9 @@ def silhouette_of_groups(instances: Instances) -> dict[int, float]:
     return {int(group): float(sums[group] / sizes[group]) for group in np.flatnonzero(sizes)}
 
 
-_NO_SILHOUETTES = "for overlapping clusters in the grid, and for a single cluster"
+_NO_SILHOUETTE_IF = "for overlapping clusters in the grid, and for a single cluster"
 
-#: The scores of instances, in the order of the result files.
+#: The scores that are computed from instances, in the order of the columns of the result files.
 SCORES = (
     Score(
         "social_cost",
@@ -152,7 +152,7 @@ SCORES = (
         range=(-1, 1),
         better="higher",
         meaning="mean silhouette over instances, exact up to 2,000 rows (in reports: 10,000) and from a sample above that",
-        undefined=_NO_SILHOUETTES,
+        undefined=_NO_SILHOUETTE_IF,
         source="Rousseeuw 1987",
     ),
     Score(
@@ -161,7 +161,7 @@ SCORES = (
         function=silhouette_error,
         range=(0, np.inf),
         meaning="standard error of the silhouette due to sampling; 0 if it is exact",
-        undefined=_NO_SILHOUETTES,
+        undefined=_NO_SILHOUETTE_IF,
     ),
     Score(
         "silhouette_least_group",
@@ -171,6 +171,6 @@ SCORES = (
         better="higher",
         meaning="least mean silhouette of a group, among the groups in the sample; the least of several estimates, so it has "
         "no standard error",
-        undefined=_NO_SILHOUETTES,
+        undefined=_NO_SILHOUETTE_IF,
     ),
 )

@@ -1,7 +1,7 @@
 """Scores of clusters that are made of pieces, disjoint sets of instances.
 
-A clustering is a boolean membership matrix (C, N): cluster c holds piece j. Pieces are clusterlets, or for other methods
-the clusters themselves. An instance may be in several clusters.
+A clustering is a boolean membership matrix (C, N), whose entry (c, j) says whether cluster c holds piece j. The pieces of a
+matcher's clustering are clusterlets; the pieces of other methods are the clusters themselves. Clusters may share pieces.
 """
 
 from collections.abc import Sequence
@@ -22,21 +22,23 @@ class Pieces:
     Attributes
     ----------
     membership : bool array (C, N)
+        Whether a cluster holds a piece.
     counts : int array (N, K)
-        Instances of each group in each piece.
+        Number of instances of each group in each piece.
     centroids : float array (N, d)
+        Mean of each piece.
     inertia : float array (N,)
-        Sum of squared distances of each piece's members to its centroid.
+        Sum of squared distances of each piece's instances to its centroid.
     sums : float array (N, N) or (R, N, N)
-        Summed distances between pieces, :func:`clusterlets.algorithms.geometry.distance_sums`, or R independent estimates of
-        them, :func:`clusterlets.algorithms.geometry.sampled_sums`. Where every cluster is a single piece, the diagonal is
-        enough.
+        Summed distances between pieces from :func:`clusterlets.algorithms.geometry.distance_sums`, or R independent estimates
+        of these sums from :func:`clusterlets.algorithms.geometry.sampled_sums`. If every cluster is a single piece, only the
+        diagonal is needed.
     diameter : float
-        Largest distance in the dataset.
+        Largest distance between two instances of the dataset.
     deviation : str
         What the columns ``deviation_*`` measure: one of ``clusterlets.metrics.composition.DEVIATIONS``.
     columns : sequence of S sequences (K,)
-        The value of each group in each sensitive column; empty for a single one.
+        The value of each group in each of S sensitive columns; empty if there is a single column.
     """
 
     membership: np.ndarray
@@ -50,38 +52,38 @@ class Pieces:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Instances of each piece, (N,)."""
+        """Number of instances of each piece, (N,)."""
         return self.counts.sum(axis=1)
 
     @cached_property
     def group_counts(self) -> np.ndarray:
-        """Instances of each group in the dataset, (K,)."""
+        """Number of instances of each group in the dataset, (K,)."""
         return self.counts.sum(axis=0)
 
     @cached_property
     def composition(self) -> np.ndarray:
-        """Instances of each group in each cluster, (C, K)."""
+        """Number of instances of each group in each cluster, (C, K)."""
         return self.membership.astype(np.int64) @ self.counts
 
     @cached_property
     def is_crisp(self) -> bool:
-        """Whether no piece is in several clusters."""
+        """Whether the clusters do not overlap: no piece is in several of them."""
         return not (self.membership.sum(axis=0) > 1).any()
 
     @cached_property
     def deviations(self) -> np.ndarray:
-        """Deviation of each cluster, (C,)."""
+        """Deviation of each cluster from the dataset's group shares, (C,)."""
         return deviation_per_cluster(self.composition, self.group_counts, self.deviation)
 
     @cached_property
     def cohesion_with_error(self) -> tuple[float, float]:
-        """Cohesion, and its standard error where the sums are estimates."""
+        """Cohesion and its standard error, which is NaN if the sums are exact."""
         return cohesion_with_error(self.membership, self.sizes, self.sums, self.diameter)
 
 
 @dataclass(frozen=True)
 class JoinedClusterlets:
-    """Clusters that a matcher joined from clusterlets: their memberships (C, N) and the centroids (N, d) of the clusterlets."""
+    """Clusters that a matcher joined from clusterlets: the membership matrix (C, N), and the clusterlets' centroids (N, d)."""
 
     membership: np.ndarray
     centroids: np.ndarray
@@ -90,19 +92,20 @@ class JoinedClusterlets:
 def cohesion(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> float:
     """1 - (mean over clusters of the mean of the full pairwise distance matrix) / (largest distance in the dataset).
 
-    The zero diagonal of each cluster's matrix counts, as in the paper's numbers. 1 where all instances coincide.
+    As in the paper's numbers, the mean includes the zero diagonal of each cluster's matrix. 1 if all instances coincide.
     """
     if diameter == 0:
         return 1.0
-    # No matrix product: BLAS chooses its order of summation, while that of NumPy's sum depends only on the shape.
-    within = np.array([sums[np.ix_(members, members)].sum() for members in membership])
-    return float(1.0 - (within / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
+    # Not a matrix product: BLAS may sum in any order, while the order of NumPy's sum depends only on the shape.
+    within_clusters = np.array([sums[np.ix_(members, members)].sum() for members in membership])
+    return float(1.0 - (within_clusters / np.square(membership.astype(np.int64) @ sizes)).mean() / diameter)
 
 
 def cohesion_with_error(membership: np.ndarray, sizes: np.ndarray, sums: np.ndarray, diameter: float) -> tuple[float, float]:
-    """The cohesion and, where ``sums`` are R independent estimates (R, N, N), its standard error; NaN where they are exact.
+    """The cohesion and its standard error, which is NaN if ``sums`` (N, N) are exact.
 
-    With estimates the cohesion is the mean of the R cohesions, and its standard error is their standard deviation / sqrt(R).
+    If ``sums`` are R independent estimates (R, N, N), each of them gives a cohesion. The result is the mean of these R
+    cohesions, and their standard deviation / sqrt(R).
     """
     if sums.ndim == 2:
         return cohesion(membership, sizes, sums, diameter), float("nan")
@@ -116,7 +119,7 @@ def overlap(membership: np.ndarray, sizes: np.ndarray) -> float:
 
 
 def kmeans_cost(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> float:
-    """Sum over clusters of squared distances to the cluster's mean, within the pieces and between them."""
+    """Sum of squared distances of instances to the means of their clusters; a shared piece counts in each of its clusters."""
     cost = 0.0
     for members in membership:
         weights, points = sizes[members], centroids[members]
@@ -126,7 +129,7 @@ def kmeans_cost(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray
 
 
 def centroid_silhouette(joined: JoinedClusterlets) -> float:
-    """Silhouette over the clusterlets' centroids; NaN where clusters overlap, and for a single cluster."""
+    """Silhouette of the clusterlets' centroids; NaN if clusters overlap, and for a single cluster."""
     if len(joined.membership) < 2 or (joined.membership.sum(axis=0) != 1).any():
         return float("nan")
     return silhouette_of_centroids(centroid_distances(joined.centroids), joined.membership.argmax(axis=0))

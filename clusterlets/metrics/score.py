@@ -7,28 +7,28 @@ from typing import Any, Literal
 
 @dataclass(frozen=True)
 class Score:
-    """One number about a clustering: a column of ``runs.csv``, an entry of the glossary, and usually of a fairness report.
+    """One number about a clustering. It is a column of ``runs.csv``, an entry of the glossary, and usually in fairness reports.
 
     Attributes
     ----------
     name : str
-        As in ``runs.csv``.
+        Name of the column of ``runs.csv``.
     computed_from : type
-        What it is computed from: ``Pieces``, ``JoinedClusterlets``, ``Instances`` or ``PlainCost``.
+        The input of ``function``: ``Pieces``, ``JoinedClusterlets``, ``Instances`` or ``PlainCost``.
     function : callable
-        From a value of that type to the score; NaN where it has no meaning.
+        Computes the score from an object of that type; returns NaN if the score is undefined for this object.
     range : tuple of float
         Smallest and largest possible value, either of which may be infinite.
     meaning : str
-        What it measures, in plain text.
+        What the score measures, in plain text.
     unit : str
-        ``ratio`` for a number without one.
+        Unit of the score; ``ratio`` for a number without a unit.
     better : {"higher", "lower", None}
-        None where neither is better.
+        Which values are better; None if neither are.
     undefined : str
-        When it is NaN, an empty cell in the result files; empty if never.
+        When the score is NaN, which is an empty cell in the result files; an empty text if never.
     source : str
-        The publication that defines it, if it is not the paper.
+        The publication that defines the score, if it is not the paper.
     """
 
     name: str
@@ -43,18 +43,18 @@ class Score:
 
     @property
     def values(self) -> str:
-        """Unit, range and direction: ``instances, 0.., lower is better``; ``or empty`` where it may be undefined."""
+        """Unit, range and direction: ``instances, 0.., lower is better``. ``or empty`` is added if it may be undefined."""
         low, high = (f"{bound:g}" if abs(bound) < float("inf") else "" for bound in self.range)
         direction = f", {self.better} is better" if self.better else ""
         return f"{self.unit}, {low}..{high}{' or empty' if self.undefined else ''}{direction}"
 
     @property
     def explanation(self) -> str:
-        """Meaning, and where it is undefined and published, as one text."""
+        """The meaning, when the score is undefined, and the source, as one text."""
         condition = f". Empty {self.undefined}" if self.undefined else ""
         return f"{self.meaning}{condition}{f' ({self.source})' if self.source else ''}"
 
 
 def evaluate(scores: Iterable[Score], values: Any) -> dict[str, float]:
-    """Evaluate, by name, the scores that are computed from values of this type."""
+    """The value of each score that is computed from the type of ``values``, by the name of the score."""
     return {score.name: score.function(values) for score in scores if score.computed_from is type(values)}

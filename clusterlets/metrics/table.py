@@ -1,6 +1,6 @@
 """The table of scores. To add a score, add an entry here or in ``clusterlets/metrics/instances.py``.
 
-It defines the columns of ``runs.csv``, ``fairness_report``, the glossary of the report, and ``docs/results-format.md``.
+The table defines the columns of ``runs.csv``, ``fairness_report``, the glossary of the report, and ``docs/results-format.md``.
 """
 
 from math import inf, nan
@@ -18,10 +18,10 @@ from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silho
 from clusterlets.metrics.prices import BELOW_ONE, PlainCost, price_of_fairness
 from clusterlets.metrics.score import Score
 
-_BERA, _OVERLAPPING = "Bera, Chakrabarty, Flores and Negahbani 2019", "for overlapping clusters"
-_SHARES = "absolute difference of shares"
+_BERA_ET_AL, _IF_OVERLAPPING = "Bera, Chakrabarty, Flores and Negahbani 2019", "for overlapping clusters"
+_SHARE_DIFFERENCE = "absolute difference of shares"
 
-#: The scores that the paper has too, or that go with them, in the order of the result files.
+#: The scores of the paper and those that go with them, in the order of the columns of the result files.
 OF_PAPER = (
     Score(
         "n_clusters",
@@ -35,7 +35,7 @@ OF_PAPER = (
         "deviation_mean",
         computed_from=Pieces,
         function=lambda pieces: float(pieces.deviations.mean()),
-        unit=_SHARES,
+        unit=_SHARE_DIFFERENCE,
         range=(0, 1),
         better="lower",
         meaning="mean over the clusters of the largest difference, over the groups, between a group's share in the cluster and "
@@ -45,7 +45,7 @@ OF_PAPER = (
         "deviation_std",
         computed_from=Pieces,
         function=lambda pieces: float(pieces.deviations.std()),
-        unit=_SHARES,
+        unit=_SHARE_DIFFERENCE,
         range=(0, 1),
         meaning="population standard deviation of the clusters' deviations",
     ),
@@ -53,7 +53,7 @@ OF_PAPER = (
         "deviation_max",
         computed_from=Pieces,
         function=lambda pieces: float(pieces.deviations.max()),
-        unit=_SHARES,
+        unit=_SHARE_DIFFERENCE,
         range=(0, 1),
         better="lower",
         meaning="largest deviation of a cluster",
@@ -128,7 +128,7 @@ OF_PAPER = (
         range=(0, inf),
         better="lower",
         meaning="sum of squared distances to the cluster means",
-        undefined=_OVERLAPPING,
+        undefined=_IF_OVERLAPPING,
     ),
     Score(
         "price_of_fairness",
@@ -143,13 +143,13 @@ OF_PAPER = (
     ),
 )
 
-#: Further scores, which compare methods.
+#: Further scores, for comparing methods.
 FURTHER = (
     Score(
         "column_deviation",
         computed_from=Pieces,
         function=lambda pieces: deviation_of_columns(pieces.composition, pieces.group_counts, pieces.columns, pieces.deviation),
-        unit=_SHARES,
+        unit=_SHARE_DIFFERENCE,
         range=(0, 1),
         better="lower",
         meaning="largest deviation of a cluster in any sensitive column, each by its own values; deviation_max if there is one "
@@ -164,7 +164,7 @@ FURTHER = (
         meaning="least delta for which r (1 - delta) <= p <= r / (1 - delta) holds for every cluster and group, where p is the "
         "group's share in the cluster and r its share in the dataset; 0 if all shares are the dataset's, 1 if a cluster lacks "
         "a group",
-        source=_BERA,
+        source=_BERA_ET_AL,
     ),
     Score(
         "additive_violation",
@@ -175,13 +175,13 @@ FURTHER = (
         better="lower",
         meaning="how far the worst count of a group in a cluster is outside the bounds of delta_min at delta = 0, rounded up; "
         "at most 1 if all clusters keep the dataset's shares up to whole instances",
-        source=_BERA,
+        source=_BERA_ET_AL,
     ),
     Score(
         "weighted_deviation",
         computed_from=Pieces,
         function=lambda pieces: weighted_deviation(pieces.composition, pieces.group_counts),
-        unit=_SHARES,
+        unit=_SHARE_DIFFERENCE,
         range=(0, 1),
         better="lower",
         meaning="mean of |p - r| over the groups and over the clusters, weighted by cluster size; always absolute, whatever "
@@ -211,10 +211,10 @@ FURTHER = (
     ),
 )
 
-#: Every score, in the order of the result files.
+#: Every score, in the order of the columns of the result files.
 SCORES = (*OF_PAPER, *FURTHER)
 
 
 def score(name: str) -> Score:
-    """The entry with this name; KeyError if there is none."""
+    """The score with this name; KeyError if there is none."""
     return {entry.name: entry for entry in SCORES}[name]

@@ -1,3 +1,3 @@
-"""The paper's numbers and claims, compared with ours."""
+"""The paper's numbers and claims, compared with our results."""
 
 import clusterlets.installation  # noqa: F401

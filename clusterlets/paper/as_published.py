@@ -1,7 +1,8 @@
-"""The paper's numbers and claims next to two runs of ours: as its text says, and as its authors' published code does.
+"""The paper's numbers and claims beside two runs: one follows the paper's text, the other the authors' published code.
 
-The second is a variant of the grid whose matchers do what :mod:`clusterlets.algorithms.matching.published` describes, and
-whose scores do what ``deviation`` of the variant says. What only it reproduces comes from the code, not from the text.
+The second run is a variant of the grid. Its matchers work as :mod:`clusterlets.algorithms.matching.published` describes, and
+its scores measure the ``deviation`` that the variant sets. A number that only this run reproduces comes from the code, not
+from the text.
 """
 
 from collections.abc import Mapping
@@ -13,46 +14,46 @@ from clusterlets.paper import claims, comparison, reported, tables, verdict
 from clusterlets.paper.claims.findings import FAILS, HOLDS, IN_PART, INCONCLUSIVE
 from clusterlets.text import counted, markdown_table
 
-#: The settings that make a variant the published code.
+#: The settings of a variant that runs the published code.
 SETTINGS = {"pinball_scope": "published", "greedy_scope": "published"}
-_CELL = ["table", "row", "dataset", "method", "matcher", "quantity"]
-COLUMNS = ["kind", *_CELL, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"]
+_CELL_COLUMNS = ["table", "row", "dataset", "method", "matcher", "quantity"]
+COLUMNS = ["kind", *_CELL_COLUMNS, "reported", "as_text", "as_code", "verdict_as_text", "verdict_as_code", "comes_back"]
 NUMBER, CLAIM = "number", "claim"
 ONLY_CODE, ONLY_TEXT, BOTH, NEITHER = "only with the code", "only with the text", "with both", "with neither"
-# By whether a number or a claim comes back as the text says, and as the code does.
+# Keys: whether a number or a claim comes back with the run that follows the text, and with the run of the code.
 _COMES_BACK = {(True, True): BOTH, (True, False): ONLY_TEXT, (False, True): ONLY_CODE, (False, False): NEITHER}
-# A larger number is a better verdict.
+# A better verdict has a larger number.
 _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
 
 
 def variant_of(config: Mapping) -> str:
     """The name of the first variant that runs the published code, preferably with its scores; empty if there is none."""
-    fitting = [name for name, changes in config["variants"].items() if changes.items() >= SETTINGS.items()]
-    return next((name for name in fitting if "deviation" in config["variants"][name]), fitting[0] if fitting else "")
+    candidates = [name for name, changes in config["variants"].items() if changes.items() >= SETTINGS.items()]
+    return next((name for name in candidates if "deviation" in config["variants"][name]), candidates[0] if candidates else "")
 
 
 def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
     """One row per number of the paper that is compared, and per claim: ``results/as_published.csv``, :data:`COLUMNS`.
 
-    ``runs`` are those of the grid, of which the paper's datasets and seeds enter, and ``published`` those of the variant
-    :func:`variant_of`; without it there are no rows. Numbers that only the published code can give (of B and G-D) are compared
-    with both runs here. A number ``comes_back`` with the runs that reproduce it, a claim with those that support it as well as
-    the paper's own numbers do. For a claim, the columns of numbers hold the statistics.
+    ``runs`` are the runs of the grid, of which only those on the paper's datasets and seeds are compared. ``published`` are the
+    runs of the variant :func:`variant_of`; without them there are no rows. Here the numbers that only the published code can
+    give (of B and G-D) are compared with both runs. ``comes_back`` says which runs reproduce a number, or support a claim at
+    least as well as the paper's own numbers do. For a claim, the columns for numbers hold the statistics.
     """
     runs_by_source = {"text": runs, "code": published}
     if published is None or not all(frame["dataset"].isin(reported.datasets()).any() for frame in runs_by_source.values()):
         return pd.DataFrame(columns=COLUMNS)
-    of_paper = {name: selection.seeds_of_paper(reported.runs_of_paper(frame)) for name, frame in runs_by_source.items()}
-    our_tables = {name: tables.make(frame) for name, frame in of_paper.items()}
-    compared = {name: comparison.compare(of_paper[name], our_tables[name], excuse_code=False) for name in runs_by_source}
-    numbers = {name: claims.Numbers.from_runs(of_paper[name], our_tables[name]) for name in runs_by_source}
-    rows = pd.concat([_numbers(**compared), _claims(**numbers)], ignore_index=True)
+    paper_runs = {name: selection.seeds_of_paper(reported.runs_of_paper(frame)) for name, frame in runs_by_source.items()}
+    our_tables = {name: tables.make(frame) for name, frame in paper_runs.items()}
+    compared = {name: comparison.compare(paper_runs[name], our_tables[name], excuse_code=False) for name in runs_by_source}
+    numbers = {name: claims.Numbers.from_runs(paper_runs[name], our_tables[name]) for name in runs_by_source}
+    rows = pd.concat([_rows_of_numbers(**compared), _rows_of_claims(**numbers)], ignore_index=True)
     return rows.reindex(columns=COLUMNS)
 
 
-def _numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
+def _rows_of_numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
     is_compared = comparison.counted(text).index.intersection(comparison.counted(code).index)
-    rows = text.loc[is_compared, [*_CELL, "reported"]].assign(kind=NUMBER)
+    rows = text.loc[is_compared, [*_CELL_COLUMNS, "reported"]].assign(kind=NUMBER)
     for name, compared in (("text", text), ("code", code)):
         rows[f"as_{name}"] = compared.loc[is_compared, "reproduced"]
         rows[f"verdict_as_{name}"] = compared.loc[is_compared, "verdict"]
@@ -60,8 +61,8 @@ def _numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(comes_back=[_COMES_BACK[tuple(pair)] for pair in are_reproduced.to_numpy()])
 
 
-def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
-    """Claims that the paper's numbers and both runs decide, and that the paper's numbers support at least in part."""
+def _rows_of_claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
+    """The rows of claims that the paper's numbers support at least in part, and that both runs decide."""
     paper = claims.Numbers.from_paper()
     rows = []
     for claim in reported.claims()["claims"]:
@@ -81,19 +82,19 @@ def _claims(text: claims.Numbers, code: claims.Numbers) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-# ---- in words --------------------------------------------------------------------------------------------------------
+# ---- as text ---------------------------------------------------------------------------------------------------------
 
 
 def sentences(assessed: pd.DataFrame) -> list[str]:
-    """What only the published code reproduces, in sentences; none if it was not run."""
+    """The findings in sentences, with what only one of the two runs reproduces; none if the published code was not run."""
     if assessed.empty:
         return []
     numbers, judged_claims = (assessed[assessed["kind"] == kind] for kind in (NUMBER, CLAIM))
-    text, code = (by_verdict(assessed)[name].sum().astype(int) for name in ("text", "code"))
+    by_text, by_code = (by_verdict(assessed)[name].sum().astype(int) for name in ("text", "code"))
     lines = [
-        f"Of {counted(len(numbers), 'number')}, {text[verdict.REPRODUCED]} are reproduced and {text[verdict.DIFFERS]} differ "
-        f"as the text says; as the published code does, {code[verdict.REPRODUCED]} are reproduced and "
-        f"{code[verdict.DIFFERS]} differ."
+        f"Of {counted(len(numbers), 'number')}, {by_text[verdict.REPRODUCED]} are reproduced and {by_text[verdict.DIFFERS]} "
+        f"differ as the text says; as the published code does, {by_code[verdict.REPRODUCED]} are reproduced and "
+        f"{by_code[verdict.DIFFERS]} differ."
     ]
     for kind, frame in ((NUMBER, numbers), (CLAIM, judged_claims)):
         for source in (ONLY_CODE, ONLY_TEXT):
@@ -105,30 +106,30 @@ def sentences(assessed: pd.DataFrame) -> list[str]:
 
 
 def headline(assessed: pd.DataFrame) -> str:
-    """One sentence for people who have not read the paper: table 1, as the code does and as the text says."""
+    """One sentence for people who have not read the paper: how much of table 1 each of the two runs reproduces."""
     counts = by_verdict(assessed).loc[reported.TABLES[0]]
-    text, code = (counts[name] for name in ("text", "code"))
+    by_text, by_code = (counts[name] for name in ("text", "code"))
     return (
-        f"Run as the code does, {code[verdict.REPRODUCED]} of the {code.sum()} numbers of table 1 are reproduced and "
-        f"{code[verdict.DIFFERS]} differ; as the text says, {text[verdict.REPRODUCED]} and {text[verdict.DIFFERS]}."
+        f"Run as the code does, {by_code[verdict.REPRODUCED]} of the {by_code.sum()} numbers of table 1 are reproduced and "
+        f"{by_code[verdict.DIFFERS]} differ; as the text says, {by_text[verdict.REPRODUCED]} and {by_text[verdict.DIFFERS]}."
     )
 
 
 def _numbers_by_row(rows: pd.DataFrame) -> list[str]:
-    """``table 1, C (size, size_std)``, for each row of the paper's tables that has one of these numbers."""
+    """A text such as ``table 1, C (size, size_std)`` for each row of the paper's tables that has one of these numbers."""
     grouped = rows.groupby(["table", "row"], sort=False)["quantity"].agg(", ".join)
     return [f"{table.partition('_')[0].replace('table', 'table ')}, {row} ({names})" for (table, row), names in grouped.items()]
 
 
 def by_verdict(assessed: pd.DataFrame) -> pd.DataFrame:
-    """Counts of numbers: a row per table, columns (``text`` or ``code``, verdict)."""
+    """How many numbers have each verdict: one row per table, and the columns (``text`` or ``code``, verdict)."""
     numbers = assessed[assessed["kind"] == NUMBER]
     counts = {name: pd.crosstab(numbers["table"], numbers[f"verdict_as_{name}"]) for name in ("text", "code")}
     return pd.concat({name: table.reindex(columns=verdict.VERDICTS, fill_value=0) for name, table in counts.items()}, axis=1)
 
 
 def to_markdown(assessed: pd.DataFrame) -> str:
-    """A page of the findings: ``results/as_published.md``."""
+    """The page of the findings: ``results/as_published.md``."""
     return f"# As the text says, and as the published code does\n\n{body(assessed)}\n"
 
 

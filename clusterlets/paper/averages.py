@@ -1,4 +1,4 @@
-"""Forecasts of tables 1 and 5, which average over the paper's datasets, even where our runs lack some of them."""
+"""Forecasts of tables 1 and 5, which average over the paper's datasets. Our runs may lack some of these datasets."""
 
 import numpy as np
 import pandas as pd
@@ -9,87 +9,88 @@ from clusterlets.paper.prediction import Forecast, Key, Numbers, last_digit
 
 
 def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) -> dict[Key, Forecast]:
-    """A forecast for each cell of tables 1 and 5, by table, row and quantity; none without a second seed.
+    """A forecast for each cell of tables 1 and 5, by table, row and quantity; empty if there is only one seed.
 
-    ``runs`` are as in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Of the
-    ``n_datasets`` that the averages are over, those that we lack are assumed to equal one that we have, each of ours in turn.
-    Makes the two tables once for each seed and each dataset.
+    ``runs`` are rows of ``runs.csv`` on datasets of the paper, of which only the first ten seeds are used. The paper averages
+    over ``n_datasets``. The datasets that we lack are assumed to equal one that we have, and each of ours is tried in turn.
+    Computes the two tables once for each seed and once for each dataset.
     """
     runs = selection.seeds_of_paper(runs)
     if runs["seed"].nunique() < 2:
         return {}
     n_missing = n_datasets - runs["dataset"].nunique()
     seeds, datasets = np.sort(runs["seed"].unique()), runs["dataset"].unique()
-    value = _averages(runs)
-    without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in seeds], axis=1).reindex(value.index)
+    averages = _averages(runs)
+    without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in seeds], axis=1).reindex(averages.index)
     variance = 2 * jackknife(without_seed.to_numpy().T)
     completed = [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
-    atoms = pd.concat(list(map(_averages, completed)), axis=1).reindex(value.index).to_numpy()
+    atoms = pd.concat(list(map(_averages, completed)), axis=1).reindex(averages.index).to_numpy()
     widths = np.sqrt(variance + atoms.var(axis=1))
     equal_weights = np.full(atoms.shape[1], 1 / atoms.shape[1])
     numbers = {
         key: Numbers(centres, equal_weights, width)
-        for key, centres, width in zip(value.index, atoms, widths, strict=True)
+        for key, centres, width in zip(averages.index, atoms, widths, strict=True)
         if np.isfinite(centres).all() and np.isfinite(width)
     }
     result = {}
-    for key, own in numbers.items():
+    for key, prediction in numbers.items():
         table, row, quantity = key
-        other_rows = [other for other in numbers if (other[0], other[2]) == (table, quantity) and other[1] != row]
+        other_keys = [other for other in numbers if (other[0], other[2]) == (table, quantity) and other[1] != row]
         result[key] = Forecast(
-            quantity, own, (tuple(numbers[other] for other in other_rows if not cells.is_second_reading(*other[1:])),)
+            quantity, prediction, (tuple(numbers[other] for other in other_keys if not cells.is_second_reading(*other[1:])),)
         )
     return result
 
 
 def _averages(runs: pd.DataFrame) -> pd.Series:
-    """The cells of tables 1 and 5, by table, row and quantity."""
+    """The numbers of tables 1 and 5, by table, row and quantity."""
     return cells.values(runs, cells.AVERAGES).astype(float)
 
 
 def jackknife(without_seed: np.ndarray) -> np.ndarray:
-    """The squared standard errors (q,) of q numbers, from their values (n, q) without each of the n seeds.
+    """The squared standard errors (q,) of q numbers; row i of ``without_seed`` (n, q) is computed without seed i.
 
-    (n - 1) / n times the sum of squared distances to the mean. Efron, "The Jackknife, the Bootstrap and Other Resampling
-    Plans", chapter 3.
+    The result is (n - 1) / n times the sum of squared distances to the mean. Efron, "The Jackknife, the Bootstrap and Other
+    Resampling Plans", chapter 3.
     """
     distances = without_seed - without_seed.mean(axis=0)
     return (distances * distances).sum(axis=0) * ((len(without_seed) - 1) / len(without_seed))
 
 
-# ---- what the datasets that we lack would have to be -----------------------------------------------------------------
+# ---- which values a missing dataset would need -----------------------------------------------------------------------
 
-# The range of a mean over runs, whatever the dataset.
-_POSSIBLE = {"deviation_mean": (0, 1), "deviation_max": (0, 1), "cohesion": (0, 1), "overlap": (0, 1), "size": (1, np.inf)}
-_STANDARD_ERRORS = 2.0
+# The range that a mean over runs has on any dataset.
+_RANGES = {"deviation_mean": (0, 1), "deviation_max": (0, 1), "cohesion": (0, 1), "overlap": (0, 1), "size": (1, np.inf)}
+_STANDARD_ERRORS = 2.0  # how far from ours a number of the paper may be to agree with it, besides rounding
 
 
 def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
-    """For each mean of table 1, what the one dataset that we lack would have to be for the paper's number to be ours.
+    """A text for each mean of table 1: which values on the one dataset that we lack would make our mean agree with the paper's.
 
-    ``compared`` has a row for each cell, with its verdict. Texts are empty for all other cells, and all are empty unless
-    exactly one of the paper's datasets is missing. Spreads and correlations have no text, because they are not means.
+    ``compared`` has a row for each cell, with its verdict, and so has the result. The text is empty for spreads and
+    correlations, which are not means. All texts are empty unless exactly one of the paper's datasets is missing.
     """
     runs = selection.seeds_of_paper(runs)
     missing = [name for name in reported.datasets() if name not in set(runs["dataset"])]
-    are_means = compared["quantity"].isin(_POSSIBLE) & (compared["table"] == "table1_matchers") & compared["tail"].notna()
+    are_means = compared["quantity"].isin(_RANGES) & (compared["table"] == "table1_matchers") & compared["tail"].notna()
     if len(missing) != 1 or not are_means.any():
         return [""] * len(compared)
     by_dataset = pd.concat([_averages(runs[runs["dataset"] == name]) for name in runs["dataset"].unique()], axis=1)
     without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in runs["seed"].unique()], axis=1)
     return [
-        _needed(cell, by_dataset.loc[key].to_numpy(), without_seed.loc[key].to_numpy(), missing[0]) if is_mean else ""
+        _needed_range(cell, by_dataset.loc[key].to_numpy(), without_seed.loc[key].to_numpy(), missing[0]) if is_mean else ""
         for cell, key, is_mean in zip(
             compared.to_dict("records"), map(tuple, compared[cells.KEY].to_numpy()), are_means, strict=True
         )
     ]
 
 
-def _needed(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str) -> str:
+# The text for one mean, from our means on each dataset and our averages without each seed.
+def _needed_range(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str) -> str:
     tolerance = last_digit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
-    total, printed = len(ours) + 1, float(cell["reported"])
-    low, high = (total * (printed + side * tolerance) - ours.sum() for side in (-1, 1))
-    smallest, largest = _POSSIBLE[cell["quantity"]]
+    n_datasets, printed = len(ours) + 1, float(cell["reported"])
+    low, high = (n_datasets * (printed + sign * tolerance) - ours.sum() for sign in (-1, 1))
+    smallest, largest = _RANGES[cell["quantity"]]
     if high < smallest or low > largest:
         conclusion = f"which is impossible: it differs whatever {missing} is"
     elif high < ours.min() or low > ours.max():

@@ -1,4 +1,4 @@
-"""Forecasts of the single runs that the paper's tables 2 to 4 show, from the best run of each of our seeds."""
+"""Forecasts of the single runs that the paper shows in its tables 2 to 4, made from the best run of each of our seeds."""
 
 from collections.abc import Iterable, Mapping
 from math import comb
@@ -10,82 +10,82 @@ from clusterlets.analysis import selection
 from clusterlets.paper.prediction import Forecast, Key, Numbers, Options, Prediction
 
 _QUANTITIES = ("size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap")
-# For each table that shows single runs: the quantity that chooses them, and the methods of its rows.
-_CHOSEN_BY = {
+# For each table of single runs: the quantity by which they are selected, and the method of the rows with each suffix.
+_SELECTED_BY = {
     "table2_best_by_deviation": ("deviation_mean", {"": "Clusterlets"}),
     "table3_best_by_cohesion": ("cohesion", {"": "Clusterlets"}),
     "table4_frac_vs_clusterlets": ("deviation_mean", {" Clusterlets": "Clusterlets", " FRAC": "FRAC (nearest)"}),
 }
-_OPTION_PRIOR = 0.5  # half a seed is spread over all options, so that none is impossible
-_MIN_SCALE = 0.001  # by which spreads of deviations and sizes are divided at least, to compare them between datasets
+_OPTION_PRIOR = 0.5  # in seeds: half a seed's weight is spread over all options, so that none is impossible
+_MIN_SCALE = 0.001  # spreads of deviations and sizes are divided by the best value, or by this if the value is smaller
 
 
 def forecasts(runs: pd.DataFrame) -> dict[Key, Forecast]:
     """A forecast for each cell of tables 2 to 4 that our runs have, by table, row and quantity. O(n log n) for n runs.
 
-    ``runs`` are as in ``runs.csv``, on datasets of the paper; the first ten seeds enter, or those of them that were run. Fewer
-    than two seeds tell nothing about others: then there is no forecast.
+    ``runs`` are rows of ``runs.csv`` on datasets of the paper, of which only the first ten seeds are used. With fewer than two
+    seeds there are no forecasts, because one seed does not show how much the results of other seeds would differ.
     """
     runs = selection.seeds_of_paper(runs[runs["method"].isin(selection.METHODS)])
     if runs["seed"].nunique() < 2:
         return {}
-    names = {"matcher": list(selection.PAPER_NAMES.values()), "k": [f"{k:g}" for k in np.sort(runs["k"].unique())]}
+    options = {"matcher": list(selection.PAPER_NAMES.values()), "k": [f"{k:g}" for k in np.sort(runs["k"].unique())]}
     n_seeds, result = runs["seed"].nunique(), {}
-    for table, (by, methods) in _CHOSEN_BY.items():
+    for table, (by, methods) in _SELECTED_BY.items():
         winners = _winners(runs, by)
         numbers = {name: _numbers(by_dataset, by) for name, by_dataset in winners.items()}
         for suffix, method in methods.items():
             predictions: dict[str, Mapping[str, Prediction]] = dict(numbers.get(method, {}))
             if method == "Clusterlets":
-                predictions |= {choice: _options(winners[method], choice, names[choice], n_seeds) for choice in names}
+                predictions |= {choice: _options(winners[method], choice, options[choice], n_seeds) for choice in options}
             for quantity, by_dataset in predictions.items():
-                for dataset, own in by_dataset.items():
-                    elsewhere = tuple(other for name, other in by_dataset.items() if name != dataset)
+                for dataset, prediction in by_dataset.items():
+                    other_datasets = tuple(other for name, other in by_dataset.items() if name != dataset)
                     alternatives: list[Prediction]
-                    if quantity in names:
-                        alternatives = [Options(dict.fromkeys(names[quantity], 1 / len(names[quantity])))]
+                    if quantity in options:
+                        alternatives = [Options(dict.fromkeys(options[quantity], 1 / len(options[quantity])))]
                     else:
                         rivals = _rivals(method, winners[method][dataset], numbers)
                         alternatives = [
                             numbers[name][quantity][dataset] for name in rivals if dataset in numbers[name][quantity]
                         ]
-                    forecast = Forecast(quantity, own, (elsewhere, tuple(alternatives)))
+                    forecast = Forecast(quantity, prediction, (other_datasets, tuple(alternatives)))
                     result[table, f"{dataset}{suffix}", quantity] = forecast
     return result
 
 
 def _winners(runs: pd.DataFrame, by: str) -> dict[str, dict[str, pd.DataFrame]]:
-    """For each method and matcher, and each dataset: the best run of each seed with its weight, the most preferred first.
+    """For each method and matcher, and each dataset: the best run of each seed, with its weight. The best run comes first.
 
-    The weight is the probability that a run is the best of a random half of the seeds: of n seeds, C(n - j, n/2 - 1) /
-    C(n, n/2) for the j-th best run.
+    The weight is the probability that the run is the best one in a random half of the n seeds. For the j-th best run it is
+    C(n - j, n/2 - 1) / C(n, n/2).
     """
     candidates = selection.without_limit_cases(selection.ok(runs)).rename(columns={"n_clusters": "size"})
-    contestants = dict(iter(candidates.groupby(selection.names(candidates))))
-    contestants["Clusterlets"] = candidates[candidates["method"] == "Clusterlets"]
+    runs_by_name = dict(iter(candidates.groupby(selection.names(candidates))))
+    runs_by_name["Clusterlets"] = candidates[candidates["method"] == "Clusterlets"]
     n_seeds = runs["seed"].nunique()
     half = max(n_seeds // 2, 1)
     result: dict[str, dict[str, pd.DataFrame]] = {}
-    for name, own_runs in contestants.items():
+    for name, named_runs in runs_by_name.items():
         result[name] = {}
-        for dataset, ranked in selection.best(own_runs, by, ["dataset", "seed"]).groupby("dataset", sort=False):
+        for dataset, ranked in selection.best(named_runs, by, ["dataset", "seed"]).groupby("dataset", sort=False):
             weights = np.array([comb(n_seeds - rank, half - 1) for rank in range(1, len(ranked) + 1)], dtype=float)
             result[name][str(dataset)] = ranked.assign(weight=weights / weights.sum())[weights > 0]
     return result
 
 
 def _rivals(method: str, ranked: pd.DataFrame, names: Iterable[str]) -> list[str]:
-    """The other methods, and the matchers that do not win."""
-    winning = set(selection.paper_names(ranked["matcher"])) if method == "Clusterlets" else set()
-    return [name for name in names if name not in {method, "Clusterlets", *winning}]
+    """The other methods, and the matchers that have no run in ``ranked``. They are the alternatives to ``method``."""
+    best_matchers = set(selection.paper_names(ranked["matcher"])) if method == "Clusterlets" else set()
+    return [name for name in names if name not in {method, "Clusterlets", *best_matchers}]
 
 
 def _numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[str, Numbers]]:
-    """For each quantity, the prediction of each dataset's best run.
+    """For each quantity, the prediction for the best run on each dataset.
 
-    The width of a kernel is the seeds' spread: half of its variance is this dataset's, half the median dataset's. In the
-    quantity ``by`` all other runs are worse than the best one, but the paper's run may be better: so the values are also
-    reflected at the best.
+    The width of a kernel is a spread over seeds. Its variance is the mean of two variances: this dataset's, and that of the
+    median spread over datasets. In the quantity ``by``, none of our runs is better than the best one, but the paper's run may
+    be. So the values are also reflected at the best one.
     """
     result: dict[str, dict[str, Numbers]] = {}
     for quantity in _QUANTITIES:
@@ -106,11 +106,11 @@ def _numbers(by_dataset: Mapping[str, pd.DataFrame], by: str) -> dict[str, dict[
 
 
 def _options(by_dataset: Mapping[str, pd.DataFrame], choice: str, names: list[str], n_seeds: int) -> dict[str, Options]:
-    """The prediction of a choice, the matcher or the k of the best run, for each dataset."""
+    """For each dataset, the prediction of the best run's ``choice`` (its matcher or its k); ``names`` are the options."""
     result = {}
     for dataset, ranked in by_dataset.items():
-        chosen = selection.paper_names(ranked["matcher"]) if choice == "matcher" else ranked["k"].map("{:g}".format)
-        counts = n_seeds * ranked["weight"].groupby(chosen).sum()
+        option_of_run = selection.paper_names(ranked["matcher"]) if choice == "matcher" else ranked["k"].map("{:g}".format)
+        weights = n_seeds * ranked["weight"].groupby(option_of_run).sum()
         total, prior = n_seeds + _OPTION_PRIOR, _OPTION_PRIOR / len(names)
-        result[dataset] = Options({name: (counts.get(name, 0.0) + prior) / total for name in names})
+        result[dataset] = Options({name: (weights.get(name, 0.0) + prior) / total for name in names})
     return result

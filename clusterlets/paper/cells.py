@@ -1,4 +1,4 @@
-"""Tables with one row per cell, the paper's and ours in the same shape; as text, to keep the printed digits."""
+"""The paper's tables and ours in the same shape, with one row per cell. Values are text, to keep the printed digits."""
 
 from collections.abc import Collection, Mapping
 from functools import cache
@@ -12,10 +12,11 @@ SELECTIONS = reported.TABLES[1:4]
 AVERAGES = (reported.TABLES[0], reported.TABLES[4])
 #: The columns that identify a cell.
 KEY = ["table", "row", "quantity"]
-#: Quantities that a selection rule picks: they equal the paper's or not.
+#: Quantities that a selection rule picks, and that have no digits: they are equal to the paper's or not.
 CHOICES = ("matcher", "k")
 
-_ROW = {
+# The columns that name the rows of each table.
+_ROW_COLUMNS = {
     "table1_matchers": ["matcher"],
     "table2_best_by_deviation": ["dataset"],
     "table3_best_by_cohesion": ["dataset"],
@@ -25,32 +26,32 @@ _ROW = {
 
 
 def paper_cells() -> pd.DataFrame:
-    """The cells of the paper's five tables: :data:`KEY`, ``dataset``, ``method``, ``matcher`` and ``reported``."""
+    """The cells of the paper's five tables: columns :data:`KEY`, ``dataset``, ``method``, ``matcher`` and ``reported``."""
     cells = [frame_cells(name, table) for name, table in _printed_tables().items()]
     return pd.concat(cells, ignore_index=True).rename(columns={"value": "reported"})
 
 
 def table_cells(our_tables: Mapping[str, tables.Table], names: Collection[str] = reported.TABLES) -> pd.DataFrame:
-    """The cells of our tables with these names: :data:`KEY` and ``reproduced``."""
+    """The cells of our tables with these names: columns :data:`KEY` and ``reproduced``."""
     cells = [frame_cells(name, our_tables[name].frame) for name in names]
     return pd.concat(cells).rename(columns={"value": "reproduced"})[[*KEY, "reproduced"]]
 
 
 def values(runs: pd.DataFrame, names: Collection[str]) -> pd.Series:
-    """What the tables with these names say about runs, as text, by :data:`KEY`."""
+    """The values of the cells in the tables with these names, made from ``runs``; as text, indexed by :data:`KEY`."""
     return table_cells(tables.make(runs, names), names).set_index(KEY)["reproduced"]
 
 
 def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
-    """The cells of a frame in the form of one of the paper's tables. The paper's FRAC is FRAC (nearest).
+    """The cells of a table, which has the columns of the paper's table ``name``. The paper's FRAC is FRAC (nearest).
 
-    Quantities that the frame lacks have no cells, nor do missing values.
+    There are no cells for missing values, and for columns that the table lacks.
     """
     table = table.replace("FRAC (nearest)", "FRAC")
     labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
-    rows = [" ".join(map(str, names)) for names in table[_ROW[name]].to_numpy()]
+    rows = [" ".join(map(str, names)) for names in table[_ROW_COLUMNS[name]].to_numpy()]
     wide = pd.DataFrame({"table": name, "row": rows, **labels}, index=table.index)
-    quantities = [column for column in _printed_tables()[name].columns if column not in _ROW[name] and column in table]
+    quantities = [column for column in _printed_tables()[name].columns if column not in _ROW_COLUMNS[name] and column in table]
     by_quantity = [
         wide.assign(quantity="correlation" if quantity == "value" else quantity, value=table[quantity].map(_text))
         for quantity in quantities
@@ -60,7 +61,7 @@ def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_second_reading(row: str, quantity: str) -> bool:
-    """Whether a cell shows a number of the paper again, read as the silhouette instead of cohesion."""
+    """Whether a cell repeats a number of the paper and reads it as the silhouette instead of cohesion."""
     return "centroid_silhouette" in row + quantity
 
 
@@ -72,11 +73,11 @@ def _text(value: object) -> str:
 
 @cache
 def _printed_tables() -> dict[str, pd.DataFrame]:
-    """The paper's tables; what may be cohesion or the silhouette (table 5's s, C's cohesion in table 1) is there as both."""
+    """The paper's tables. If cohesion may mean the silhouette (s in table 5, C in table 1), each has a row or column."""
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
     for suffix in ("", "_std"):
-        of_c = matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C")
-        matchers = matchers.assign(**{f"centroid_silhouette{suffix}": of_c})
+        cohesion_of_c = matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C")
+        matchers = matchers.assign(**{f"centroid_silhouette{suffix}": cohesion_of_c})
     silhouette = correlations[correlations["x"] == "cohesion"].assign(x="centroid_silhouette")
     correlations = pd.concat([correlations, silhouette], ignore_index=True)
     return dict(zip(reported.TABLES, [matchers, *selections, correlations], strict=True))

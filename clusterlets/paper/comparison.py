@@ -1,4 +1,4 @@
-"""Every number of the paper's five tables next to ours, with verdicts from the data."""
+"""Every number of the paper's five tables beside ours, with verdicts computed from our runs."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,15 +15,15 @@ COLUMNS = [
     *("tail", "evidence", "verdict", "reason"),
 ]
 
-_CRISP = ("C", "G-B", "G-D-PB")
+_CRISP_MATCHERS = ("C", "G-B", "G-D-PB")  # their clusters never overlap
 
 
 def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_code: bool = True) -> pd.DataFrame:
     """One row for every cell of the paper's tables: ``results/comparison.csv``.
 
-    ``runs`` are those on the paper's datasets, so that a user's table does not change the verdicts; ``our_tables`` are their
-    tables. Averages over datasets are compared only if more than half of the paper's datasets were run: over fewer, they
-    are averages of something else. If ``excuse_code``, numbers that only the published code can give are not compared.
+    ``runs`` are the runs on the paper's datasets, so that a user's table does not change the verdicts, and ``our_tables`` were
+    made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run: averages
+    over fewer datasets are not comparable. If ``excuse_code``, numbers that only the published code can give are not compared.
     """
     present = set(runs["dataset"])
     compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
@@ -31,15 +31,15 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
     rows = compared.to_dict("records")
     entries = [entry for entry in reported.not_comparable() if excuse_code or not entry.get("of_code")]
     obstacles = [_obstacle(row, present, entries) for row in rows]
-    asides = [_why_only_shown(row) for row in rows]
-    compared["counted"] = [not aside for aside in asides]
+    exclusions = [_why_not_counted(row) for row in rows]
+    compared["counted"] = [not exclusion for exclusion in exclusions]
     compared.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
     needed = averages.needed_of_missing(runs, compared)
     missing = [name for name in reported.datasets() if name not in present]
     basis = f"Ours is over {len(present)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
     is_over_fewer = compared["table"].isin(cells.AVERAGES) & bool(missing and not reported.why_too_few(len(present)))
     explanations = map(_explanation, compared.to_dict("records"))
-    reasons = zip(obstacles, asides, explanations, np.where(is_over_fewer, basis, ""), needed, strict=True)
+    reasons = zip(obstacles, exclusions, explanations, np.where(is_over_fewer, basis, ""), needed, strict=True)
     compared["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
     numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
     compared["difference"] = numbers["reproduced"] - numbers["reported"]
@@ -47,7 +47,7 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
 
 
 def _explanation(cell: dict) -> str:
-    """Why a counted number has its verdict, if there is something to explain."""
+    """Why a number that counts has its verdict; "" if there is nothing to explain."""
     if not cell["counted"]:
         return ""
     if cell["verdict"] == verdict.UNDECIDED and pd.isna(cell["tail"]):
@@ -64,12 +64,12 @@ def read(path: Path) -> pd.DataFrame:
 
 
 def counted(comparison: pd.DataFrame) -> pd.DataFrame:
-    """The cells that count and have a verdict."""
+    """The cells that count and could be compared."""
     return comparison[comparison["counted"] & (comparison["verdict"] != NOT_COMPARABLE)]
 
 
 def counts(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Cells of each table by verdict: ``results/comparison_counts.csv``."""
+    """How many cells of each table have each verdict: ``results/comparison_counts.csv``."""
     frame = pd.crosstab(comparison["table"], comparison["verdict"].where(comparison["counted"], "only_shown"))
     frame = frame.reindex(index=list(reported.TABLES), columns=[*VERDICTS, "only_shown"], fill_value=0)
     frame.insert(len(VERDICTS), "counted", frame[list(VERDICTS)].sum(axis=1))
@@ -78,10 +78,10 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
-    """The s of table 5 that is nearer to the paper: its name and mean absolute difference; None without comparable values."""
+    """The meaning of s in table 5 that is closer to the paper, and its mean absolute difference; None without values."""
     compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != NOT_COMPARABLE)]
-    readings = compared["row"].str.split().str[1]
-    distances = compared["difference"].abs().groupby(readings).mean().drop("omega", errors="ignore")
+    meanings = compared["row"].str.split().str[1]
+    distances = compared["difference"].abs().groupby(meanings).mean().drop("omega", errors="ignore")
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
 
 
@@ -99,16 +99,16 @@ def _obstacle(cell: dict, present: set[str], not_comparable: Iterable[dict]) -> 
 
 
 def _entry(entries: Iterable[dict], cell: dict) -> dict | None:
-    """The first entry whose ``cells`` match this cell."""
+    """The first entry whose conditions in ``cells`` are all met by this cell."""
     for entry in entries:
-        wanted = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}
-        if all(cell[column] in values for column, values in wanted.items()):
+        accepted = {column: values if isinstance(values, list) else [values] for column, values in entry["cells"].items()}
+        if all(cell[column] in values for column, values in accepted.items()):
             return entry
     return None
 
 
-def _why_only_shown(cell: dict) -> str:
-    if cell["quantity"].startswith("overlap") and (cell["matcher"] in _CRISP or cell["method"] == "FRAC"):
+def _why_not_counted(cell: dict) -> str:
+    if cell["quantity"].startswith("overlap") and (cell["matcher"] in _CRISP_MATCHERS or cell["method"] == "FRAC"):
         return "Not counted: a structural zero, the method cannot overlap."
     if cell["table"] == "table4_frac_vs_clusterlets" and cell["method"] == "Clusterlets":
         return "Not counted: repeats table 2."

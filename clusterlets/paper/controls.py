@@ -1,7 +1,8 @@
-"""How often the verdicts on the paper's numbers would be right and wrong, measured on papers that we make ourselves.
+"""How often the verdicts on the paper's numbers are right, measured on copies of the paper that we make ourselves.
 
-A copy prints what ten other seeds of ours give, in the paper's tables and with its digits. A perfect copy should rarely
-differ. Wrong ones, which print numbers of something else or of another size, should rarely be reproduced.
+A copy is the paper's tables with the results of ten other seeds of ours, printed with as many digits as in the paper. A perfect
+copy should rarely get the verdict "differs". A wrong copy prints the numbers of something else, or numbers that are too large
+or too small, and should rarely get the verdict "reproduced".
 """
 
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from clusterlets.paper.comparison import counted
 from clusterlets.paper.verdict import DIFFERS, VERDICTS, judge
 
 PAPER, PERFECT = "the paper", "perfect"
-#: The wrong copies, with what they print instead of our numbers.
+#: The wrong copies, and what each of them prints instead of our numbers.
 WRONG = {
     "another row": "numbers of another dataset; in table 1 of another matcher, in table 5 of another pair",
     "another size": "deviations half as large again, cohesion less .03, correlations plus .1",
@@ -24,6 +25,7 @@ WRONG = {
 }
 COLUMNS = ["table", "source", "copies", "cells", *VERDICTS, "differs_least", "differs_most"]
 
+# For the copy "another size": the change of each kind of quantity.
 _SHIFTS = {
     "deviation": lambda value: 1.5 * value,
     "cohesion": lambda value: value - 0.03,
@@ -32,10 +34,11 @@ _SHIFTS = {
 
 
 def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
-    """The counts of the paper and of the copies: ``results/comparison_controls.csv``.
+    """The counts of verdicts on the paper and on the copies: ``results/comparison_controls.csv``.
 
-    ``comparison`` is what :func:`clusterlets.paper.comparison.compare` gives for these runs. With two groups of ten seeds or
-    more the copies are measured, otherwise they are those of the committed reference, ten datasets with fifty seeds.
+    ``comparison`` is the result of :func:`clusterlets.paper.comparison.compare` for these runs. The copies are made from the
+    runs if these have two groups of ten seeds or more. Otherwise the counts for copies are those of the committed reference,
+    which has ten datasets and fifty seeds.
     """
     printed = counted(comparison)
     measured = measure(runs, printed)
@@ -47,24 +50,27 @@ def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
 
 
 def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    """Verdicts on copies of the paper, as :data:`COLUMNS`; empty with fewer than twenty seeds.
+    """Counts of the verdicts on copies of the paper, with :data:`COLUMNS`; empty with fewer than twenty seeds.
 
-    ``runs`` are as in ``runs.csv``, on datasets of the paper. Each two disjoint groups of ten seeds give a copy and what it is
-    compared with. ``printed`` are the cells of the paper that are compared. For each table and source there is the number of
-    copies, and averaged over these: how many cells the source changes (all, if it is perfect), and their verdicts.
-    ``differs_least`` and ``differs_most`` are the smallest and the largest share of the cells of a copy that differ.
+    ``runs`` are rows of ``runs.csv`` on datasets of the paper. In each ordered pair of groups of ten seeds, one group gives the
+    copies, and the other the forecasts that judge them. ``printed`` are the cells of the paper that are compared. The result
+    has one row per table and source (the kind of copy), with the number of copies. Averaged over the copies, it has the number
+    of ``cells`` that the source changes (all, for a perfect copy), and how many of them have each verdict.
+    ``differs_least`` and ``differs_most`` are the smallest and the largest share of a copy's cells that differ.
 
-    The paper's averages include datasets that we may lack. So tables 1 and 5 of a copy have all of ours, and are compared with
-    forecasts from all but one, each in turn.
+    The paper's averages include datasets that we may lack. To imitate this, tables 1 and 5 of a copy average over all of our
+    datasets, and are compared with forecasts from all datasets but one. Each dataset is left out in turn.
     """
-    judged = [copy for pair in permutations(selection.groups_of_seeds(runs), 2) for copy in _judge_copies(*pair, printed)]
-    if not judged:
+    judged_copies = [
+        copy for pair in permutations(selection.groups_of_seeds(runs), 2) for copy in _judge_copies(*pair, printed)
+    ]
+    if not judged_copies:
         return pd.DataFrame(columns=COLUMNS)
-    return _average_counts(pd.concat([copy.assign(copy=number) for number, copy in enumerate(judged)]))
+    return _average_counts(pd.concat([copy.assign(copy=number) for number, copy in enumerate(judged_copies)]))
 
 
 def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
-    """Mean counts of the verdicts over the copies of each table and source, with :data:`COLUMNS`."""
+    """The counts of verdicts, averaged over the copies of each table and source, with :data:`COLUMNS`."""
     counts = judged.groupby(["table", "source", "copy"])["verdict"].value_counts().unstack(fill_value=0)
     counts = counts.reindex(columns=list(VERDICTS), fill_value=0)
     counts["cells"] = counts.sum(axis=1)
@@ -74,21 +80,21 @@ def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
 
 
 def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The verdicts on every copy from other seeds; of wrong ones, on the cells that they change."""
-    of_selections, of_averages = (
+    """The verdicts on every copy from the runs ``others``. For a wrong copy, only the cells that it changes are judged."""
+    copies_of_selections, copies_of_averages = (
         list(_copies(others, printed[printed["table"].isin(names)])) for names in (cells.SELECTIONS, cells.AVERAGES)
     )
-    to_judge = [(best_runs.forecasts(ours), of_selections)]
-    for dataset in ours["dataset"].unique() if of_averages else ():
+    to_judge = [(best_runs.forecasts(ours), copies_of_selections)]
+    for dataset in ours["dataset"].unique() if copies_of_averages else ():
         without_one = ours[ours["dataset"] != dataset]
-        to_judge.append((averages.forecasts(without_one, others["dataset"].nunique()), of_averages))
+        to_judge.append((averages.forecasts(without_one, others["dataset"].nunique()), copies_of_averages))
     for forecasts, copies in to_judge:
         for source, copy in copies:
             yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
 
 
 def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """(source, cells that it changes), with what the copy prints as ``reported``."""
+    """Every copy, as its source and the cells that it changes. The column ``reported`` has what the copy prints."""
     names = [name for name in reported.TABLES if (printed["table"] == name).any()]
     if not names:
         return
@@ -96,8 +102,8 @@ def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd
     perfect = _reprint(printed, values)
     yield PERFECT, perfect
     for source, copy in _wrong_copies(runs, names, values, printed):
-        same = perfect.set_index(cells.KEY)["reported"].reindex(pd.MultiIndex.from_frame(copy[cells.KEY])).to_numpy()
-        changed = copy[(copy["reported"] != same) & pd.notna(same)]
+        right = perfect.set_index(cells.KEY)["reported"].reindex(pd.MultiIndex.from_frame(copy[cells.KEY])).to_numpy()
+        changed = copy[(copy["reported"] != right) & pd.notna(right)]
         if len(changed):
             yield source, changed
 
@@ -106,8 +112,8 @@ def _wrong_copies(
     runs: pd.DataFrame, names: list[str], values: pd.Series, printed: pd.DataFrame
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     for step in range(1, len(reported.datasets())):
-        moved = _reprint(_moved(printed, step), values)
-        yield "another row", moved.assign(row=moved["own"])
+        from_other_row = _reprint(_with_other_rows(printed, step), values)
+        yield "another row", from_other_row.assign(row=from_other_row["own"])
     shifted = values.copy()
     for kind, shift in _SHIFTS.items():
         is_kind = shifted.index.get_level_values("quantity").str.startswith(kind)
@@ -118,22 +124,25 @@ def _wrong_copies(
     yield "random", _reprint(printed, cells.values(random, names))
 
 
-def _moved(printed: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The cells with the row that is ``step`` rows further down their table, or on from its top, unless it is the same row."""
-    # A row of table 5 is a coefficient and a pair of variables: only the pair changes.
-    family = printed["row"].str.split().str[0].where(printed["table"] == "table5_correlations", "")
-    moved = printed.assign(other=None)
-    for _, group in printed.groupby([printed["table"], family], sort=False):
+def _with_other_rows(printed: pd.DataFrame, step: int) -> pd.DataFrame:
+    """The cells, each with the row that is ``step`` rows further down, and with its own row in the column ``own``.
+
+    After the last row of a table comes its first. Cells are left out if the table has only ``step`` rows or fewer.
+    """
+    # A row of table 5 has a coefficient and a pair of variables: the other row must have the same coefficient.
+    coefficient = printed["row"].str.split().str[0].where(printed["table"] == "table5_correlations", "")
+    cells_with_other = printed.assign(other=None)
+    for _, group in printed.groupby([printed["table"], coefficient], sort=False):
         rows = list(group["row"].unique())
         if step < len(rows):
-            further = dict(zip(rows, rows[step:] + rows[:step], strict=True))
-            moved.loc[group.index, "other"] = group["row"].map(further)
-    moved = moved.dropna(subset="other")
-    return moved.assign(own=moved["row"], row=moved["other"])
+            other_row = dict(zip(rows, rows[step:] + rows[:step], strict=True))
+            cells_with_other.loc[group.index, "other"] = group["row"].map(other_row)
+    cells_with_other = cells_with_other.dropna(subset="other")
+    return cells_with_other.assign(own=cells_with_other["row"], row=cells_with_other["other"])
 
 
 def _reprint(printed: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
-    """The cells that have a value, which is printed with as many digits as the paper's."""
+    """The cells that have a value in ``values``, with this value as ``reported``, to as many decimals as in the paper."""
     keys = pd.MultiIndex.from_frame(printed[cells.KEY])
     printed = printed.assign(value=values.reindex(keys).to_numpy()).dropna(subset="value")
     texts = [

@@ -1,7 +1,8 @@
-"""Whether a claim about Clusterlets also holds for baselines that make no claim of fairness.
+"""Whether a claim about Clusterlets also holds for controls: clusterings that are not meant to be fair.
 
-A control takes the place of Clusterlets, and the claim is judged as before. The controls are random partitions and plain
-k-means, with runs chosen by the same rule, and the undivided data: one cluster of everything, despite the rule on limit cases.
+A control takes the place of Clusterlets, and the claim is judged as before. The controls are random partitions, plain k-means
+and the undivided data. Runs of the first two are selected by the same rule as those of Clusterlets. The undivided data are a
+single cluster of all instances, which is allowed here although the rule excludes limit cases.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,25 +14,25 @@ from clusterlets.paper import reported, tables
 from clusterlets.paper.claims.findings import INCONCLUSIVE, Finding
 from clusterlets.paper.claims.numbers import Numbers
 
-#: Kinds of claims that are only about chosen runs, whatever their method.
+#: Kinds of claims that are only about selected runs, and can be tested on the runs of any method.
 KINDS = ("within", "attained", "higher", "nearly_as_high", "higher_by_count_and_mean", "lower", "times_lower", "beats_random")
 UNDIVIDED = "undivided data"
 
 
 def in_place_of_clusterlets(runs: pd.DataFrame, control: str) -> Numbers:
-    """Our numbers with a control's runs in place of Clusterlets'; all other methods stay, the control itself included.
+    """Our numbers with a control's runs in place of those of Clusterlets. All other methods stay, and so does the control.
 
-    They pass as runs of C, so that claims about runs chosen from C's can be tested on them too.
+    The control's runs are labelled as runs of the matcher C, so that claims about the best runs of C can be tested on them too.
     """
-    own = runs[runs["method"] == control].assign(method="Clusterlets", matcher="C")
-    replaced = pd.concat([runs[runs["method"] != "Clusterlets"], own], ignore_index=True)
+    relabelled = runs[runs["method"] == control].assign(method="Clusterlets", matcher="C")
+    replaced = pd.concat([runs[runs["method"] != "Clusterlets"], relabelled], ignore_index=True)
     return Numbers.from_runs(replaced, tables.make(replaced, reported.TABLES))
 
 
 def undivided(our_tables: Mapping[str, tables.Table], cohesion: Mapping[str, float]) -> Numbers:
-    """Our tables 2 and 4 with the undivided data as Clusterlets' run; ``cohesion`` is its cohesion by dataset.
+    """Our tables 2 and 4 with the undivided data as the run of Clusterlets; ``cohesion`` is the data's cohesion by dataset.
 
-    A single cluster has the dataset's shares, so its deviation is zero. Table 3 is empty: there is nothing to choose from.
+    A single cluster has the group shares of the dataset, so its deviation is zero. Table 3 is empty.
     """
     table2, table3, table4 = (our_tables[name].frame for name in reported.TABLES[1:4])
     rows = pd.DataFrame({"dataset": [name for name in table2["dataset"] if name in cohesion]})
@@ -50,16 +51,16 @@ def undivided(our_tables: Mapping[str, tables.Table], cohesion: Mapping[str, flo
 def all_controls(
     runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], cohesion: Mapping[str, float]
 ) -> dict[str, Numbers]:
-    """The numbers of each control by name, without controls that have no runs, or for which too little was measured."""
-    present = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
-    numbers = {name: in_place_of_clusterlets(runs, name) for name in present}
-    measured = [name for name in our_tables[reported.TABLES[1]].frame["dataset"] if name in cohesion]
-    return numbers | ({UNDIVIDED: undivided(our_tables, cohesion)} if not reported.why_too_few(len(measured)) else {})
+    """The numbers of each control, by name. Controls without runs, or with cohesion on too few datasets, are left out."""
+    controls_with_runs = [name for name in statistics.CONTROLS[::-1] if (selection.ok(runs)["method"] == name).any()]
+    numbers = {name: in_place_of_clusterlets(runs, name) for name in controls_with_runs}
+    measured_datasets = [name for name in our_tables[reported.TABLES[1]].frame["dataset"] if name in cohesion]
+    return numbers | ({UNDIVIDED: undivided(our_tables, cohesion)} if not reported.why_too_few(len(measured_datasets)) else {})
 
 
 def describe(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:
-    """The verdict on each control that the claim can be tested on, with the cases in which it holds; empty if there is none."""
-    if claim["kind"] == "not_behind":  # the controls are ranked among our methods
+    """The verdict on each control that the claim can be tested on, and in which cases it holds; "" if there is no verdict."""
+    if claim["kind"] == "not_behind":  # the rankings in ``ours`` include the controls
         claims = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}
         findings = {name: judge(control_claim, ours) for name, control_claim in claims.items()}
     else:

@@ -1,4 +1,4 @@
-"""The numbers that decide claims: the paper's five tables, or ours with the runs behind them."""
+"""The numbers by which claims are judged: the paper's five tables, or our tables and the runs from which they were made."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,32 +11,32 @@ from clusterlets.paper import reported
 from clusterlets.paper.claims.findings import Undecided
 from clusterlets.paper.tables import Table
 
-_TEXT = ("dataset", "method", "matcher", "coefficient", "x", "y")
+_TEXT_COLUMNS = ("dataset", "method", "matcher", "coefficient", "x", "y")
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """The paper's five tables as numbers, in the paper's columns, and the runs behind them (None for the paper's own)."""
+    """Numbers in five tables with the columns of the paper's, and the runs they summarise (None for the paper itself)."""
 
     tables: Mapping[str, pd.DataFrame]
     runs: pd.DataFrame | None = None
 
     @classmethod
     def from_paper(cls) -> "Numbers":
-        """The printed numbers. The paper's FRAC is FRAC (nearest); the s of its table 5 stays s, whatever it means."""
+        """The printed numbers. The paper's FRAC is FRAC (nearest). The quantity s of table 5 stays s, whatever it means."""
         paper_tables = {}
         for name in reported.TABLES:
             table = reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"})
-            paper_tables[name] = table.astype({column: float for column in table if column not in _TEXT})
+            paper_tables[name] = table.astype({column: float for column in table if column not in _TEXT_COLUMNS})
         return cls(paper_tables)
 
     @classmethod
     def from_runs(cls, runs: pd.DataFrame, our_tables: Mapping[str, Table]) -> "Numbers":
-        """Our tables, and the runs behind them; the s of table 5 is the silhouette, as in equation 1."""
+        """Our tables, and the runs they summarise. The quantity s of table 5 is the silhouette, as in equation 1."""
         return cls({name: our_tables[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
 
     def matcher(self, name: str) -> pd.Series:
-        """A matcher's row of table 1."""
+        """A matcher's row of table 1; ``Undecided`` if it is missing."""
         rows = self.tables["table1_matchers"].set_index("matcher")
         if name not in rows.index or pd.isna(rows.loc[name, "deviation_mean"]):
             raise Undecided(f"No numbers for matcher {name}.")
@@ -47,14 +47,14 @@ class Numbers:
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
     def chosen_runs(self, name: str) -> pd.DataFrame:
-        """The run of each dataset that the rule of this name selects; for a method's name, its run in table 4."""
-        if name in _CHOSEN_FROM_RUNS:
-            condition, by = _CHOSEN_FROM_RUNS[name]
+        """The run that the rule with this name selects on each dataset. If ``name`` is a method, its runs in table 4."""
+        if name in _RULES_FOR_RUNS:
+            condition, by = _RULES_FOR_RUNS[name]
             candidates = selection.seeds_of_paper(self.all_runs).query(condition)
             rows = selection.best(candidates, by, ["dataset"]).rename(columns={"n_clusters": "size"})
             rows = rows.assign(matcher=selection.paper_names(rows["matcher"]))
-        elif name in _CHOSEN_IN_TABLES:
-            rows = self.tables[_CHOSEN_IN_TABLES[name]]
+        elif name in _TABLES_OF_RULES:
+            rows = self.tables[_TABLES_OF_RULES[name]]
         else:
             table4 = self.tables["table4_frac_vs_clusterlets"]
             rows = table4[table4["method"] == name]
@@ -65,7 +65,7 @@ class Numbers:
 
     @property
     def single_runs(self) -> pd.DataFrame:
-        """Every single run with numbers, without limit cases: all of ours, tables 2 and 3 of the paper."""
+        """The single runs of Clusterlets without limit cases: all of our runs, or those in tables 2 and 3 of the paper."""
         if self.runs is not None:
             runs = selection.seeds_of_paper(self.all_runs)
             return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])
@@ -73,34 +73,34 @@ class Numbers:
 
     @property
     def all_runs(self) -> pd.DataFrame:
-        """Every run with a result; ``Undecided`` for the paper, whose tables do not show single runs."""
+        """Every run with status ok; ``Undecided`` for the paper, because its tables show only a few of its runs."""
         if self.runs is None:
             raise Undecided("The printed tables do not show it; it takes the runs.")
         return selection.ok(self.runs)
 
     @cached_property
     def rankings(self) -> dict[str, statistics.Ranking]:
-        """Rankings of the paper's matchers, alone and with FRAC and the controls, whatever else was run.
+        """Rankings of the paper's matchers, alone and with FRAC and the controls. Other methods are left out.
 
-        The paper has none: its figure 1 is an empty picture in its source.
+        There are none for the paper, because figure 1 is an empty picture in its source.
         """
         if self.runs is None:
             raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
-        ranked = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
-        values = {name: statistics.blocks(self.all_runs, methods, ["dataset"]) for name, methods in ranked.items()}
-        return {name: statistics.rank(name, "", deviations) for name, deviations in values.items()}
+        methods_of = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
+        deviations_of = {name: statistics.blocks(self.all_runs, methods, ["dataset"]) for name, methods in methods_of.items()}
+        return {name: statistics.rank(name, "", deviations) for name, deviations in deviations_of.items()}
 
     @cached_property
     def wilcoxon(self) -> pd.DataFrame:
-        """Wilcoxon's test of every pair of matchers over the datasets."""
+        """Wilcoxon's test for every pair of matchers, over the datasets."""
         return paired.wilcoxon({"matchers": self.rankings["matchers"].complete})
 
 
-_CHOSEN_IN_TABLES = {"best by deviation": "table2_best_by_deviation", "best by cohesion": "table3_best_by_cohesion"}
+_TABLES_OF_RULES = {"best by deviation": "table2_best_by_deviation", "best by cohesion": "table3_best_by_cohesion"}
 
-# Choices that no table shows: which runs are candidates, and by what the best of them is chosen. Those of C include limit
-# cases, because nearly every run of C has two clusters.
-_CHOSEN_FROM_RUNS = {
+# Rules that no table uses: the condition on candidates, and the quantity by which the best candidate is selected. The rules
+# for C do not exclude limit cases, because nearly every run of C has two clusters.
+_RULES_FOR_RUNS = {
     "C by deviation": ("matcher == 'C'", "deviation_mean"),
     "C by cohesion": ("matcher == 'C'", "cohesion"),
     "best by deviation, any size": (f"method == 'Clusterlets' and overlap < {selection.OVERLAP_LIMIT}", "deviation_mean"),
@@ -112,7 +112,7 @@ _CHOSEN_FROM_RUNS = {
 
 
 def align(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Two choices of runs, on the datasets that both have."""
+    """The runs that two rules select, on the datasets where both select one."""
     first_rows, second_rows = numbers.chosen_runs(first), numbers.chosen_runs(second)
     datasets = [name for name in first_rows.index if name in second_rows.index]
     if not datasets:

@@ -1,7 +1,7 @@
-"""Tests of claims that no table of the paper decides: on every run, and on the ranks of figure 1.
+"""Tests of the claims that need every run, or the ranks of figure 1. No table of the paper decides them.
 
-Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``; it does not know whose numbers
-they are. If they do not decide the claim, it raises ``Undecided``.
+Each function takes ``Numbers`` and the parameters of the claim, and returns a ``Finding``. The numbers may be the paper's or
+ours. If they do not decide the claim, the function raises ``Undecided``.
 """
 
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from clusterlets.paper.claims.numbers import Numbers, align
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
-    """On how many datasets a filter changes the choice; holds if on more than half, and on more than the other filter does."""
+    """Whether a filter changes the selected run on over half of the datasets and more often than another; in part: on any."""
     counts = []
     for unfiltered in (without, without_other):
         with_filter, without_filter = align(numbers, filtered, unfiltered)
@@ -26,9 +26,9 @@ def filter_changes(numbers: Numbers, filtered: str, without: str, without_other:
 
 
 def apart(numbers: Numbers, better: str, worse: str) -> Finding:
-    """Whether two matchers differ by Nemenyi's test; in part: by Wilcoxon's with Holm's correction only.
+    """Whether ``better`` ranks ahead and differs by Nemenyi's test; in part: only by Wilcoxon's with Holm's correction.
 
-    A test that could not have found a difference does not count against the claim; the opposite order does.
+    A test that could not have found a difference does not count against the claim. If ``worse`` ranks ahead, the claim fails.
     """
     verdicts, statistic = _test_pair(numbers, better, worse)
     if verdicts["is_ahead"] and not verdicts["nemenyi"]:
@@ -38,39 +38,40 @@ def apart(numbers: Numbers, better: str, worse: str) -> Finding:
 
 
 def not_apart(numbers: Numbers, matcher: str, others: list[str]) -> Finding:
-    """Whether a matcher differs from none of the others by Nemenyi's or Wilcoxon's test; in part: not by Nemenyi's.
+    """Whether a matcher differs from none of the others by Nemenyi's or Wilcoxon's test; in part: from none by Nemenyi's.
 
-    A test that could not have found a difference does not count for the claim.
+    A test that could not have found a difference does not count in favour of the claim.
     """
-    tested = [_test_pair(numbers, matcher, other) for other in others]
-    none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in tested)
-    none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in tested)
-    statistic = "; ".join(statistic for _, statistic in tested)
+    results = [_test_pair(numbers, matcher, other) for other in others]
+    none_by_nemenyi = not any(verdicts["nemenyi"] for verdicts, _ in results)
+    none_by_wilcoxon = not any(verdicts["wilcoxon"] for verdicts, _ in results)
+    statistic = "; ".join(statistic for _, statistic in results)
     if none_by_nemenyi:
         _check_power(len(numbers.rankings["matchers"].complete), len(numbers.wilcoxon), statistic)
     return grade_in_two_steps(none_by_nemenyi and none_by_wilcoxon, none_by_nemenyi, statistic)
 
 
 def _check_power(n_datasets: int, n_pairs: int, statistic: str) -> None:
-    """Raise ``Undecided`` if Wilcoxon's test could not have separated any of the pairs.
+    """Raise ``Undecided`` if Wilcoxon's test could not have found a difference in any of the pairs.
 
-    Nemenyi's always can: with three datasets, the fewest that are tested, first and last can already be far enough apart.
+    Nemenyi's test needs no such check: even with three datasets, the fewest that are tested, the first and the last matcher can
+    differ significantly.
     """
-    smallest = paired.smallest_possible_p(n_datasets, n_pairs)
-    if smallest >= statistics.ALPHA:
+    lowest_p = paired.smallest_possible_p(n_datasets, n_pairs)
+    if lowest_p >= statistics.ALPHA:
         raise Undecided(
-            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {smallest:.2g} after Holm, so that "
+            f"{statistic}. Over {n_datasets} datasets no p of Wilcoxon's can come out below {lowest_p:.2g} after Holm, so that "
             f"it could tell no pair apart at level {statistics.ALPHA}."
         )
 
 
 def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool], str]:
-    """Results of both tests of two matchers over the datasets, whether ``one`` is ahead, and a sentence with the numbers."""
+    """Whether each test separates two matchers, and whether ``one`` ranks ahead of ``other``; and a text with the numbers."""
     ranking = _get_ranking(numbers, "matchers")
     for name in (one, other):
         numbers.matcher(name)
-    nemenyi = _pair(ranking.pairs, one, other)
-    wilcoxon = _pair(numbers.wilcoxon, one, other)
+    nemenyi = _row_of_pair(ranking.pairs, one, other)
+    wilcoxon = _row_of_pair(numbers.wilcoxon, one, other)
     statistic = (
         f"{one} and {other}: {nemenyi['rank_difference']:.2f} ranks of {ranking.critical_difference:.2f} needed, Nemenyi p "
         f"{statistics.format_p(nemenyi['p_value'])}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}"
@@ -82,9 +83,9 @@ def _test_pair(numbers: Numbers, one: str, other: str) -> tuple[dict[str, bool],
     }, statistic
 
 
-def _pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
-    (pair,) = pairs[pairs["better"].isin([one, other]) & pairs["worse"].isin([one, other])].to_dict("records")
-    return pair
+def _row_of_pair(pairs: pd.DataFrame, one: str, other: str) -> dict:
+    (row,) = pairs[pairs["better"].isin([one, other]) & pairs["worse"].isin([one, other])].to_dict("records")
+    return row
 
 
 def _get_ranking(numbers: Numbers, name: str) -> statistics.Ranking:
@@ -95,9 +96,9 @@ def _get_ranking(numbers: Numbers, name: str) -> statistics.Ranking:
 
 
 def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
-    """Share of the pairs of matchers that Nemenyi's test, or Wilcoxon's with Holm's correction, separates.
+    """Whether Nemenyi's test, or Wilcoxon's with Holm's correction, separates at most a share of the pairs of matchers.
 
-    If Wilcoxon's test could not have found a difference, it does not count for the claim.
+    If Wilcoxon's test could not have found a difference, it does not count in favour of the claim.
     """
     ranking = _get_ranking(numbers, "matchers")
     n_pairs, (n_apart, by_test) = len(ranking.pairs), paired.count_pairs_apart(ranking)
@@ -109,33 +110,33 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
     """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
-    values = statistics.blocks(numbers.all_runs, numbers.every_matcher().index, ["dataset"]).dropna()
-    return grade(values.idxmin(axis=1) == matcher, scale, values.idxmin(axis=1))
+    deviations = statistics.blocks(numbers.all_runs, numbers.every_matcher().index, ["dataset"]).dropna()
+    return grade(deviations.idxmin(axis=1) == matcher, scale, deviations.idxmin(axis=1))
 
 
 def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Scale) -> Finding:
     """Whether a matcher's mean deviation varies less between seeds than another's, relative to its mean, on each dataset.
 
-    The spread is pooled: the root of the variance over seeds, averaged over the configurations.
+    The spread is the root of a pooled variance: the variance over seeds, averaged over the configurations.
     """
     spreads = {name: _spread_over_seeds(numbers.all_runs, name) for name in (matcher, than)}
-    both = pd.DataFrame(spreads).dropna()
-    if both.empty:
+    spreads_of_both = pd.DataFrame(spreads).dropna()
+    if spreads_of_both.empty:
         raise Undecided(f"No dataset has runs of both {matcher} and {than}.")
-    finding = grade(both[matcher] < both[than], scale)
-    medians = ", ".join(f"{name} {100 * both[name].median():.0f} %" for name in both)
+    finding = grade(spreads_of_both[matcher] < spreads_of_both[than], scale)
+    medians = ", ".join(f"{name} {100 * spreads_of_both[name].median():.0f} %" for name in spreads_of_both)
     return Finding(finding.verdict, f"lower on {finding.statistic}; medians {medians} of the mean")
 
 
 def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
     runs = runs[selection.names(runs) == name]
     configurations = runs.groupby(selection.CONFIGURATION, dropna=False)["deviation_mean"]
-    pooled = configurations.agg(variance).groupby("dataset").mean()
-    return np.sqrt(pooled) / runs.groupby("dataset")["deviation_mean"].mean()
+    variances = configurations.agg(variance).groupby("dataset").mean()
+    return np.sqrt(variances) / runs.groupby("dataset")["deviation_mean"].mean()
 
 
 def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
-    """Whether, on each dataset, the mean over the runs of C never falls as omega grows, and ends higher than it began."""
+    """Whether, on each dataset, the mean over the runs of C never falls as omega grows, and is higher at the largest omega."""
     runs = numbers.all_runs
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
@@ -148,42 +149,45 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
 
 
 def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Finding:
-    """Whether the run that this rule chooses has a higher value than random partitions of the dataset have on average."""
+    """Whether, on each dataset, the run that this rule selects has a higher value than the mean over random partitions."""
     runs = numbers.all_runs
     random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
     rows = numbers.chosen_runs(rule)
     datasets = [name for name in rows.index if name in random_means.index]
     if not datasets:
         raise Undecided("No dataset has both random partitions and a chosen run.")
-    ours, chance = rows.loc[datasets, quantity], random_means[datasets]
-    finding = grade(ours > chance, scale, ours.map(format_number) + " against " + chance.map(format_number))
-    return Finding(finding.verdict, f"{finding.statistic}; median gain {format_number((ours - chance).median())}")
+    selected, random = rows.loc[datasets, quantity], random_means[datasets]
+    finding = grade(selected > random, scale, selected.map(format_number) + " against " + random.map(format_number))
+    return Finding(finding.verdict, f"{finding.statistic}; median gain {format_number((selected - random).median())}")
 
 
 def not_behind(numbers: Numbers, frac: str, contenders: Collection[str] = tuple(selection.PAPER_NAMES.values())) -> Finding:
-    """Whether the best-ranked contender ranks above this FRAC; in part: below it, but neither test separates them.
+    """Whether the best-ranked contender ranks above ``frac``; in part: ranks below it, but neither test separates the two.
 
-    The tests are Nemenyi's over all ranked methods, and Wilcoxon's with Holm's correction over the contenders against this
-    FRAC. If Wilcoxon's could not have found a difference, they do not count for the claim.
+    ``frac`` is FRAC with one of its outputs. Nemenyi's test is over all ranked methods, and Wilcoxon's with Holm's correction
+    is over the pairs of each contender with ``frac``. If Wilcoxon's test could not have found a difference, neither test counts
+    in favour of the claim.
     """
     ranking = _get_ranking(numbers, "with_frac")
-    values, ranks = ranking.complete, ranking.mean_ranks
+    deviations, ranks = ranking.complete, ranking.mean_ranks
     ranked_contenders = [name for name in ranks.index if name in contenders]
     if frac not in ranks or not ranked_contenders:
         raise Undecided(f"Not both {frac} and {' or '.join(contenders)} are among the runs.")
     best = ranked_contenders[0]
-    wilcoxon = _pair(paired.compare_pairs("", [(values[name], values[frac]) for name in ranked_contenders]), best, frac)
-    apart = min(wilcoxon["p_holm"], _pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
-    behind = int((values[best] > values[frac]).sum())
+    wilcoxon = _row_of_pair(
+        paired.compare_pairs("", [(deviations[name], deviations[frac]) for name in ranked_contenders]), best, frac
+    )
+    are_apart = min(wilcoxon["p_holm"], _row_of_pair(ranking.pairs, best, frac)["p_value"]) < statistics.ALPHA
+    n_behind = int((deviations[best] > deviations[frac]).sum())
     statistic = (
         f"mean ranks {best} {ranks[best]:.2f}, {frac} {ranks[frac]:.2f}; critical difference "
         f"{ranking.critical_difference:.2f}, Wilcoxon p after Holm {statistics.format_p(wilcoxon['p_holm'])}; "
-        f"{frac} is ahead of {best} on {behind} of {len(values)} datasets"
+        f"{frac} is ahead of {best} on {n_behind} of {len(deviations)} datasets"
     )
-    ahead = ranks[best] < ranks[frac]
-    if not ahead and not apart:
-        _check_power(len(values), len(ranked_contenders), statistic)
-    return grade_in_two_steps(ahead, not apart, statistic)
+    is_ahead = ranks[best] < ranks[frac]
+    if not is_ahead and not are_apart:
+        _check_power(len(deviations), len(ranked_contenders), statistic)
+    return grade_in_two_steps(is_ahead, not are_apart, statistic)
 
 
 def nobody_measured(numbers: Numbers) -> Finding:
