@@ -46,8 +46,8 @@ def main(arguments: list[str]) -> int:
     missing_libraries = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing_libraries:
         raise ClusterletsError(
-            f"The library {missing_libraries[0]} is not installed. `make archive RESULTS={options.results}` sets it up and runs "
-            "this command; in an environment of your own, `pip install '.[archive]'` in a checkout does."
+            f"The library {missing_libraries[0]} is not installed. `make archive RESULTS={options.results}` sets it up and "
+            "runs this command; in an environment of your own, `pip install '.[archive]'` in a checkout does."
         )
     source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
     metadata = json.dumps(crate.describe_run(run, source, user_files, results), indent=1).encode()
