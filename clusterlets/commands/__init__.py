@@ -1,10 +1,10 @@
-"""The commands for users, one module each, with a function ``main(arguments) -> status``."""
+"""One module per command, each with ``main(arguments) -> exit status``, and the modules that the commands share."""
 
 from collections.abc import Iterable
 
 import clusterlets.installation  # noqa: F401
 
-#: What each command is for.
+#: The line that ``clusterlets --help`` shows for each command.
 PURPOSES = {
     "cluster": "a fair clustering of your own table",
     "tune": "the best clustering of your own table that is known within a limit",
@@ -20,7 +20,7 @@ PURPOSES = {
 
 
 def usage(steps: Iterable[str]) -> str:
-    """What ``clusterlets --help`` shows."""
+    """The text of ``clusterlets --help``; ``steps`` are the names of the workflow's steps."""
     commands = [f"  {name:<12}{purpose}" for name, purpose in PURPOSES.items()]
     lines = ["usage: clusterlets COMMAND [options]", "       clusterlets --version", "", *commands]
     return "\n".join([*lines, "", "steps of the workflow:", *(f"  {step}" for step in steps)])

@@ -1,4 +1,4 @@
-"""A clustering described for people: each cluster, the scores, and warnings."""
+"""The text that ``clusterlets cluster`` prints about a clustering: the clusters, the scores, and warnings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from clusterlets.estimators import FairnessReport  # scikit-learn is slow to import
     from clusterlets.estimators.profiles import Profiles
 
-#: A price of fairness above which another method is worth a look.
+#: If the price of fairness is above this, the account suggests trying other methods.
 HIGH_PRICE = 2.0
-_MAX_CLUSTERS = 20  # listed one by one
-_MAX_GROUPS = 6  # listed one by one
-_MAX_LACKING = 5  # clusters that lack a group and are named
+_MAX_CLUSTERS = 20  # clusters that are listed one by one
+_MAX_GROUPS = 6  # groups that are listed one by one
+_MAX_INCOMPLETE = 5  # clusters without a group that a warning names one by one
 
 
 @dataclass(frozen=True)
 class Account:
-    """What the command prints about a clustering; ``str`` puts the parts in reading order."""
+    """What ``clusterlets cluster`` prints about a clustering; ``str`` joins the parts in reading order."""
 
-    table: str
-    features: str
+    table: str  # one line: the file, its size, and the share of each group
+    features: str  # one line with the names of the features
     notes: Sequence[str]
     warnings: Sequence[str]
-    method: str
+    method: str  # one line: the method, its parameters, and the number of clusters
     report: "FairnessReport"
     profiles: "Profiles"
-    scores: Sequence[str]
+    scores: Sequence[str]  # lines about bounds and scores
 
     def __str__(self) -> str:
         clusters = self.report.composition.clusters
-        standing_out = [f"{cluster:>7}  {self.profiles.sentence(index)}" for index, cluster in enumerate(clusters)]
+        profile_lines = [f"{cluster:>7}  {self.profiles.sentence(index)}" for index, cluster in enumerate(clusters)]
         return "\n".join(
             [
                 self.table,
@@ -49,7 +49,7 @@ class Account:
                 listing(self.report),
                 "",
                 "what stands out in each cluster: mean +- standard deviation, and those of the table",
-                *first_of(standing_out, _MAX_CLUSTERS),
+                *first_of(profile_lines, _MAX_CLUSTERS),
                 "",
                 *self.scores,
             ]
@@ -57,12 +57,16 @@ class Account:
 
 
 def listing(report: "FairnessReport") -> str:
-    """One line per cluster: size, deviation and the share of each group; of many clusters, those that deviate most."""
+    """A table with one line per cluster: its size, its deviation, and the share of each group.
+
+    If there are many clusters, only the ones that deviate most are listed. If there are many groups, each line has only the
+    share that is furthest from the table's.
+    """
     clusters, titles = report.clusters, report.composition.names
     n_hidden = max(0, len(clusters) - _MAX_CLUSTERS)
     if n_hidden:
         clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_MAX_CLUSTERS]]
-    sizes, deviations = (clusters[name].map(form.format) for name, form in (("size", "{:,}"), ("deviation", "{:.3f}")))
+    sizes, deviations = (clusters[name].map(style.format) for name, style in (("size", "{:,}"), ("deviation", "{:.3f}")))
     columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
     shares = clusters.iloc[:, -len(titles) :].to_numpy()
     if len(titles) <= _MAX_GROUPS:
@@ -72,13 +76,13 @@ def listing(report: "FairnessReport") -> str:
         rows = zip(clusters["furthest_off"], shares, clusters["excess"], strict=True)
         columns.append([f"{name} {share[positions[name]]:.1%} ({excess:+.1%})" for name, share, excess in rows])
         titles = ["furthest off"]
-    lines = pd.DataFrame(dict(enumerate(columns)))  # titles come last, as a group may be called "size" too
+    lines = pd.DataFrame(dict(enumerate(columns)))  # titled below, because a group may also be called "size"
     text = lines.set_axis(["cluster", "size", "deviation", *titles], axis=1).to_string(index=False)
     return text + (f"\n... and {n_hidden} more, deviating less" if n_hidden else "")
 
 
 def worst(report: "FairnessReport") -> str:
-    """The cluster that deviates most (the first if several tie), and the group whose share is furthest off."""
+    """One line about the cluster that deviates most (the first if several tie) and its group whose share is furthest off."""
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
     expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
     return (
@@ -88,16 +92,18 @@ def worst(report: "FairnessReport") -> str:
 
 
 def warnings(report: "FairnessReport") -> list[str]:
-    """Clusters that lack a group, and a price of fairness above :data:`HIGH_PRICE`; each with what to do."""
+    """Warnings about clusters that lack a group and about a price of fairness above :data:`HIGH_PRICE`, each with advice."""
     messages = []
     composition, price = report.composition, report["price_of_fairness"]
-    lacking = []
+    descriptions = []
     for cluster, counts in zip(composition.clusters, composition.counts, strict=True):
-        absent = [name for name, count in zip(composition.names, counts, strict=True) if not count]
-        lacking += [f"cluster {cluster} has no {', '.join(first_of(absent, _MAX_GROUPS))}"] if absent else []
-    if lacking:
-        lack = f"{counted(len(lacking), 'cluster')} {'lacks' if len(lacking) == 1 else 'lack'} a group"
-        messages.append(f"{lack}: {'; '.join(first_of(lacking, _MAX_LACKING))}. Ask for fewer clusters or another method")
+        absent_groups = [name for name, count in zip(composition.names, counts, strict=True) if not count]
+        descriptions += [f"cluster {cluster} has no {', '.join(first_of(absent_groups, _MAX_GROUPS))}"] if absent_groups else []
+    if descriptions:
+        summary = f"{counted(len(descriptions), 'cluster')} {'lacks' if len(descriptions) == 1 else 'lack'} a group"
+        messages.append(
+            f"{summary}: {'; '.join(first_of(descriptions, _MAX_INCOMPLETE))}. Ask for fewer clusters or another method"
+        )
     if price > HIGH_PRICE:
         messages.append(
             f"the price of fairness is {price:.3f}: the clusters are far wider than those of plain k-means; "
@@ -107,7 +113,7 @@ def warnings(report: "FairnessReport") -> list[str]:
 
 
 def scores(report: "FairnessReport") -> list[str]:
-    """One line per score of :func:`clusterlets.estimators.fairness_report`."""
+    """Lines with the scores of :func:`clusterlets.estimators.fairness_report`, each explained in brackets."""
     deviation = ", ".join(f"{name} {report[f'deviation_{name}']:.3f}" for name in ("mean", "std", "max"))
     error = f" +- {report['cohesion_error']:.4f}, from samples" if report["cohesion_error"] else ""
     return [
@@ -124,16 +130,19 @@ def scores(report: "FairnessReport") -> list[str]:
 
 
 def _price(report: "FairnessReport") -> str:
-    """What fairness costs, compared with plain k-means for the same number of clusters."""
-    name, price = "price of fairness  ", report["price_of_fairness"]
+    """The line about the price of fairness: the cost compared with plain k-means for the same number of clusters."""
+    label, price = "price of fairness  ", report["price_of_fairness"]
     if np.isnan(report["kmeans_cost"]):
-        return f"{name}not defined where clusters overlap"
+        return f"{label}not defined where clusters overlap"
     if np.isnan(price):
-        return f"{name}not defined: plain k-means costs nothing"
+        return f"{label}not defined: plain k-means costs nothing"
     clusters = counted(report["n_clusters"], "cluster")
-    starts = number_of_starts(int(report.composition.group_counts.sum()))
-    below = f"; {BELOW_ONE}" if round(price, 3) < 1 else ""
-    return f"{name}{price:.3f}   (k-means cost over that of plain k-means with {clusters}, the least of {starts} starts{below})"
+    n_starts = number_of_starts(int(report.composition.group_counts.sum()))
+    remark = f"; {BELOW_ONE}" if round(price, 3) < 1 else ""
+    return (
+        f"{label}{price:.3f}   (k-means cost over that of plain k-means with {clusters}, "
+        f"the least of {n_starts} starts{remark})"
+    )
 
 
 def _silhouette(report: "FairnessReport") -> str:

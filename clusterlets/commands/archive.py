@@ -1,4 +1,4 @@
-"""``clusterlets archive``: a finished run as one file to deposit, a Workflow Run RO-Crate."""
+"""``clusterlets archive``: pack a finished run into one file to deposit, a Workflow Run RO-Crate."""
 
 import json
 import sys
@@ -39,35 +39,35 @@ def main(arguments: list[str]) -> int:
             f"archive RESULTS={options.results} AGENT='Their name'`."
         )
     run = packing.read(options.results, options.agent)
-    own = packing.own_files(run)
+    user_files = packing.own_files(run)
     tables = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
-    made_from = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *tables]
-    cli.refuse_files({"-o": output}, [("a file that the run was made from", path) for path in made_from])
-    missing = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
-    if missing:
+    run_inputs = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *tables]
+    cli.refuse_files({"-o": output}, [("a file that the run was made from", path) for path in run_inputs])
+    missing_libraries = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
+    if missing_libraries:
         raise ClusterletsError(
-            f"The library {missing[0]} is not installed. `make archive RESULTS={options.results}` sets it up and runs this "
-            "command; in an environment of your own, `pip install '.[archive]'` in a checkout does."
+            f"The library {missing_libraries[0]} is not installed. `make archive RESULTS={options.results}` sets it up and "
+            "runs this command; in an environment of your own, `pip install '.[archive]'` in a checkout does."
         )
     source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
-    metadata = json.dumps(crate.describe_run(run, source, own, results), indent=1).encode()
-    content = packing.pack({crate.NAME: metadata, **source, **own, **results})
+    metadata = json.dumps(crate.describe_run(run, source, user_files, results), indent=1).encode()
+    content = packing.pack({crate.NAME: metadata, **source, **user_files, **results})
     with tempfile.TemporaryDirectory() as folder:
-        trial = Path(folder) / "run.crate.zip"
-        trial.write_bytes(content)
-        faults = crate.faults(trial)
-    if faults:
-        raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate.PROFILE}:", *faults]))
+        crate_file = Path(folder) / "run.crate.zip"
+        crate_file.write_bytes(content)
+        problems = crate.faults(crate_file)
+    if problems:
+        raise ClusterletsError("\n  ".join([f"The crate does not conform to {crate.PROFILE}:", *problems]))
     if output == cli.STANDARD_OUTPUT:
         sys.stdout.buffer.write(content)
     else:
         with cli.writing(output):
             write_bytes(output, content)
     print(
-        f"{output}: {counted(len(source) + len(own) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
+        f"{output}: {counted(len(source) + len(user_files) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
         f"{crate.PROFILE}. Ready to deposit, as run by {options.agent}.",
         file=cli.stream_for_people(output),
     )
-    for dataset, contents in packing.personal_contents(run).items():
-        print(f"Of your table {dataset} it holds {contents}. May these be public?", file=cli.stream_for_people(output))
+    for dataset, personal_data in packing.personal_contents(run).items():
+        print(f"Of your table {dataset} it holds {personal_data}. May these be public?", file=cli.stream_for_people(output))
     return 0

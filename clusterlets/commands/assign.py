@@ -1,4 +1,4 @@
-"""``clusterlets assign model.json new.csv``: new rows in the clusters of a saved clustering, within its limits."""
+"""``clusterlets assign model.json new.csv``: assign new rows to the clusters of a saved clustering, within its limits."""
 
 import argparse
 import warnings
@@ -27,36 +27,36 @@ The new table needs the same columns, in any order. The file of -o has the colum
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command; returns the exit status."""
+    """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     own_table.check_options(options)
     cli.refuse_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
-    cli.refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may update it
-    from clusterlets.estimators import SavedClustering  # scikit-learn is slow to import
+    cli.refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may replace it
+    from clusterlets.estimators import SavedClustering  # imported late: scikit-learn is slow to load
 
-    saved = SavedClustering.load(options.model)
-    if saved.feature_names is None:
+    clustering = SavedClustering.load(options.model)
+    if clustering.feature_names is None:
         raise ClusterletsError(f"{options.model} does not name its features; assign its rows in Python.")
-    X, values, notes, rows = user_table.read_rows(
-        *(options.table, [str(name) for name in saved.sensitive_names], saved.feature_names, options.separator),
+    X, sensitive_values, notes, rows = user_table.read_rows(
+        *(options.table, [str(name) for name in clustering.sensitive_names], clustering.feature_names, options.separator),
         drop_missing=options.drop_missing,
         advice=own_table.advice(options),
     )
     ids = own_table.ids(options, rows)
-    sizes_before = saved.counts.sum(axis=0)
-    with warnings.catch_warnings(record=True) as caught:
+    sizes_before = clustering.counts.sum(axis=0)
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always", UserWarning)
-        labels, missed = saved.assign(X, pd.DataFrame(values), remember=True)
-    notes += [str(warning.message) for warning in caught]
+        labels, shortfall = clustering.assign(X, pd.DataFrame(sensitive_values), remember=True)
+    notes += [str(warning.message) for warning in caught_warnings]
     stream = cli.stream_for_people(options.output)
     lines = [
-        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(sizes_before), 'cluster')} of {saved.method}"
+        f"{options.table.name}: {counted(len(rows), 'new row')}, {counted(len(sizes_before), 'cluster')} of {clustering.method}"
     ]
     lines += [f"note: {note}" for note in notes]
-    lines += ["", _listing(saved, sizes_before, labels), ""]
+    lines += ["", _cluster_table(clustering, sizes_before, labels), ""]
     lines.append(
-        f"limits      not kept: the worst share misses its limit by {missed:.2g}; no clusters that keep it were found"
-        if missed
+        f"limits      not kept: the worst share misses its limit by {shortfall:.2g}; no clusters that keep it were found"
+        if shortfall
         else "limits      kept by old and new rows together"
     )
     print(*lines, sep="\n", file=stream)
@@ -64,15 +64,22 @@ def main(arguments: list[str]) -> int:
         own_table.write_clusters(options, rows, ids, labels)
     if options.save:
         with cli.writing(options.save):
-            saved.save(options.save)
+            clustering.save(options.save)
         print(f"clustering with these rows: {options.save}", file=stream)
     return 0
 
 
-def _listing(saved, before: np.ndarray, labels: np.ndarray) -> str:
-    sizes = saved.counts.sum(axis=0)
-    columns = {"cluster": range(len(sizes)), "before": before, "new": np.bincount(labels, minlength=len(sizes)), "size": sizes}
-    shares = {" + ".join(map(str, group)): counts / sizes for group, counts in zip(saved.groups, saved.counts, strict=True)}
+def _cluster_table(clustering, sizes_before: np.ndarray, labels: np.ndarray) -> str:
+    sizes = clustering.counts.sum(axis=0)
+    columns = {
+        "cluster": range(len(sizes)),
+        "before": sizes_before,
+        "new": np.bincount(labels, minlength=len(sizes)),
+        "size": sizes,
+    }
+    shares = {
+        " + ".join(map(str, group)): counts / sizes for group, counts in zip(clustering.groups, clustering.counts, strict=True)
+    }
     frame = pd.DataFrame(columns | {name: [f"{share:.1%}" for share in values] for name, values in shares.items()})
     return frame.to_string(index=False)
 

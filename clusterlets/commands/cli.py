@@ -1,4 +1,4 @@
-"""What all commands share: parsers, types of options, and the files and streams that they write."""
+"""Helpers that the commands share: parsers, types of options, and functions that write files and messages."""
 
 import argparse
 import json
@@ -16,35 +16,35 @@ from clusterlets.storage import check_writable, write_text
 if TYPE_CHECKING:
     import pandas as pd  # slow to load
 
-#: What -o calls standard output; messages then go to standard error.
+#: The value of ``-o`` that means standard output. Messages then go to standard error.
 STANDARD_OUTPUT = "-"
 
-_MAX = 10**18  # largest whole number accepted, so that it fits into any array
-_ENDINGS = {"--report": (".html",), "--plot": (".png", ".pdf", ".svg")}
+_MAX_WHOLE_NUMBER = 10**18  # so that every accepted number fits into a 64-bit integer
+_FILE_ENDINGS = {"--report": (".html",), "--plot": (".png", ".pdf", ".svg")}
 
 
 def parser(name: str, description: str | None, epilog: str | None = None, **settings: Any) -> argparse.ArgumentParser:
-    """The parser of a command; the lines of an epilog stay as they are."""
-    layout = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
-    settings |= {"description": description, "epilog": epilog, "formatter_class": layout}
+    """Create the parser of a command. The epilog, if any, keeps its line breaks."""
+    formatter = argparse.RawDescriptionHelpFormatter if epilog else argparse.HelpFormatter
+    settings |= {"description": description, "epilog": epilog, "formatter_class": formatter}
     return argparse.ArgumentParser(f"clusterlets {name}", **settings)
 
 
 def nonempty(text: str) -> str:
-    """The text of an option, which must not be empty: an unset shell variable would otherwise count as no option."""
+    """Type of an option: text that is not empty. An empty text probably comes from an unset shell variable."""
     if not text:
         raise argparse.ArgumentTypeError("it is empty; leave the option out, or give it a value")
     return text
 
 
 def utf8_name(text: str) -> str:
-    """As :func:`nonempty`, for names in a table, which is UTF-8 even if the locale, and so the command line, is ASCII."""
+    """Type of an option: like :func:`nonempty`, but read as UTF-8 in every locale, because tables are in UTF-8."""
     return nonempty(text).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
-    """A type of option: whole numbers from ``minimum`` to ``maximum``."""
-    limits = f"of at least {minimum}" if maximum == _MAX else f"from {minimum} to {maximum}"
+def whole_number(minimum: int, maximum: int = _MAX_WHOLE_NUMBER) -> Callable[[str], int]:
+    """Return the type of an option that takes whole numbers from ``minimum`` to ``maximum``."""
+    limits = f"of at least {minimum}" if maximum == _MAX_WHOLE_NUMBER else f"from {minimum} to {maximum}"
 
     def parse(text: str) -> int:
         value = int(text) if text.isascii() and text.isdecimal() and len(text) < 20 else -1
@@ -56,7 +56,7 @@ def whole_number(minimum: int, maximum: int = _MAX) -> Callable[[str], int]:
 
 
 def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[str], float]:
-    """A type of option: the numbers that ``accepts`` takes; ``allowed`` says in words which these are."""
+    """Return the type of an option that takes numbers for which ``accepts`` is true; error messages call them ``allowed``."""
 
     def parse(text: str) -> float:
         value = number(text)
@@ -68,7 +68,7 @@ def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[
 
 
 def json_mapping(text: str) -> dict[str, Any]:
-    """A mapping as JSON writes it, such as the limits of several sensitive columns."""
+    """Parse a JSON object, such as the limits of several sensitive columns. Raises ClusterletsError for other text."""
     try:
         return json.loads(text)
     except ValueError as error:
@@ -76,24 +76,26 @@ def json_mapping(text: str) -> dict[str, Any]:
 
 
 def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:
-    """Add options for files to write, with their help: ``--output``, which is also ``-o``, ``--plot`` and so on."""
+    """Add options that name output files, such as ``--plot``, with their help texts. ``-o`` is short for ``--output``."""
     for name, text in helps.items():
         short = ["-o"] if name == "output" else []
         parser.add_argument(*short, f"--{name}", type=nonempty, metavar="FILE", help=text)
 
 
-def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, str | Path]]) -> None:
-    """Refuse files that cannot be written, that would replace another, or whose name has the wrong ending, before any work.
+def refuse_files(outputs: Mapping[str, str | None], inputs: Iterable[tuple[str, str | Path]]) -> None:
+    """Refuse output files that cannot be written, that would replace an input or each other, or that have a wrong ending.
 
-    ``written`` maps options to files, or to None where an option is not given; ``read`` holds descriptions and paths of what
-    the command reads. Links count as the files to which they lead. Raises ClusterletsError.
+    Commands call this before they start to work. ``outputs`` maps each option to its file, or to None if the option is not
+    given. ``inputs`` holds a description and the path of each file that the command reads. A link counts as the file that it
+    leads to. Raises ClusterletsError.
     """
-    files = {option: file for option, file in written.items() if file and file != STANDARD_OUTPUT}
-    inputs = [(what, path) for what, path in read] if any(map(os.path.exists, files.values())) else []
+    files = {option: file for option, file in outputs.items() if file and file != STANDARD_OUTPUT}
+    # Inputs are listed only if an output file exists already, because a new file cannot replace one.
+    input_files = [(description, path) for description, path in inputs] if any(map(os.path.exists, files.values())) else []
     for option, file in files.items():
-        for what, path in inputs:
+        for description, path in input_files:
             if _is_same_file(file, path):
-                raise ClusterletsError(f"{file} is {what}, which would be lost; name another file to write.")
+                raise ClusterletsError(f"{file} is {description}, which would be lost; name another file to write.")
         for other, other_file in files.items():
             if option != other and _is_same_file(file, other_file):
                 raise ClusterletsError(
@@ -101,29 +103,29 @@ def refuse_files(written: Mapping[str, str | None], read: Iterable[tuple[str, st
                 )
         with writing(file):
             check_writable(file)
-    for option, endings in _ENDINGS.items():
-        name = written.get(option)
+    for option, endings in _FILE_ENDINGS.items():
+        name = outputs.get(option)
         if name and Path(name).suffix not in endings:
             raise ClusterletsError(f"{option} {name}: the name must end in {' or '.join(endings)}.")
 
 
-def _is_same_file(one: str | Path, other: str | Path) -> bool:
-    """Whether both paths lead to one file, links included; a file that does not exist yet is compared by its name."""
+def _is_same_file(path: str | Path, other_path: str | Path) -> bool:
+    """Whether both paths lead to the same file. Links are followed; files that do not exist yet are compared by path."""
     try:
-        return os.path.samefile(one, other)
+        return os.path.samefile(path, other_path)
     except OSError:
-        return os.path.realpath(one) == os.path.realpath(other)
+        return os.path.realpath(path) == os.path.realpath(other_path)
 
 
-def files_below(what: str, *paths: str | Path) -> Iterator[tuple[str, Path]]:
-    """These files, and every file below these folders, as :func:`refuse_files` takes them."""
+def files_below(description: str, *paths: str | Path) -> Iterator[tuple[str, Path]]:
+    """Pair the description with each file in ``paths`` and below the folders in ``paths``, for :func:`refuse_files`."""
     for path in map(Path, paths):
-        yield from ((what, file) for file in (path, *path.rglob("*")) if file.is_file())
+        yield from ((description, file) for file in (path, *path.rglob("*")) if file.is_file())
 
 
 @contextmanager
 def writing(path: str) -> Iterator[None]:
-    """Turn the system's error about a path that cannot be written into one for users."""
+    """Turn the operating system's error about a path that cannot be written into a ClusterletsError."""
     try:
         yield
     except OSError as error:
@@ -131,7 +133,7 @@ def writing(path: str) -> Iterator[None]:
 
 
 def write_table(output: str, frame: "pd.DataFrame") -> None:
-    """Write a table as CSV to a file, whole or not at all, or to standard output."""
+    """Write a table as CSV to standard output or to a file. An interruption never leaves a file half written."""
     text = frame.to_csv(index=False, lineterminator="\n")
     if output == STANDARD_OUTPUT:
         sys.stdout.write(text)
@@ -141,5 +143,5 @@ def write_table(output: str, frame: "pd.DataFrame") -> None:
 
 
 def stream_for_people(output: str | None) -> TextIO:
-    """Where a command prints messages: to standard error if its table goes to standard output."""
+    """The stream for a command's messages: standard error if its table goes to standard output, else standard output."""
     return sys.stderr if output == STANDARD_OUTPUT else sys.stdout

@@ -1,4 +1,4 @@
-"""``clusterlets cluster people.csv --sensitive sex``: a fair clustering of your own table, and an account of it."""
+"""``clusterlets cluster people.csv --sensitive sex``: cluster your own table fairly, and describe the result."""
 
 import argparse
 import functools
@@ -28,7 +28,7 @@ from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
-_MAX_NAMED = 5  # groups with too few different rows that are named one by one
+_MAX_NAMED = 5  # groups with too few different rows that a note names one by one
 
 _EPILOG = """
 examples:
@@ -56,70 +56,70 @@ clusters overlap, a row that is in several clusters has several lines.
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command; returns the exit status."""
+    """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     options.method_class, options.matcher = _requested_method(options)
     options.values = _requested_parameters(options)
-    _refuse_unused_options(options)
-    own = own_table.read(options, options.method_class.least_groups)
-    if options.k > len(own.X):
+    _check_options(options)
+    data = own_table.read(options, options.method_class.least_groups)
+    if options.k > len(data.X):
         option = "-k" if options.clusters is None else "--clusters"
-        raise ClusterletsError(f"{option} {options.k} is more than the {len(own.X)} rows of the table; ask for fewer.")
-    from sklearn.exceptions import ConvergenceWarning  # scikit-learn and numba are slow to load
+        raise ClusterletsError(f"{option} {options.k} is more than the {len(data.X)} rows of the table; ask for fewer.")
+    from sklearn.exceptions import ConvergenceWarning  # imported late: scikit-learn and Numba are slow to load
 
     from clusterlets.algorithms.compiled import before_compiling
 
     note = "clusterlets cluster: compiling for this machine, once; this may take half a minute."
     with before_compiling(functools.partial(print, note, file=sys.stderr, flush=True)):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)  # the account itself reports missing clusters
-            fitted = _estimator(options).fit(own.X, sensitive_features=own.sensitive)
-        summary = _account(options, own, fitted)
+            warnings.simplefilter("ignore", ConvergenceWarning)  # the account reports missing clusters anyway
+            clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
+        summary = _account(options, data, clustering)
     stream = cli.stream_for_people(options.output)
     print(summary, file=stream)
     if options.output:
-        members, clusters = fitted.memberships_.nonzero()
-        own_table.write_clusters(options, own.rows[members], None if own.ids is None else own.ids[members], clusters)
+        positions, clusters = clustering.memberships_.nonzero()
+        own_table.write_clusters(options, data.rows[positions], None if data.ids is None else data.ids[positions], clusters)
     if options.save:
         from clusterlets.estimators import SavedClustering
 
-        scaling = dict(zip(("mean", "scale"), moments(own.table.X), strict=True)) if options.scaling == "standard" else {}
+        scaling = dict(zip(("mean", "scale"), moments(data.table.X), strict=True)) if options.scaling == "standard" else {}
         with cli.writing(options.save):
-            SavedClustering.of(fitted, feature_names=own.table.feature_names, **scaling).save(options.save)
+            SavedClustering.of(clustering, feature_names=data.table.feature_names, **scaling).save(options.save)
         print(f"clustering: {options.save}", file=stream)
     if options.plot:
-        from clusterlets.commands.picture import draw  # matplotlib is slow to import
+        from clusterlets.commands.picture import draw  # imported late: Matplotlib is slow to load
         from clusterlets.report.drawing import saving
 
         with cli.writing(options.plot):
-            saving.write(draw(own.X, fitted.labels_, summary.report.composition), options.plot)
+            saving.write(draw(data.X, clustering.labels_, summary.report.composition), options.plot)
         print(f"picture: {options.plot}", file=stream)
     if options.report:
         command = shlex.join(["clusterlets", "cluster", *arguments])
         with cli.writing(options.report):
-            write_bytes(options.report, _page(options, command, summary, own, fitted).encode())
+            write_bytes(options.report, _page(options, command, summary, data, clustering).encode())
         print(f"report: {options.report}", file=stream)
     return 0
 
 
-def _page(options: argparse.Namespace, command: str, summary: Account, own: OwnTable, fitted) -> str:
-    """The HTML page about a clustering, which shows the command that made it."""
+def _page(options: argparse.Namespace, command: str, summary: Account, data: OwnTable, clustering) -> str:
+    """The HTML page about a clustering, with the command that made the clustering."""
     from clusterlets.commands.picture import draw, draw_profile
     from clusterlets.estimators.profiles import typical_rows
     from clusterlets.report import clustering_page
     from clusterlets.report.drawing.saving import as_bytes
 
     composition = summary.report.composition
-    named_by, ids = ("counted from 0", own.rows) if own.ids is None else (options.id, own.ids)
-    typical = typical_rows(own.X, fitted.memberships_)
+    id_meaning, ids = ("counted from 0", data.rows) if data.ids is None else (options.id, data.ids)
+    typical = typical_rows(data.X, clustering.memberships_)
     profiles = [
         clustering_page.Profile(
             name=str(cluster),
-            standing_out=summary.profiles.sentence(place),
-            typical=f"{', '.join(map(str, ids[typical[place]]))} ({named_by})",
-            picture=as_bytes(draw_profile(summary.profiles, place), ".png"),
+            standing_out=summary.profiles.sentence(index),
+            typical=f"{', '.join(map(str, ids[typical[index]]))} ({id_meaning})",
+            picture=as_bytes(draw_profile(summary.profiles, index), ".png"),
         )
-        for place, cluster in enumerate(composition.clusters[: clustering_page.MAX_PROFILES])
+        for index, cluster in enumerate(composition.clusters[: clustering_page.MAX_PROFILES])
     ]
     return clustering_page.render(
         table=summary.table,
@@ -133,18 +133,18 @@ def _page(options: argparse.Namespace, command: str, summary: Account, own: OwnT
         profiles=profiles,
         scores=summary.scores,
         command=command,
-        picture=as_bytes(draw(own.X, fitted.labels_, composition), ".png"),
+        picture=as_bytes(draw(data.X, clustering.labels_, composition), ".png"),
     )
 
 
 def _parser() -> argparse.ArgumentParser:
     matchers = methods.names("paper")
-    others = [name for name in methods.names() if name not in matchers]
+    other_methods = [name for name in methods.names() if name not in matchers]
     parser = cli.parser(
         "cluster",
         "Cluster the rows of a table fairly: so that every cluster has about the table's share of each group, a value of the "
         "sensitive column.",
-        _EPILOG.format(matchers=_listing(matchers), methods=_listing(others)),
+        _EPILOG.format(matchers=_method_list(matchers), methods=_method_list(other_methods)),
         usage="clusterlets cluster TABLE --sensitive COLUMN [options]",
     )
     own_table.add_options(parser)
@@ -187,23 +187,23 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _parameters() -> dict[str, list[type[Method]]]:
-    """The parameters that have their own option, each with the methods that take it."""
+    """The parameters that have an option of their own, each with the methods that accept the parameter."""
     return methods.by_parameter(map(methods.get, methods.names()))
 
 
 def flag(parameter: str) -> str:
-    """A parameter's own option, as users write it."""
+    """The option that sets a parameter, such as ``--max-deviation`` for ``max_deviation``."""
     return f"--{parameter.replace('_', '-')}"
 
 
-def _listing(names: Iterable[str]) -> str:
-    """One paragraph per method: its name and what it does."""
+def _method_list(names: Iterable[str]) -> str:
+    """One paragraph per method, with the name of the method and what it does."""
     lines = [f"  {name:<14}{methods.get(name).summary()}" for name in names]
     return "\n".join(textwrap.fill(line, 118, subsequent_indent=" " * 16) for line in lines)
 
 
 def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | None]:
-    """The requested method, and a matcher: the method's own name if it is one, else that of --matcher, if any."""
+    """The requested method, and the name of the matcher: the method itself if it is one, else what --matcher names."""
     if options.method.endswith(".py"):
         return methods.from_file(options.method), options.matcher
     matchers = methods.names("paper")
@@ -214,8 +214,8 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | 
                 f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
             )
         return method, method.name
-    canonical = {name.lower(): name for name in methods.names()}
-    method = methods.get(canonical.get(options.method.lower(), options.method))
+    names_in_lower_case = {name.lower(): name for name in methods.names()}
+    method = methods.get(names_in_lower_case.get(options.method.lower(), options.method))
     if method.name not in matchers:
         return method, options.matcher
     if options.matcher not in (None, method.name):
@@ -225,7 +225,7 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | 
 
 
 def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
-    """The parameters from their own options and from --parameters."""
+    """The values that the user gives to parameters, by an option such as --tau or by --parameters."""
     values: dict[str, Any] = dict(parse_parameters(",".join(options.parameters or [])))
     for name in values:
         if not name.isidentifier():
@@ -239,8 +239,8 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
     return values
 
 
-def _refuse_unused_options(options: argparse.Namespace) -> None:
-    """Refuse options that the method would silently ignore, and requests that would fail only after hours of work."""
+def _check_options(options: argparse.Namespace) -> None:
+    """Refuse options that the method would ignore, and requests that would fail after hours of work. Also set the default k."""
     if options.clusters is not None and options.k is not None:
         raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
     options.k = options.k or options.clusters or 10
@@ -259,9 +259,9 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
     if is_matcher and options.k < 2 and options.clusters is None:
         raise ClusterletsError("-k 1: one clusterlet of each group leaves nothing to choose; take 2 or more.")
-    faults = options.method_class().faults(options.k, **options.values)
-    if faults:
-        raise ClusterletsError(f"{options.method_class.name} cannot do this: {'; '.join(faults)}.")
+    problems = options.method_class().faults(options.k, **options.values)
+    if problems:
+        raise ClusterletsError(f"{options.method_class.name} cannot do this: {'; '.join(problems)}.")
     outputs = {"-o": options.output, "--plot": options.plot, "--report": options.report, "--save": options.save}
     inputs = [
         ("the table itself", options.table),
@@ -274,7 +274,7 @@ def _refuse_unused_options(options: argparse.Namespace) -> None:
         raise ClusterletsError(
             f"--save has no effect with {method}, which guarantees nothing for new rows; take fair-limit, for example."
         )
-    with optional("tune" if options.report else "plots"):  # fail now, not after the fit
+    with optional("tune" if options.report else "plots"):  # fail now rather than after the fit
         if options.plot or options.report:
             importlib.import_module("matplotlib")
         if options.report:
@@ -291,45 +291,45 @@ def _estimator(options: argparse.Namespace):
     return ClusterletClustering(**size, matcher=options.matcher, random_state=options.seed, **options.values)
 
 
-def _shortage(options: argparse.Namespace, group_names: Iterable[str], fitted) -> list[str]:
-    """Which groups have fewer clusterlets than requested, or how many clusters are missing."""
+def _notes_on_shortage(options: argparse.Namespace, group_names: Iterable[str], clustering) -> list[str]:
+    """Notes about groups that have fewer clusterlets than requested, and about a number of clusters other than requested."""
     if options.method != "clusterlets":
-        actual = fitted.n_clusters_
-        return [] if actual >= options.k else [f"{counted(actual, 'cluster')} in place of the {options.k} that were asked for"]
-    actual = np.bincount(fitted.clusterlets_.group)
+        count = clustering.n_clusters_
+        return [] if count >= options.k else [f"{counted(count, 'cluster')} in place of the {options.k} that were asked for"]
+    clusterlet_counts = np.bincount(clustering.clusterlets_.group)
     notes = [
         f"{name} has only {counted(count, 'different row')}, and so {counted(count, 'clusterlet')}"
-        for name, count in zip(group_names, actual, strict=True)
-        if count < fitted.n_clusterlets_
+        for name, count in zip(group_names, clusterlet_counts, strict=True)
+        if count < clustering.n_clusterlets_
     ]
     if len(notes) > _MAX_NAMED:
         notes[_MAX_NAMED:] = [f"so have {counted(len(notes) - _MAX_NAMED, 'further group')} too few different rows"]
-    if options.clusters not in (None, fitted.n_clusters_):
+    if options.clusters not in (None, clustering.n_clusters_):
         notes.append(f"asked for {counted(options.clusters, 'cluster')}: no configuration comes closer than this one")
     return notes
 
 
-def _account(options: argparse.Namespace, own: OwnTable, fitted) -> Account:
-    """The result, described for a person."""
+def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account:
+    """What the command prints about the clustering."""
     from clusterlets.estimators import fairness_report
     from clusterlets.estimators.profiles import Profiles
 
-    table = own.table
-    groups = pd.Categorical.from_codes(table.groups, table.group_names)  # in the order of the table
-    report = fairness_report(own.X, fitted.memberships_, groups, random_state=options.seed)
+    table = data.table
+    groups = pd.Categorical.from_codes(table.groups, table.group_names)  # keeps the table's order of groups
+    report = fairness_report(data.X, clustering.memberships_, groups, random_state=options.seed)
     group_shares = [f"{name} {share:.1%}" for name, share in report.shares.items()]
     return Account(
-        table=f"{options.table.name}: {len(own.X):,} rows, {counted(own.X.shape[1], 'feature')}; "
+        table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
-        features=own.features,
-        notes=own.notes + _shortage(options, table.group_names, fitted),
-        warnings=own.warnings + account.warnings(report),
-        method=f"{_describe_method(options, fitted)}, seed {options.seed}: {counted(fitted.n_clusters_, 'cluster')}",
+        features=data.features,
+        notes=data.notes + _notes_on_shortage(options, table.group_names, clustering),
+        warnings=data.warnings + account.warnings(report),
+        method=f"{_describe_method(options, clustering)}, seed {options.seed}: {counted(clustering.n_clusters_, 'cluster')}",
         report=report,
-        profiles=Profiles.of(table.X, fitted.memberships_, table.feature_names),
+        profiles=Profiles.of(table.X, clustering.memberships_, table.feature_names),
         scores=[
             *_describe_bound(options, report.composition.counts, table.group_counts),
-            *_deviations_of_columns(fitted.memberships_, own.sensitive),
+            *_deviations_of_columns(clustering.memberships_, data.sensitive),
             account.worst(report),
             *account.scores(report),
         ],
@@ -337,26 +337,27 @@ def _account(options: argparse.Namespace, own: OwnTable, fitted) -> Account:
 
 
 def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
-    """The requested bounds on each cluster, and by how much they are missed; nothing for methods without a bound."""
-    declared = {name: parameter for name, parameter in options.method_class.parameters.items() if parameter.bound}
+    """One line per bound on each cluster, with the number of rows by which it is missed; none for methods without bounds."""
+    parameters = {name: parameter for name, parameter in options.method_class.parameters.items() if parameter.bound}
     values = {
         name: parameter.bound.value_of(options.values.get(name, parameter.default), options.k)
-        for name, parameter in declared.items()
+        for name, parameter in parameters.items()
     }
-    bounds = [name for name in values if values[name] is not None]
-    sizes = [name for name in bounds if declared[name].bound is SIZE]
-    on_groups = [name for name in bounds if name not in sizes]
+    bounds_in_use = [name for name in values if values[name] is not None]
+    size_bounds = [name for name in bounds_in_use if parameters[name].bound is SIZE]
+    group_bounds = [name for name in bounds_in_use if name not in size_bounds]
     lines = []
-    for name in [*on_groups[-1:], *(size for size in sizes if values[size] > 1)]:  # a later bound on groups replaces the others
-        bound, value = declared[name].bound, values[name]
-        off = bound.missed_rows(value, composition, group_counts)
-        verdict = ("kept", "kept up to whole rows, 1 row off")[off] if off < 2 else f"not kept, {off} rows off"
+    # If there are several bounds on groups, only the last one applies.
+    for name in [*group_bounds[-1:], *(size for size in size_bounds if values[size] > 1)]:
+        bound, value = parameters[name].bound, values[name]
+        n_off = bound.missed_rows(value, composition, group_counts)
+        verdict = ("kept", "kept up to whole rows, 1 row off")[n_off] if n_off < 2 else f"not kept, {n_off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
     return lines
 
 
 def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
-    """Of several sensitive columns, the largest deviation of each by itself, which is what fair-limit limits."""
+    """A line with the largest deviation of each sensitive column by itself, as limited by fair-limit; none for one column."""
     from clusterlets.estimators.report import composition_of
 
     if sensitive.shape[1] == 1:
@@ -368,9 +369,12 @@ def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
     return [f"columns     {', '.join(f'{name} max {value:.3f}' for name, value in largest.items())}   (each by itself)"]
 
 
-def _describe_method(options: argparse.Namespace, fitted) -> str:
+def _describe_method(options: argparse.Namespace, clustering) -> str:
     if options.method != "clusterlets":
         return ", ".join(filter(None, (options.method_class.name, f"k = {options.k}", in_words(options.values))))
-    values = {"hops": fitted.hops_, **{name: getattr(fitted, name) for name in options.method_class.grid() if name != "hops"}}
+    values = {
+        "hops": clustering.hops_,
+        **{name: getattr(clustering, name) for name in options.method_class.grid() if name != "hops"},
+    }
     settings = ", ".join(f"{name} = {values[name]}" for name in options.method_class.grid())
-    return f"Clusterlets, matcher {options.matcher}, k = {fitted.n_clusterlets_}, {settings}"
+    return f"Clusterlets, matcher {options.matcher}, k = {clustering.n_clusterlets_}, {settings}"

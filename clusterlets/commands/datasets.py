@@ -1,4 +1,4 @@
-"""``clusterlets datasets``: the datasets of a configuration, which of them are prepared, and what its grid would cost."""
+"""``clusterlets datasets``: list the datasets of a configuration, say which are prepared, and estimate the cost of the grid."""
 
 import os
 import shlex
@@ -26,22 +26,22 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     config = read_configuration(options.config)
     if options.check:
-        return _check(dict.fromkeys(settings["name"] for settings in config["tables"].values() if "path" not in settings))
+        return _try_sources(dict.fromkeys(settings["name"] for settings in config["tables"].values() if "path" not in settings))
     prepared = Path(config["results"]) / "prepared"
-    preparing = f"snakemake data --cores 2 --configfile {shlex.quote(options.config)}" if options.config else "make data"
+    prepare_command = f"snakemake data --cores 2 --configfile {shlex.quote(options.config)}" if options.config else "make data"
     try:
         descriptions = {
             dataset: _read_description(prepared, dataset, settings) for dataset, settings in config["tables"].items()
         }
     except UnusableFileError as problem:
-        raise ClusterletsError(f"{problem.problem} `{preparing}` makes it again.") from None
+        raise ClusterletsError(f"{problem.problem} `{prepare_command}` makes it again.") from None
     print(datasets_table.listing(descriptions))
-    print(_estimate(descriptions, config, preparing))
+    print(_estimate(descriptions, config, prepare_command))
     return 0
 
 
-def _check(names: Iterable[str]) -> int:
-    """Download from every source of these datasets, print what each serves, and count datasets that none serves."""
+def _try_sources(names: Iterable[str]) -> int:
+    """Download datasets from all their sources, print what each source serves, and return 1 if a dataset is unavailable."""
     unavailable = []
     for name in names:
         answers = ask_sources(name)
@@ -54,7 +54,7 @@ def _check(names: Iterable[str]) -> int:
 
 
 def _read_description(folder: Path, dataset: str, settings: Mapping) -> Mapping:
-    """What preparation wrote about a dataset, or else what sources.yaml says."""
+    """The description that preparation wrote of a dataset, or else the one from sources.yaml."""
     prepared = folder / f"{dataset}.json"
     if prepared.is_file():
         return load_json(prepared)
@@ -62,15 +62,15 @@ def _read_description(folder: Path, dataset: str, settings: Mapping) -> Mapping:
         return {"source": f"{settings['path']}, not read yet", "licence": "", "citation": ""}
     description = {**describe(settings["name"]), "source": "not fetched yet"}
     if settings["duplicates"] != description["duplicates"]:
-        description["rows"] = None
+        description["rows"] = None  # the count in sources.yaml is for the other choice of duplicates
     return description if settings["sensitive"] == [CLASS] else description | {"features": None}
 
 
-def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str) -> str:
+def _estimate(descriptions: Mapping[str, Mapping], config: Mapping, prepare_command: str) -> str:
     costs = {}
-    for dataset, description in described.items():
+    for dataset, description in descriptions.items():
         if description.get("rows"):
-            halves = [description["rows"] // 2] * 2  # group sizes are not counted yet
+            halves = [description["rows"] // 2] * 2  # assume two equal groups until the groups are counted
             counts = list((description.get("groups") or {}).values()) or halves
             costs[dataset] = estimate.dataset_cost(description["rows"], description["features"] or 0, counts, config)
     total = estimate.total_cost(list(costs.values()))
@@ -89,9 +89,9 @@ def _estimate(described: Mapping[str, Mapping], config: Mapping, preparing: str)
         datasets_table.to_text(rows, list(rows[0])),
         f"On this machine's {cores} cores about {_format_time(total.seconds / cores)}; finished jobs are not run again.",
     ]
-    uncounted = ", ".join(name for name in described if name not in costs)
-    if uncounted:
-        lines.append(f"Not included, because their rows have not been counted yet: {uncounted}. `{preparing}` does.")
+    unknown_sizes = ", ".join(name for name in descriptions if name not in costs)
+    if unknown_sizes:
+        lines.append(f"Not included, because their rows have not been counted yet: {unknown_sizes}. `{prepare_command}` does.")
     return "\n".join(lines)
 
 

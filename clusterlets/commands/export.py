@@ -1,4 +1,4 @@
-"""``clusterlets export``: the clusters of any run of the grid, from the workflow's intermediate files."""
+"""``clusterlets export``: write the clusters of any run of the grid, recovered from the workflow's intermediate files."""
 
 import argparse
 import re
@@ -30,7 +30,7 @@ the workflow keeps the clusterlets, and matching them again with the same random
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command; returns the exit status."""
+    """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     config = read_configuration(options.config)
     if options.dataset not in config["datasets"]:
@@ -39,11 +39,11 @@ def main(arguments: list[str]) -> int:
     results = options.results or config["results"]
     cli.refuse_files({"-o": options.output}, _inputs(options, config, results))
     config_option = f" --configfile {shlex.quote(options.config)}" if options.config else ""
-    run, intermediates = _run(options, config), IntermediateFiles(config, results, config_option)
+    run, intermediates = _requested_run(options, config), IntermediateFiles(config, results, config_option)
     try:
         clusters = intermediates.clusters(run)
         _compare_with_cell(clusters, run, intermediates.cell(run), config["deviation"])
-    except UnusableFileError as problem:  # only the workflow makes it, not this command
+    except UnusableFileError as problem:  # only the workflow can make the file again
         raise ClusterletsError(f"{problem.problem} {intermediates.remedy(problem.path, run)}") from None
     rows, cluster_of_rows = clusters.members()
     cli.write_table(options.output, pd.DataFrame({"row": rows, "cluster": cluster_of_rows}))
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Iterator[tuple[str, str | Path]]:
-    """The files that the command or the workflow reads, each with what it is: outputs must not replace them."""
+    """The files that the command or the workflow reads, each with a description; the output must not replace any."""
     yield from (("the configuration", path) for path in (CONFIGURATION, options.config) if path)
     for grid in config["grids"].values():
         files = [*([grid["path"]] if "path" in grid else []), *grid.get("files", [])]
@@ -78,11 +78,11 @@ def _inputs(options: argparse.Namespace, config: Mapping, results: str) -> Itera
     yield from cli.files_below("a file of the results", results)
 
 
-def _run(options: argparse.Namespace, config: Mapping) -> Run:
-    """The run that the options name."""
-    names = {_shell_name(name): name for grid in config["grids"].values() for name in grid["names"]}
-    exact = options.method in names.values()
-    name = options.method if exact else names.get(_shell_name(options.method), options.method)
+def _requested_run(options: argparse.Namespace, config: Mapping) -> Run:
+    """The run that the options describe."""
+    full_names = {_shell_name(name): name for grid in config["grids"].values() for name in grid["names"]}
+    is_full_name = options.method in full_names.values()
+    name = options.method if is_full_name else full_names.get(_shell_name(options.method), options.method)
     method = method_of(name, config)
     grid, parameters = config["grids"][method]["parameters"], parse_parameters(options.parameters)
     if parameters.keys() != grid.keys():
@@ -95,19 +95,19 @@ def _run(options: argparse.Namespace, config: Mapping) -> Run:
 
 
 def _shell_name(name: str) -> str:
-    """A name that a shell takes without quotes: frac-fair for FRAC (fair)."""
+    """A form of a name that needs no quotes in a shell: frac-fair for FRAC (fair)."""
     return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
-def _compare_with_cell(clusters: Clusters, run: Run, cell: str, deviation: str) -> None:
-    """Refuse clusters that differ from those that the cell scored, if the cell exists."""
-    if Path(cell).is_file():
-        scored = [
-            row for row in read_cell(cell) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)
+def _compare_with_cell(clusters: Clusters, run: Run, cell_path: str, deviation: str) -> None:
+    """Refuse clusters that differ from the ones that the workflow scored, if the file of their cell exists."""
+    if Path(cell_path).is_file():
+        rows = [
+            row for row in read_cell(cell_path) if run.name in (row["method"], row["matcher"]) and row["seed"] == str(run.seed)
         ]
-        if len(scored) != 1:
+        if len(rows) != 1:
             raise ClusterletsError(
-                f"{cell} holds {counted(len(scored), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
+                f"{cell_path} holds {counted(len(rows), 'row')} of {run.name} with seed {run.seed}, and should hold one. "
                 "Remove it, and run the workflow again."
             )
-        clusters.check_against_row(scored[0], deviation, cell)
+        clusters.check_against_row(rows[0], deviation, cell_path)

@@ -1,4 +1,4 @@
-"""A user's own table on the command line: its options, how it is read, and warnings about its columns."""
+"""A user's own table: the options that describe it, the code that reads it, and warnings about its columns."""
 
 import argparse
 from collections.abc import Sequence
@@ -15,26 +15,26 @@ from clusterlets.datasets.table import Table, columns_of_names, scaled, sort_key
 from clusterlets.errors import ClusterletsError, did_you_mean
 from clusterlets.text import first_of
 
-_LISTED = 60  # columns that are named one by one
-_LABEL_COLUMNS = ("row", "cluster")  # of the file with the clusters, apart from the one that --id names
+_MAX_LISTED = 60  # columns that a message names one by one
+_LABEL_COLUMNS = ("row", "cluster")  # columns of the file with the clusters; --id adds one more
 
 
 @dataclass(frozen=True)
 class OwnTable:
-    """A table as the options ask for it, and what to tell its user."""
+    """A table, read as the options say, with messages for its user."""
 
-    table: Table  # the features as they are in the file
-    X: np.ndarray  # the features as they are clustered, (n, d)
-    sensitive: pd.DataFrame  # (n, S)
-    rows: np.ndarray  # (n,), numbers in the file, from 0
-    ids: np.ndarray | None  # (n,), the column that --id names, as text
-    features: str
+    table: Table  # with the features as they are in the file
+    X: np.ndarray  # (n, d), the features that are clustered: scaled, if requested
+    sensitive: pd.DataFrame  # (n, S), the sensitive columns
+    rows: np.ndarray  # (n,), row numbers in the file, counted from 0
+    ids: np.ndarray | None  # (n,), values of the column that --id names, as text
+    features: str  # one line with the names of the features
     notes: list[str]
     warnings: list[str]
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the table and the options that say how to read it."""
+    """Add the argument for the table, and the options that say how to read the table."""
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
     parser.add_argument(
         "--sensitive",
@@ -61,7 +61,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that are also needed to read new rows, whose columns are known."""
+    """Add the options that ``assign`` needs too, although its other columns follow from the saved clustering."""
     parser.add_argument("--id", type=cli.utf8_name, metavar="COLUMN", help="column that identifies the rows; it is no feature")
     parser.add_argument("--drop-missing", action="store_true", help="leave out rows that lack a feature (default: an error)")
     parser.add_argument(
@@ -70,12 +70,13 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
 
 
 def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
-    """Read the table.
+    """Read the table that the options name. A method needs at least ``least_groups`` groups.
 
     Raises
     ------
     ClusterletsError
-        As :func:`clusterlets.datasets.user_table.read`, for fewer groups too, and for options that contradict each other.
+        If options contradict each other, if the sensitive columns have too many different values, or if
+        :func:`clusterlets.datasets.user_table.read` refuses the table, for example because it has too few groups.
     """
     check_options(options)
     features = options.features.split(",") if options.features else []
@@ -83,9 +84,9 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
         repeated = [name for name in names if names.count(name) > 1]
         if repeated:
             raise ClusterletsError(f"{option} names {repeated[0]!r} twice; once is enough.")
-    overlap = [column for column in options.sensitive if column in features]
-    if overlap:
-        raise ClusterletsError(f"{overlap[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
+    conflicts = [column for column in options.sensitive if column in features]
+    if conflicts:
+        raise ClusterletsError(f"{conflicts[0]!r} cannot be sensitive and a feature too; leave it out of --features.")
     if options.id in (*options.sensitive, *features):
         raise ClusterletsError(f"--id {options.id} is also a sensitive column or a feature; leave one out.")
 
@@ -105,23 +106,23 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
             f"--sensitive {', '.join(options.sensitive)}: {n_rows} rows have {n_groups} different values, which "
             "make no groups; bin a measure or a date first."
         )
-    unnamed = [name for name in _header(options) if features and name not in (*features, *options.sensitive, options.id)]
-    if unnamed:
-        notes.append(f"ignored (not named by --features): {', '.join(first_of(unnamed, _LISTED))}")
+    unused_columns = [name for name in _header(options) if features and name not in (*features, *options.sensitive, options.id)]
+    if unused_columns:
+        notes.append(f"ignored (not named by --features): {', '.join(first_of(unused_columns, _MAX_LISTED))}")
     return OwnTable(
         table=table,
         X=scaled(table, options.scaling),
         sensitive=_sensitive_columns(options.sensitive, table),
         rows=rows,
         ids=ids(options, rows),
-        features=f"features: {', '.join(first_of(table.feature_names, _LISTED))}",
+        features=f"features: {', '.join(first_of(table.feature_names, _MAX_LISTED))}",
         notes=notes,
         warnings=_warnings(table, options.scaling),
     )
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Refuse a Parquet table, and an --id that names a column which the file with the clusters has anyway."""
+    """Refuse a Parquet table, and an --id whose name another column of the file with the clusters has."""
     if options.table.suffix == user_table.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
     if options.id in _LABEL_COLUMNS:
@@ -131,12 +132,12 @@ def check_options(options: argparse.Namespace) -> None:
 
 
 def advice(options: argparse.Namespace) -> str:
-    """What to do about empty cells, unless they are left out already."""
+    """Advice for a table with empty cells; empty if --drop-missing is given already."""
     return "" if options.drop_missing else "--drop-missing leaves out rows with empty cells."
 
 
 def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
-    """The identifiers (n,) of these rows of the file, as text; None without ``--id``."""
+    """The identifiers (n,) of these rows of the file, as text; None if ``--id`` is not given."""
     if options.id is None:
         return None
     header = _header(options)
@@ -148,11 +149,11 @@ def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
 
 
 def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarray | None, clusters: np.ndarray) -> None:
-    """Write the clusters of rows of the file, which may repeat, where ``-o`` says, and print where that is."""
+    """Write rows of the table and the cluster of each, and print where. ``rows`` repeats a row that is in several clusters."""
     columns = {"row": rows, **({} if ids is None else {options.id: ids}), "cluster": clusters}
     cli.write_table(options.output, pd.DataFrame(columns))
-    where = "standard output" if options.output == cli.STANDARD_OUTPUT else options.output
-    print(f"\nclusters of the rows: {where}", file=cli.stream_for_people(options.output))
+    destination = "standard output" if options.output == cli.STANDARD_OUTPUT else options.output
+    print(f"\nclusters of the rows: {destination}", file=cli.stream_for_people(options.output))
 
 
 def _header(options: argparse.Namespace) -> list[str]:
@@ -165,7 +166,7 @@ def _read_csv(options: argparse.Namespace, **settings) -> pd.DataFrame:
 
 
 def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
-    """The sensitive columns, whose values are in the order of the table's groups."""
+    """The sensitive columns (n, S), as categories that are sorted like the groups of the table."""
     columns = columns_of_names(table.group_names)
     return pd.DataFrame(
         {
@@ -176,23 +177,23 @@ def _sensitive_columns(names: Sequence[str], table: Table) -> pd.DataFrame:
 
 
 def _warnings(table: Table, scaling: str) -> list[str]:
-    """What is probably wrong with the features and the groups, and what to do about it."""
+    """Warnings about likely mistakes in the groups and the features, each with advice."""
     messages = []
     if len(table.group_names) > MAX_GROUPS:
         messages.append(
             f"every value of the sensitive columns is a group, {len(table.group_names)} in all; bin a measure such as age, "
             "since hardly any method can keep the shares of so many"
         )
-    alike: dict[str, str] = {}
+    first_spellings: dict[str, str] = {}
     for name in table.group_names:
-        other = alike.setdefault(name.casefold(), name)
+        other = first_spellings.setdefault(name.casefold(), name)
         if other != name:
             messages.append(f"the groups {other!r} and {name!r} differ only in case; if they are one, spell them alike")
-    spreads = unlike_scales(table) if scaling == "none" else None
-    if spreads:
-        largest, least, ratio = spreads
+    unlike_features = unlike_scales(table) if scaling == "none" else None
+    if unlike_features:
+        largest, smallest, ratio = unlike_features
         messages.append(
-            f"{largest} spreads {ratio:,.0f} times as far as {least}, so distances hardly show {least}; "
+            f"{largest} spreads {ratio:,.0f} times as far as {smallest}, so distances hardly show {smallest}; "
             "use --scaling standard unless their units are the same"
         )
     return messages

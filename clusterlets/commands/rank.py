@@ -1,4 +1,4 @@
-"""``clusterlets rank my_method.py``: where a method of your own stands in the leaderboard of the field."""
+"""``clusterlets rank my_method.py``: run a method of your own, and say where it stands in the leaderboard."""
 
 import argparse
 import math
@@ -27,9 +27,9 @@ from clusterlets.report.standings import FILES, Standings, all_methods, describe
 from clusterlets.storage import load_json, write_json
 from clusterlets.text import counted
 
-#: Fewer tables all agree by chance in more than 5 % of cases: 2 / 2**5 = .0625.
+#: With only five tables, chance makes all of them agree in 2 / 2**5 = 6 % of cases, which is above the usual 5 %.
 MIN_TABLES = 6
-#: Where all ranked methods run, so that they share the prepared tables and the costs of plain k-means.
+#: Folder of the results of all ranked methods, which share the prepared tables and the costs of plain k-means.
 RESULTS = "results/rank"
 
 _CHECKOUT = CONFIGURATION.parent
@@ -46,7 +46,7 @@ else. docs/extending.md says more.
 
 
 def main(arguments: list[str]) -> int:
-    """Run the command; returns the exit status."""
+    """Run the command and return the exit status."""
     options = _parser().parse_args(arguments)
     if not (_CHECKOUT / "Snakefile").is_file():
         raise ClusterletsError("rank runs the workflow, which an installed package lacks: use it in a clone of the repository.")
@@ -56,7 +56,7 @@ def main(arguments: list[str]) -> int:
     ((name, grid),) = config["grids"].items()
     if not set(grid["names"]).isdisjoint(others["method"]):
         raise ClusterletsError(f"{options.reference} holds a method called {name} already; rename yours.")
-    _refuse_more_effort(grid, settings["grids"])
+    _refuse_more_configurations(grid, settings["grids"])
 
     folder = Path(RESULTS) / "leaderboards" / name
     write_json(folder / "config.json", request)
@@ -74,7 +74,7 @@ def main(arguments: list[str]) -> int:
         write_csv(folder / file, frame)
     if len(config["datasets"]) < len(settings["datasets"]):
         print(f"All methods are compared on a part of the tables only: {', '.join(config['datasets'])}.")
-    print(*_failures(runs), *describe(standings, grid["names"][0]), sep="\n")
+    print(*_describe_failures(runs), *describe(standings, grid["names"][0]), sep="\n")
     print(f"\nAll numbers: {folder}/ (docs/field.md explains the words)")
     return 0
 
@@ -100,11 +100,11 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-# ---- the same rules --------------------------------------------------------------------------------------------------
+# ---- the settings of the finished run --------------------------------------------------------------------------------
 
 
 def _read_reference(folder: Path) -> tuple[dict, dict[str, dict], pd.DataFrame]:
-    """The settings of a finished run, what identifies its tables, and its points."""
+    """The settings of a finished run, the entries of its tables in the manifest, and its leaderboard points."""
     if not (folder / _POINTS).is_file():
         raise ClusterletsError(f"There is no {folder / _POINTS} to compare with; name the folder of a finished `make field`.")
     content, points = manifest.read(folder / manifest.NAME), read_lines(folder / _POINTS)
@@ -114,10 +114,10 @@ def _read_reference(folder: Path) -> tuple[dict, dict[str, dict], pd.DataFrame]:
 
 
 def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict:
-    """The configuration that runs the method in a file as a finished run ran its methods.
+    """The configuration that runs the method in the file ``path`` with the settings of a finished run.
 
-    ``settings`` are those of its manifest; ``names`` are ids or names of the tables to take, None for all. A ClusterletsError
-    names one that the finished run lacks.
+    ``settings`` come from the manifest of the finished run. ``names`` selects tables by id or by name; None selects all.
+    Raises ClusterletsError for a table that the finished run lacks.
     """
     tables = [settings["tables"][table] for table in settings["datasets"]]
     available = list(dict.fromkeys(name for table in tables for name in (table["id"], table["name"])))
@@ -125,27 +125,27 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     if unknown:
         raise ClusterletsError(f"--tables: the leaderboard has no {', '.join(unknown)}; it has {', '.join(available)}.")
     selected = [table for table in tables if names is None or {table["id"], table["name"]} & set(names)]
-    # An id with a dot follows from the other settings, and an entry may not name it.
+    # An id with a dot is derived from the other settings of a table, so it is left out here.
     entries = [{key: table[key] for key in table if key != "id" or "." not in table["id"]} for table in selected]
-    shared = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
-    own: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
-    return {**shared, "datasets": entries, **own}
+    common = {key: value for key, value in settings.items() if key not in ("tables", "grids")}
+    edits: dict[str, object] = {"results": RESULTS, "mirror": None, "exclude": [], "variants": {}, "methods": [{"path": path}]}
+    return {**common, "datasets": entries, **edits}
 
 
-def _refuse_more_effort(grid: Mapping, others: Mapping[str, Mapping]) -> None:
-    tried, *allowed = (math.prod(map(len, each["parameters"].values())) for each in (grid, *others.values()))
-    if tried > max(allowed):
+def _refuse_more_configurations(grid: Mapping, others: Mapping[str, Mapping]) -> None:
+    n_own, *n_others = (math.prod(map(len, each["parameters"].values())) for each in (grid, *others.values()))
+    if n_own > max(n_others):
         raise ClusterletsError(
-            f"{grid['path']} tries {counted(tried, 'configuration')}, and no other method more than {max(allowed)}. Give its "
+            f"{grid['path']} tries {counted(n_own, 'configuration')}, and no other method more than {max(n_others)}. Give its "
             "parameters fewer values, or a `ladder` (docs/extending.md)."
         )
 
 
-# ---- the runs --------------------------------------------------------------------------------------------------------
+# ---- running the workflow --------------------------------------------------------------------------------------------
 
 
 def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> None:
-    """Run one cell of a table alone, so that a mistake in the file is seen at once."""
+    """Run a single cell first, so that a mistake in the method's file shows at once."""
     cell = next(cell for cell in cells(config) if cell.dataset == table)
     _run_workflow(f"{RESULTS}/{cell.path}", folder, cores)
     rows = read_cell(f"{RESULTS}/{cell.path}")
@@ -154,7 +154,7 @@ def _try_first_cell(config: Mapping, table: str, folder: Path, cores: int) -> No
 
 
 def _run_workflow(target: str, folder: Path, cores: int) -> None:
-    """Make a file with the commands of this environment; as with ``make``, Python keeps compiled modules."""
+    """Make the file ``target`` with the programs of this environment. Python may cache bytecode, as under ``make``."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
     command = [sys.executable, "-P", "-m", "snakemake", target, f"--snakefile={_CHECKOUT / 'Snakefile'}", f"--cores={cores}"]
     environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}
@@ -163,21 +163,21 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
         raise ClusterletsError("The workflow stopped, as it says above. The same command goes on from there.")
 
 
-def _failures(runs: pd.DataFrame) -> Iterator[str]:
-    without = runs[runs["status"] != OK]
-    if len(without):
-        statuses, first = leaderboard.count_statuses(without["status"]), without.iloc[0]
+def _describe_failures(runs: pd.DataFrame) -> Iterator[str]:
+    failures = runs[runs["status"] != OK]
+    if len(failures):
+        statuses, first = leaderboard.count_statuses(failures["status"]), failures.iloc[0]
         where = f"{first['dataset']}, k = {first['k']:g}: {first['note']}"
-        yield f"{counted(len(without), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
+        yield f"{counted(len(failures), 'run')} of {len(runs):,} without a result ({statuses}). The first: {where}"
 
 
-# ---- where it stands -------------------------------------------------------------------------------------------------
+# ---- the standings ---------------------------------------------------------------------------------------------------
 
 
 def standings_with(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Standings:
-    """The standings of the compared methods and one more, on the tables of its runs.
+    """The standings of a method among the others, on the tables on which the method ran.
 
-    ``others`` and ``own`` are points of the leaderboard; ``method`` is an output in ``own``.
+    ``others`` and ``own`` are points of the leaderboard; ``method`` names the output in ``own`` that is ranked.
     """
     shared = others[others["dataset"].isin(own["dataset"])]
     points = pd.concat([frame.fillna({"parameters": ""}) for frame in (shared, own)], ignore_index=True)
@@ -187,15 +187,15 @@ def standings_with(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Stan
 
 
 def describe(standings: Standings, method: str) -> Iterator[str]:
-    """Reliability, price and place of a method under each limit, and how it compares with each of the others."""
+    """Lines with a method's reliability, price and place under each limit, and how the method compares with each other one."""
     yield summary(standings)[0]
     rows = []
     for limit in standings.limits:
         place = standings.under(limit).set_index("method")["place"].get(method)
-        texts = pd.concat(all_methods(standings, limit).values()).set_index("method")
-        if method in texts.index:
+        table = pd.concat(all_methods(standings, limit).values()).set_index("method")
+        if method in table.index:
             place = "none" if pd.isna(place) else f"{place} of {len(standings.under(limit, METHOD))}"
-            rows.append({"limit": f"{limit:g}", "place": place, **texts.loc[method]})
+            rows.append({"limit": f"{limit:g}", "place": place, **table.loc[method]})
     if not rows:
         yield f"\n{method} has no block, because none of its runs has as many clusters as a block's k."
         return
@@ -208,25 +208,25 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:
-        others = _by_outcome(standings.pairs_of(method, limit))
+        others = _group_by_outcome(standings.pairs_of(method, limit))
         yield f"\n{describe_limit(limit).capitalize()}, {method} is"
         yield from (fill(f"{outcome}: {', '.join(names)}") for outcome, names in others.items() if names)
 
 
-def _by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
-    """The other methods by how this one compares with them, each with the number that shows it."""
+def _group_by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
+    """The other methods, grouped by how the ranked method compares with them, each with the ratio or difference."""
     cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
-    more, less = "more reliable than (by)", "less reliable than (by)"
-    alike = "not told apart from (its cost over theirs)"
-    others: dict[str, list[str]] = {outcome: [] for outcome in (cheaper, dearer, more, less, alike)}
+    more_reliable, less_reliable = "more reliable than (by)", "less reliable than (by)"
+    undecided = "not told apart from (its cost over theirs)"
+    others: dict[str, list[str]] = {outcome: [] for outcome in (cheaper, dearer, more_reliable, less_reliable, undecided)}
     for pair in pairs.to_dict("records"):
-        told_apart = pair["told_apart"]
+        differing_scores = pair["told_apart"]
         name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
-        if "price" in told_apart:
+        if "price" in differing_scores:
             others[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
-        if "reliability" in told_apart:
+        if "reliability" in differing_scores:
             gain = pair["reliability_difference"]
-            others[more if gain > 0 else less].append(f"{pair['other']} ({abs(gain):.2f})")
-        if not told_apart:
-            others[alike].append(name_and_ratio)
+            others[more_reliable if gain > 0 else less_reliable].append(f"{pair['other']} ({abs(gain):.2f})")
+        if not differing_scores:
+            others[undecided].append(name_and_ratio)
     return others

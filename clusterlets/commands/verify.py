@@ -1,4 +1,4 @@
-"""``clusterlets verify``: check that a results folder is what its manifest says, byte for byte."""
+"""``clusterlets verify``: check, byte for byte, that a results folder holds what its manifest says."""
 
 import shlex
 from pathlib import Path
@@ -8,8 +8,8 @@ from clusterlets.provenance.manifest import NAME, Check, check
 from clusterlets.text import counted, first_of
 
 _MAX_FILES_IN_COMMAND = 10
-_MAX_EXTRA_FILES = 20  # an earlier, larger grid leaves thousands
-_MEANING = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
+_MAX_EXTRA_FILES = 20  # files to list: an earlier, larger grid may have left thousands
+_HEADINGS = {"missing": "missing", "changed": "changed: not the bytes that the workflow wrote"}
 _CHANGED_INPUTS = "changed since the results were made from them: your own tables and methods"
 _CELLS, _RUNS_TABLE = "runs/", "runs.csv"
 _HOW_TO_REMAKE = """\
@@ -29,16 +29,16 @@ def main(arguments: list[str]) -> int:
     outcome = check(results)
     if outcome.passed:
         print(f"{results}: all {outcome.checked:,} files are what {results / NAME} says.")
-    for kind, meaning in _MEANING.items():
+    for kind, heading in _HEADINGS.items():
         names = getattr(outcome, kind)
         if names:
-            print(meaning, *(f"  {_describe_path(results, name)}" for name in names), sep="\n")
+            print(heading, *(f"  {_describe_path(results, name)}" for name in names), sep="\n")
     if outcome.own:
         print(_CHANGED_INPUTS, *(f"  {path}" for path in outcome.own), sep="\n")
     if outcome.extra:
-        they = "It does" if len(outcome.extra) == 1 else "They do"
+        subject = "It does" if len(outcome.extra) == 1 else "They do"
         files = counted(len(outcome.extra), "file is", "files are")
-        print(f"{files} of another configuration, or put there by hand. {they} not affect the check.")
+        print(f"{files} of another configuration, or put there by hand. {subject} not affect the check.")
         names = first_of([str(results / name) for name in outcome.extra], _MAX_EXTRA_FILES)
         print(*(f"  {name}" for name in names), sep="\n")
     if not outcome.passed:
@@ -52,7 +52,10 @@ def _describe_path(results: Path, name: str) -> str:
 
 
 def _remedy(results: Path, outcome: Check) -> list[str]:
-    """What to do next. Snakemake looks for a missing cell only when it makes ``runs.csv``, which is made from all of them."""
+    """Say which files to remove: all that changed, and ``runs.csv`` if a cell is missing or changed.
+
+    While ``runs.csv`` exists, Snakemake does not look for missing cells.
+    """
     affected = [*outcome.changed, *outcome.missing]
     summary = [_RUNS_TABLE] if any(name.startswith(_CELLS) for name in affected) and _RUNS_TABLE not in affected else []
     paths = [str(results / name) for name in [*outcome.changed, *summary]]

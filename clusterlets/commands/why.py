@@ -1,6 +1,7 @@
 """``clusterlets why``: which jobs would run again, and why, in plain words.
 
-It asks Snakemake for a dry run and translates its reasons. A changed fingerprint names its parts.
+The command asks Snakemake for a dry run and explains the reasons that Snakemake prints. If a fingerprint changed, the
+explanation names the parts that differ.
 """
 
 import ast
@@ -19,9 +20,9 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.fingerprints import PACKAGE, changed_parts
 from clusterlets.text import first_of
 
-_MAX_SHOWN = 5  # jobs, files or names at a time
+_MAX_SHOWN = 5  # jobs, files or names in one list
 
-# What Snakemake 9 says about a job, and what it means. The first group of a pattern, if it has one, is shown too.
+# Patterns of the reasons that Snakemake 9 prints, each with its meaning. If a pattern has a group, the match is shown too.
 _REASONS = {
     r"Missing output files: ": "not made yet",
     r"Incomplete output files: ": "it was cut short",
@@ -32,12 +33,11 @@ _REASONS = {
     r"Forced execution": "asked for, by a --force option",
     r"Input files updated by another job: ": "what it reads is made again",
 }
-_FOLLOWS = _REASONS[r"Input files updated by another job: "]
+_RUNS_AFTER_OTHERS = _REASONS[r"Input files updated by another job: "]
 _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
-# A fingerprint with its parts, and the SHA-256 of a user's table.
-_CODE = re.compile(r"[0-9a-f]{16}( \S+)*")
-_HASH = re.compile(r"[0-9a-f]{64}")
-_NOTHING = "<nothing exclusive>"
+_CODE = re.compile(r"[0-9a-f]{16}( \S+)*")  # a fingerprint with its parts
+_TABLE_HASH = re.compile(r"[0-9a-f]{64}")  # the SHA-256 of a user's table
+_NO_VALUES = "<nothing exclusive>"  # printed for a side, before or now, that has no value of its own
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
 # Options of Snakemake that choose what to run. Others write, remove or print something else, even with --dry-run.
 _ALLOWED = (
@@ -47,7 +47,7 @@ _ALLOWED = (
     *("--force", "-f", "--forceall", "-F", "--forcerun", "-R", "--until", "-U", "--omit-from", "-O"),
     *("--software-deployment-method", "--sdm", "--use-conda"),
 )
-# These options follow from the file's name, so they never change.
+# These options are part of the name of the output file, so they cannot change for a given file.
 _IN_FILE_NAME = {"--dataset", "--k", "--parameters", "--seeds"}
 
 
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _dry_run(files: list[str], options: list[str]) -> str:
-    """What Snakemake says; options that do not choose the work are refused, also if abbreviated or joined to their value."""
+    """The output of a dry run of Snakemake. Raises ClusterletsError for options that are not spelled as in ``_ALLOWED``."""
     for option in options:
         if option.startswith("-") and option.split("=")[0] not in _ALLOWED:
             raise ClusterletsError(
@@ -83,56 +83,56 @@ def _dry_run(files: list[str], options: list[str]) -> str:
     text = process.stdout.decode("utf-8", "backslashreplace")
     if process.returncode:
         before, _, traceback = text.partition("Traceback (most recent call last):")
-        last_line = traceback.strip().rpartition("\n")[2]  # for example that HOME cannot be written
+        last_line = traceback.strip().rpartition("\n")[2]  # this line says, for example, that HOME cannot be written
         raise ClusterletsError(f"Snakemake cannot say what it would do:\n{(before + last_line).strip()}")
     return text
 
 
 def explain(output: str) -> str:
-    """What a dry run printed, as reasons with the jobs under them; jobs that only follow from others come last."""
+    """Explain the output of a dry run: a list of jobs under each reason. Jobs that only follow from others come last."""
     jobs: dict[str, list[str]] = {}
     for job, reason, command in _JOB.findall(output):
         jobs.setdefault("; ".join(explain_reason(reason.strip(), command)), []).append(job)
     if not jobs:
         return "Nothing would run: everything is there and up to date."
     lines = []
-    for reason in sorted(jobs, key=lambda reason: reason == _FOLLOWS):
+    for reason in sorted(jobs, key=lambda reason: reason == _RUNS_AFTER_OTHERS):
         lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs[reason], _MAX_SHOWN))]
     return "\n".join(lines)
 
 
 def explain_reason(reason: str, command: str = "") -> Iterator[str]:
-    """Why Snakemake runs a job, in plain words; the names of changed options come from its shell command.
+    """Say in plain words why Snakemake runs a job. The job's shell command gives the names of the options that changed.
 
-    That other jobs run first is given as a reason only if there is no other.
+    The reason that other jobs run first is left out if there is another reason.
     """
     parameters = _PARAMETERS.search(reason)
     reasons = list(_explain_parameters(parameters[1], parameters[2], command)) if parameters else []
-    rest = _PARAMETERS.sub("", reason)
+    other_reasons = _PARAMETERS.sub("", reason)
     for pattern, meaning in _REASONS.items():
-        match = re.search(pattern, rest)
-        if match and not (reasons and meaning == _FOLLOWS):
+        match = re.search(pattern, other_reasons)
+        if match and not (reasons and meaning == _RUNS_AFTER_OTHERS):
             reasons.append(f"{meaning}: {', '.join(first_of(match[1].split(', '), _MAX_SHOWN))}" if match.groups() else meaning)
     yield from reasons or [reason or "Snakemake names no reason"]
 
 
-def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
-    old, new = _parse_values(before), _parse_values(now)
-    codes = [value for value in (*old, *new) if _CODE.fullmatch(value)]
-    if len(codes) == 2:
-        parts = [_describe_part(part) for part in changed_parts(*codes)]
+def _explain_parameters(old_text: str, new_text: str, command: str) -> Iterator[str]:
+    old, new = _parse_values(old_text), _parse_values(new_text)
+    fingerprints = [value for value in (*old, *new) if _CODE.fullmatch(value)]
+    if len(fingerprints) == 2:
+        parts = [_describe_part(part) for part in changed_parts(*fingerprints)]
         yield f"its code changed: {', '.join(first_of(parts, _MAX_SHOWN))}" if parts else "its code or a library changed"
     old_settings, new_settings = (
         {key: setting for value in values for key, setting in (_parse_json(value) or {}).items()} for values in (old, new)
     )
     if new_settings.keys() == {"seconds", "memory_mb"} and not old_settings:
         yield "it crossed a limit of time or memory, and the limits changed"
-        old, new = ([value for value in values if value] for values in (old, new))  # it had no limits before
+        old, new = ([value for value in values if value] for values in (old, new))  # drop "", which stands for no limits
     elif old_settings or new_settings:
         differing = sorted(key for key in {**old_settings, **new_settings} if old_settings.get(key) != new_settings.get(key))
         yield f"the configuration changed: {', '.join(first_of(differing, _MAX_SHOWN))}"
     options = _parse_command(command)
-    if any(_HASH.fullmatch(value) for value in new):
+    if any(_TABLE_HASH.fullmatch(value) for value in new):
         yield f"the content of its table changed: {options.get('--table', 'a file of your own')}"
     old, new = ([value for value in values if not _is_explained(value)] for values in (old, new))
     if old or new:
@@ -141,7 +141,7 @@ def _explain_parameters(before: str, now: str, command: str) -> Iterator[str]:
 
 
 def _describe_part(name: str) -> str:
-    """A part of a fingerprint in words: a library, a user's file, or a file of the package."""
+    """Describe a part of a fingerprint, which is a library, a user's file, or a file of the package."""
     if "." not in name:
         return f"another version of {name}"
     return name if name.startswith(("./", "/")) else normpath(f"clusterlets/{name}")
@@ -154,16 +154,16 @@ def _parse_command(command: str) -> dict[str, str]:
 
 
 def _parse_values(text: str) -> list[str]:
-    """The values that Snakemake printed as representations, joined by commas and without their names."""
+    """Parse the values of parameters, which Snakemake prints as Python literals with commas between and without names."""
     text = text.strip()
     try:
-        return [] if text == _NOTHING else [str(value) for value in ast.literal_eval(f"[{text}]")]
+        return [] if text == _NO_VALUES else [str(value) for value in ast.literal_eval(f"[{text}]")]
     except (ValueError, SyntaxError):
         return [text]
 
 
 def _parse_json(value: str) -> dict | None:
-    """The settings of a value that is an object in JSON, which Snakemake may have cut short."""
+    """The settings in a value that is a JSON object; None for any other value, and for an object that Snakemake cut short."""
     try:
         return json.loads(value) if value.startswith("{") else None
     except json.JSONDecodeError:
@@ -171,5 +171,5 @@ def _parse_json(value: str) -> dict | None:
 
 
 def _is_explained(value: str) -> bool:
-    """Whether its kind has an explanation of its own: code, a table, or settings."""
-    return bool(_CODE.fullmatch(value) or _HASH.fullmatch(value)) or _parse_json(value) is not None
+    """Whether another sentence explains the value, because it is a fingerprint, the hash of a table, or settings."""
+    return bool(_CODE.fullmatch(value) or _TABLE_HASH.fullmatch(value)) or _parse_json(value) is not None
