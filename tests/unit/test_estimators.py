@@ -1,4 +1,4 @@
-"""The estimators: scikit-learn's own checks, agreement with the functions that they call, and real-world data."""
+"""The estimators pass scikit-learn's checks, agree with the functions that they call, and refuse bad input."""
 
 import doctest
 import pickle
@@ -44,8 +44,8 @@ from clusterlets.estimators.memberships import nearest_own_cluster
 from clusterlets.estimators.method import estimator_of
 
 
-class ChecksHaveNoGroups:
-    """scikit-learn's checks call ``fit(X)`` and ``fit(X, y)`` without groups: here two groups alternate by row."""
+class AlternatingGroups:
+    """Gives two groups that alternate by row if ``fit`` gets none, because scikit-learn's checks pass no groups."""
 
     def fit(self, X, y=None, *, sensitive_features=None):
         if sensitive_features is None:
@@ -54,18 +54,18 @@ class ChecksHaveNoGroups:
         return super().fit(X, y, sensitive_features=sensitive_features)
 
 
-def as_the_checks_call_it(kind):
-    """A class of the estimator that makes its own groups; it is stored in this module, because the checks pickle it."""
+def with_alternating_groups(kind):
+    """A subclass of the estimator that makes its own groups. It is stored in this module, because the checks pickle it."""
     name = f"Checked{kind.__name__}"
     checked = type(
-        name, (ChecksHaveNoGroups, kind), {"__module__": __name__, "__doc__": f"`{kind.__name__}` as the checks call it."}
+        name, (AlternatingGroups, kind), {"__module__": __name__, "__doc__": f"`{kind.__name__}` with alternating groups."}
     )
     return globals().setdefault(name, checked)
 
 
 ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
-# Parameters that keep the checks short without changing their outcome, and a limit that their tables of ten rows can keep.
-QUICK = {"n_evaluations": 20, "max_deviation": 1}
+# Parameters that shorten the checks without changing their outcome, and a limit that their tables of ten rows can keep.
+CHECK_SETTINGS = {"n_evaluations": 20, "max_deviation": 1}
 # The check that estimators with max_iter cannot pass, with the reason; all other estimators pass all checks.
 WITHOUT_N_ITER = {
     "check_transformer_n_iter": "it wants n_iter_ wherever there is max_iter, and methods return clusters only",
@@ -73,17 +73,17 @@ WITHOUT_N_ITER = {
 
 
 def checked_estimators():
-    clusterlets = as_the_checks_call_it(ClusterletClustering)
+    clusterlets = with_alternating_groups(ClusterletClustering)
     yield clusterlets(), {}
     for matcher in methods.names("paper"):
         yield clusterlets(3, matcher=matcher, **({"sample_size": 300} if matcher == "C" else {"hops": 1})), {}
     for kind in ESTIMATORS:
         method = methods.get(kind._name)
-        settings = {name: value for name, value in QUICK.items() if name in method.parameters}
+        settings = {name: value for name, value in CHECK_SETTINGS.items() if name in method.parameters}
         has_n_iter = "n_iter_" in vars(getattr(method, "Estimator", object)).get("__annotations__", {})
         reasons = WITHOUT_N_ITER if "max_iter" in method.parameters and not has_n_iter else {}
         for output in method.outputs or [None]:
-            yield as_the_checks_call_it(kind)(3, **settings, **({"output": output} if output else {})), reasons
+            yield with_alternating_groups(kind)(3, **settings, **({"output": output} if output else {})), reasons
 
 
 CHECKED = list(checked_estimators())
@@ -108,12 +108,8 @@ def people():
     return X, sex, rng.integers(3, size=240)
 
 
-def codes(values):
+def group_codes(values):
     return np.unique(values, return_inverse=True)[1]
-
-
-def entries(memberships):
-    return memberships.toarray()
 
 
 MATCHERS = [(matcher, {"hops": 3}) for matcher in methods.names("paper") if matcher != "C"]
@@ -121,13 +117,13 @@ MATCHERS += [("C", {"omega": 0.25, "sample_size": 2000}), ("B", {"hops": 3, "sco
 
 
 @pytest.mark.parametrize(("matcher", "settings"), MATCHERS)
-def test_clusterlets_agree_with_the_functions(people, matcher, settings):
+def test_clusterlets_agree_with_the_functions_that_they_call(people, matcher, settings):
     X, sex, _ = people
     fitted = ClusterletClustering(6, matcher=matcher, random_state=11, **settings)
     assert fitted.fit(X, sensitive_features=sex) is fitted
 
     rng = np.random.default_rng(11)
-    clusterlets = extract_clusterlets(X, codes(sex), 6, rng)
+    clusterlets = extract_clusterlets(X, group_codes(sex), 6, rng)
     if matcher == "C":
         expected = match_centroid(sample_partitions(clusterlets, 2000, rng), 0.25)
     else:
@@ -138,7 +134,7 @@ def test_clusterlets_agree_with_the_functions(people, matcher, settings):
     assert fitted.n_clusters_ == len(expected) == len(fitted.cluster_centers_)
     assert isinstance(fitted.memberships_, csr_array) and fitted.memberships_.dtype == bool
     memberships = np.array([[expected[c, clusterlet] for c in range(len(expected))] for clusterlet in clusterlets.labels])
-    assert np.array_equal(entries(fitted.memberships_), memberships)
+    assert np.array_equal(fitted.memberships_.toarray(), memberships)
     means = [X[memberships[:, cluster]].mean(axis=0) for cluster in range(len(expected))]
     np.testing.assert_allclose(fitted.cluster_centers_, means, rtol=1e-12, atol=1e-12)
     distances = np.where(memberships, cdist(X, means), np.inf)
@@ -150,7 +146,7 @@ def test_clusterlets_agree_with_the_functions(people, matcher, settings):
 def test_the_nearest_labels_of_frac_agree_with_the_function(people, estimator, function):
     X, sex, _ = people
     fitted = estimator(5, output="nearest", tau=0.1, random_state=4).fit(X, sensitive_features=sex)
-    expected = function(X, codes(sex), 5, np.random.default_rng(4), tau=0.1)
+    expected = function(X, group_codes(sex), 5, np.random.default_rng(4), tau=0.1)
     assert np.array_equal(fitted.labels_, expected.labels_nearest)
     assert fitted.n_iter_ == expected.n_iter
     np.testing.assert_allclose(fitted.cluster_centers_, expected.centres, rtol=1e-12)
@@ -165,8 +161,8 @@ def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_label
 
 
 def test_ties_between_clusters_go_to_the_first():
-    both = csr_array(np.ones((1, 2), dtype=bool))
-    assert nearest_own_cluster(np.zeros((1, 1)), both, np.array([[1.0], [-1.0]])).tolist() == [0]
+    in_both = csr_array(np.ones((1, 2), dtype=bool))
+    assert nearest_own_cluster(np.zeros((1, 1)), in_both, np.array([[1.0], [-1.0]])).tolist() == [0]
 
 
 def test_new_points_go_to_the_nearest_centre_among_the_clusters_of_the_nearest_clusterlet(people):
@@ -186,7 +182,7 @@ def test_every_rival_has_a_public_estimator():
         assert estimator.__module__ == "clusterlets.estimators" and estimator.__name__ == methods.get(name).__name__
 
 
-def test_a_parameter_that_an_estimator_could_not_hand_on_as_it_is_gives_no_estimator():
+def test_a_parameter_that_an_estimator_cannot_take_is_an_error_of_the_method():
     class Clashing(methods.Method):
         name, parameters = "clashing", {"output": methods.Integer(0, 1)}
 
@@ -223,11 +219,11 @@ def test_an_estimator_agrees_with_its_method(people, estimator):
     X, sex, _ = people
     method = methods.get(estimator._name)
     fitted = estimator(4, random_state=3).fit(X, sensitive_features=sex)
-    result = method().fit(X, codes(sex), 4, np.random.default_rng(3))
+    result = method().fit(X, group_codes(sex), 4, np.random.default_rng(3))
     labels = result[method.outputs[0]] if method.outputs else result
-    assert np.array_equal(fitted.labels_, codes(labels))
+    assert np.array_equal(fitted.labels_, group_codes(labels))
     assert fitted.n_clusters_ == len(fitted.cluster_centers_) == fitted.labels_.max() + 1
-    assert np.array_equal(entries(fitted.memberships_), fitted.labels_[:, None] == np.arange(fitted.n_clusters_))
+    assert np.array_equal(fitted.memberships_.toarray(), fitted.labels_[:, None] == np.arange(fitted.n_clusters_))
     means = [X[fitted.labels_ == cluster].mean(axis=0) for cluster in range(fitted.n_clusters_)]
     np.testing.assert_allclose(fitted.cluster_centers_, means, rtol=1e-12)
     assert fitted.sensitive_classes_.tolist() == ["female", "male"]
@@ -270,14 +266,14 @@ def test_every_parameter_reaches_the_method(people, estimator, name):
     unfitted = method()
     unfitted.sensitive_columns = {"sex": ["female", "male"]}
     result = unfitted.fit(
-        X, codes(sex), 4, np.random.default_rng(0), **{name: value.item() if hasattr(value, "item") else value}
+        X, group_codes(sex), 4, np.random.default_rng(0), **{name: value.item() if hasattr(value, "item") else value}
     )
-    assert np.array_equal(fitted.labels_, codes(result[method.outputs[0]] if method.outputs else result))
+    assert np.array_equal(fitted.labels_, group_codes(result[method.outputs[0]] if method.outputs else result))
 
 
 @pytest.mark.parametrize("rival", ESTIMATORS)
 def test_only_fewer_clusters_than_requested_give_a_warning(rival):
-    """Two distinct rows, each twice in each group; methods that may separate equal rows reach three clusters."""
+    """The table has two distinct rows, each twice in each group. Methods that may separate equal rows find three clusters."""
     X, groups = np.repeat([[0.0], [9.0]], 4, axis=0), np.arange(8) % 2
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -290,10 +286,10 @@ def test_only_fewer_clusters_than_requested_give_a_warning(rival):
     assert fitted.n_clusters_ in (2, 3)
 
 
-def test_a_tree_can_be_read(people):
+def test_a_tree_has_its_nodes_as_arrays_and_as_text(people):
     X, sex, _ = people
     fitted = ScaffTree(4, random_state=3).fit(pd.DataFrame(X, columns=["east", "north"]), sensitive_features=sex)
-    _, tree = scaff_tree(X, codes(sex), 4, np.random.default_rng(3))
+    _, tree = scaff_tree(X, group_codes(sex), 4, np.random.default_rng(3))
     for name, array in vars(tree).items():
         assert np.array_equal(getattr(fitted.tree_, name), array, equal_nan=True) and len(array) == 7
     assert fitted.export_text() == tree.text(["east", "north"]) != fitted.export_text(["x", "y"], decimals=0)
@@ -312,7 +308,7 @@ def test_a_matcher_may_find_fewer_clusters_without_a_warning(people):
     assert 0 < fitted.n_clusters_ < 8
 
 
-def test_what_a_method_cannot_do_is_explained():
+def test_the_message_explains_what_a_method_cannot_do():
     X = np.arange(2001.0)[:, None]
     with pytest.raises(InvalidInput, match="antidote cannot do this: 2001 rows, and antidote handles 2000"):
         NAMED["antidote"](2).fit(X, sensitive_features=np.arange(2001) % 2)
@@ -386,7 +382,7 @@ def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored,
         *((kind(random_state="seven"), "random_state='seven' is neither") for kind in ESTIMATORS),
     ],
 )
-def test_bad_parameters_are_refused_at_fit_and_named(estimator, message):
+def test_fit_refuses_and_names_bad_parameters(estimator, message):
     with pytest.raises(InvalidInput) as refused:
         estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=[0, 1, 0, 1])
     assert message in str(refused.value) and isinstance(refused.value, ValueError)
@@ -478,7 +474,7 @@ def test_a_report_agrees_with_scores_computed_by_hand():
     assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
 
 
-def test_the_price_of_fairness_is_over_the_least_cost_of_plain_k_means_or_a_given_cost(people):
+def test_the_price_of_fairness_is_relative_to_the_least_cost_of_plain_k_means_or_a_given_cost(people):
     X, sex, _ = people
     labels = np.arange(240) % 3
     clusterings = [kmeans_labels(X, 3, np.random.default_rng(start)) for start in range(50)]
@@ -501,7 +497,7 @@ def test_there_is_no_price_of_fairness_without_a_cost_on_both_sides(reference_co
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(form):
-    """The clusters of the test by hand, with the point at 3 in both; a column without members does not count."""
+    """The clusters of the test above, with the point at 3 in both. A cluster without members does not count."""
     X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
     memberships = form(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
     report = fairness_report(X, memberships, sex)
@@ -510,31 +506,31 @@ def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(fo
     assert report["cohesion"] == pytest.approx(1 - (6 / 4 + 2 * (7 + 7 + 11 + 0 + 4 + 4) / 16) / 2 / 14)
     assert np.isnan(report["kmeans_cost"])
     assert report["delta_min"] == pytest.approx(1 - 0.4 / 0.5) and report["weighted_deviation"] == pytest.approx(0.1)
-    nearest = fairness_report(X, [0, 0, 1, 1, 1], sex)  # the row at 3 is nearer to 1.5 than to 9.25, the means of all members
+    nearest = fairness_report(X, [0, 0, 1, 1, 1], sex)  # The row at 3 is nearer to the mean 1.5 than to 9.25.
     assert [report[name] == nearest[name] for name in ("silhouette", "silhouette_of_groups")] == [True, True]
     assert report["kcenter_cost"] == 14 - 9.25 and report["kmedian_cost"] == 3 + 2 * 0.75 + 4.75
     composition = cluster_composition(memberships, sex)
     assert composition.index.tolist() == [0, 2] and composition.to_numpy().tolist() == [[1, 1], [2, 2]]
 
 
-def test_sparse_memberships_may_be_in_any_form_and_are_not_changed():
-    """Row 0 is in cluster 0 (stored twice) and not in 1 (stored explicitly); row 1 in both, unsorted; row 2 in 1."""
+def test_sparse_memberships_need_not_be_canonical_and_are_not_changed():
+    """The array stores an entry of row 0 twice and a false one explicitly, and the entries of row 1 out of order."""
     data, columns, starts = [True, True, False, True, True, True], [0, 0, 1, 1, 0, 1], [0, 3, 5, 6]
-    untidy = csr_array((data, columns, starts), shape=(3, 2), dtype=bool)
-    tidy = np.array([[1, 0], [1, 1], [0, 1]], dtype=bool)
+    not_canonical = csr_array((data, columns, starts), shape=(3, 2), dtype=bool)
+    dense = np.array([[1, 0], [1, 1], [0, 1]], dtype=bool)
     X, sex = [[0.0], [1.0], [3.0]], list("aba")
-    report, expected = (fairness_report(X, memberships, sex) for memberships in (untidy, tidy))
+    report, expected = (fairness_report(X, memberships, sex) for memberships in (not_canonical, dense))
     assert repr(report) == repr(expected) and report["n_clusters"] == 2  # repr, because NaN is not equal to itself
-    assert cluster_composition(untidy, sex).equals(cluster_composition(tidy, sex))
-    assert untidy.nnz == 6 and untidy.indices.tolist() == columns and untidy.data.tolist() == data
-    assert fairness_report(X, untidy.tocoo(), sex)["overlap"] == 1 / 3
+    assert cluster_composition(not_canonical, sex).equals(cluster_composition(dense, sex))
+    assert not_canonical.nnz == 6 and not_canonical.indices.tolist() == columns and not_canonical.data.tolist() == data
+    assert fairness_report(X, not_canonical.tocoo(), sex)["overlap"] == 1 / 3
 
 
 @pytest.mark.parametrize("matcher", ["D", "B", "G-B"])
 def test_a_report_agrees_with_the_full_distance_matrix_and_scikit_learn(people, matcher):
     X, sex, _ = people
     fitted = ClusterletClustering(5, matcher=matcher, random_state=1).fit(X, sensitive_features=sex)
-    memberships, distances = entries(fitted.memberships_), cdist(X, X)
+    memberships, distances = fitted.memberships_.toarray(), cdist(X, X)
     within = [distances[np.ix_(members, members)].mean() for members in memberships.T]
     report = fairness_report(X, fitted.memberships_, sex)
     assert report["cohesion"] == pytest.approx(1 - np.mean(within) / distances.max(), abs=1e-12)
@@ -578,11 +574,11 @@ def test_cohesion_past_the_limit_is_sampled_with_its_error(monkeypatch, matcher)
         ("silhouette", {"silhouette", "silhouette_error", "silhouette_least_group"}),
     ],
 )
-def test_without_sums_of_distances_the_other_scores_are_the_same(people, left_out, names):
+def test_leaving_out_a_slow_score_does_not_change_the_others(people, left_out, names):
     X, sex, _ = people
-    full, rest = (fairness_report(X, np.arange(240) % 3, sex, **{left_out: wanted}) for wanted in (True, False))
-    assert not np.isnan([full[name] for name in names]).any() and np.isnan([rest[name] for name in names]).all()
-    assert all(full[name] == rest[name] for name in full.keys() - names - {"silhouette_of_groups"})
+    full, shortened = (fairness_report(X, np.arange(240) % 3, sex, **{left_out: wanted}) for wanted in (True, False))
+    assert not np.isnan([full[name] for name in names]).any() and np.isnan([shortened[name] for name in names]).all()
+    assert all(full[name] == shortened[name] for name in full.keys() - names - {"silhouette_of_groups"})
 
 
 def test_coinciding_points_have_cohesion_one():
@@ -651,7 +647,7 @@ def test_the_examples_in_the_docstrings_run(kind):
 
 
 def test_the_clusters_of_a_report_agree_with_numbers_computed_by_hand():
-    """Two clusters, 7 of a, b and 3 of a, a, b; the table has 0.6 of a."""
+    """Cluster 7 holds a and b, and cluster 3 holds a, a and b. The share of a in the table is 0.6."""
     X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [7, 7, 3, 3, 3]
     report = fairness_report(X, labels, sex)
     clusters = report.clusters
