@@ -1,11 +1,12 @@
 """Limits on the groups of every cluster, in whole numbers.
 
-A limit bounds one count in a cluster by another: ``count of A <= f * count of B``, where A holds the instances of a level of a
-sensitive column (or all but those), and B the whole cluster, or those of a different level. A group is a combination of levels,
-one of each column. So all limits are rows of whole numbers, ``rows @ counts <= 0``, over the counts of the groups.
+A limit bounds one count in a cluster by another: ``count of A <= f * count of B``. A consists of the instances with a level of a
+sensitive column, or of all others. B is the whole cluster, or the instances that have a different level. A group is a
+combination of levels, one of each column. So every limit can be written as a row of whole numbers for the counts of the groups,
+and a cluster keeps the limits if ``rows @ counts <= 0``.
 
-Counts are at most the number of instances n, so the largest fraction below a limit whose denominator is at most n can replace
-it: exactly the same counts meet both. This keeps all products far below 64 bits.
+Counts are at most n, the number of instances. So f can be replaced by the largest fraction up to f whose denominator is at most
+n: exactly the same counts meet both. The replacement keeps all products far below 64 bits.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def exact(number: float | str | Fraction) -> Fraction:
-    """The exact number: a float means its shortest decimal, so that .03 is 3/100, though its binary value is less."""
+    """The exact number. A float stands for its shortest decimal, so .03 is 3/100, although its binary value is less."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
@@ -26,8 +27,8 @@ def exact(number: float | str | Fraction) -> Fraction:
 class Limit:
     """``count of A <= fraction * count of B`` in every cluster.
 
-    A is the instances with a level of a sensitive column, or ``all_but`` those; B is the instances ``of_level`` of the same
-    column, or all.
+    A is the instances with ``level`` of ``column``, or with ``all_but`` the other instances. B is the instances with
+    ``of_level`` of the same column, or all instances if it is None.
     """
 
     column: int
@@ -38,7 +39,10 @@ class Limit:
 
 
 def deviation_limits(levels: np.ndarray, counts: np.ndarray, max_deviations: Sequence[Fraction]) -> list[Limit]:
-    """The share of every level (K, S) differs by at most ``max_deviations`` (S,) from that in the table, column by column."""
+    """Limits on deviation: no level's share differs from that in the table by more than the column's ``max_deviations`` (S,).
+
+    ``levels`` (K, S) are those of the groups, and ``counts`` (K,) the groups' counts in the table.
+    """
     limits = []
     for column, deviation in enumerate(max_deviations):
         for level, share in enumerate(_shares(levels[:, column], counts)):
@@ -47,12 +51,15 @@ def deviation_limits(levels: np.ndarray, counts: np.ndarray, max_deviations: Seq
 
 
 def share_limits(column: int, bounds: Mapping[int, tuple[Fraction, Fraction]]) -> list[Limit]:
-    """The share of each level in ``bounds`` lies between its two numbers."""
+    """Limits that keep the share of each level in ``bounds`` between its two numbers."""
     return [limit for level, (least, most) in bounds.items() for limit in _between(column, level, least, most)]
 
 
 def ratio_limits(levels: np.ndarray, counts: np.ndarray, min_ratios: Sequence[Fraction]) -> list[Limit]:
-    """The ratio of any two levels' counts is at least ``min_ratios`` (S,) times that in the table, column by column."""
+    """Limits on ratios: the ratio of two levels' counts is at least the column's ``min_ratios`` (S,) times that in the table.
+
+    ``levels`` (K, S) are those of the groups, and ``counts`` (K,) the groups' counts in the table.
+    """
     limits = []
     for column, ratio in enumerate(min_ratios):
         shares = _shares(levels[:, column], counts)
@@ -75,10 +82,10 @@ def _between(column: int, level: int, least: Fraction, most: Fraction) -> list[L
 
 
 def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Limits as rows (R, K) of whole numbers: a cluster with counts m (K,) keeps them if ``rows @ m <= 0``.
+    """The limits as rows (R, K) of whole numbers: a cluster with counts m (K,) keeps them if ``rows @ m <= 0``.
 
-    ``levels`` (K, S), and ``totals`` (K,) of the instances that there are to assign. Limits that every cluster keeps are left
-    out, and of several on the same counts only the strictest stays.
+    ``levels`` (K, S) are those of the groups, and ``totals`` (K,) the numbers of instances to be assigned. Limits that every
+    cluster keeps are left out. If several bound the same counts, only the strictest is kept.
     """
     fractions: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
@@ -97,11 +104,11 @@ def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) 
 
 
 def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
-    """The largest fraction that is at most ``number`` and whose denominator is at most ``largest_denominator``."""
+    """The largest fraction up to ``number`` whose denominator is at most ``largest_denominator``."""
     closest = number.limit_denominator(largest_denominator)
     if closest <= number:
         return closest
-    # Its neighbour below in the Farey sequence: a/b with p b - q a = 1 and the largest b possible.
+    # The result is the lower neighbour of p/q in the Farey sequence: a/b with p b - q a = 1 and the largest possible b.
     p, q = closest.numerator, closest.denominator
     b = pow(p, -1, q)
     b += q * ((largest_denominator - b) // q)
@@ -109,17 +116,20 @@ def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
 
 
 def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list]]:
-    """Levels (K, S) of the groups, from the values of each of S columns (S, K), and the names of each column's levels."""
+    """Levels (K, S) of the groups, and the names of each column's levels.
+
+    ``columns`` (S, K) holds, for each sensitive column, its value in every group.
+    """
     names = [list(dict.fromkeys(column)) for column in columns]
     levels = np.array([[present.index(value) for value in column] for present, column in zip(names, columns, strict=True)])
     return np.ascontiguousarray(levels.T, dtype=np.int64), names
 
 
 def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndarray | None = None) -> Fraction:
-    """Largest difference of a level's share in a cluster from that in the table, exactly.
+    """The exact largest difference between the share of a level in a cluster and its share in the table.
 
-    ``counts`` (K, k) of the groups in the clusters, none of which is empty; ``reference`` (K,) those in the table, by default
-    of all clusters together.
+    ``counts`` (K, k) are those of the groups in the clusters, none of which is empty. ``reference`` (K,) are the counts in the
+    table, by default the sums over all clusters.
     """
     reference = counts.sum(axis=1) if reference is None else reference
     if not counts.sum(axis=0).all():
@@ -137,10 +147,11 @@ def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndar
 def assignment_rows(
     limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, whole: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limits on old and new instances together: ``rows @ counts <= slack``, (R, K) and (R, k), for the counts of the new ones.
+    """Rows (R, K) and slack (R, k) such that ``rows @ counts <= slack`` if old and new instances together keep the limits.
 
-    ``composition`` (K, k) are the old instances of each group in each cluster, ``new_totals`` (K,) the new ones. With
-    ``whole``, limits hold up to whole instances only: a count may miss one by less than an instance.
+    ``counts`` (K, k) are those of the new instances. ``composition`` (K, k) are the counts of the old ones in the clusters, and
+    ``new_totals`` (K,) the numbers of new instances of each group. With ``whole``, a count may miss a limit by less than one
+    instance.
     """
     rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
     slack = -products(rows, composition)
@@ -157,9 +168,10 @@ def rows_within_shares(
     max_deviation: float | None = None,
     **_,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together, up to whole instances.
+    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together, in whole instances.
 
-    In the form of :func:`assignment_rows`; other parameters of a fit do not matter. Groups that are new are not bounded.
+    The result has the form of :func:`assignment_rows`. Other parameters of a fit are ignored. Groups without old instances are
+    not bounded.
     """
     totals = composition.sum(axis=1).tolist()
     shares = [Fraction(total, sum(totals)) for total in totals]
@@ -178,12 +190,12 @@ def rows_within_shares(
 
 
 def violation_units(rows: np.ndarray) -> np.ndarray:
-    """By how much one instance can change each row (R,) of limits: rows divided by these have violations in instances."""
+    """How much one instance can change each row (R,): a violation divided by this number is one in units of instances."""
     return rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
 
 
 def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """``rows @ counts``, summed in a fixed order: (R, K) and (K, k), or (K,)."""
+    """``rows @ counts`` of rows (R, K) and counts (K, k) or (K,), summed in a fixed order."""
     if counts.ndim == 1:
         return (rows * counts).sum(axis=1)
     return (rows[:, :, None] * counts[None, :, :]).sum(axis=1)

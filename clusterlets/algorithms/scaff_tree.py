@@ -1,16 +1,16 @@
-"""A tree whose leaves are the clusters: it learns the labels of plain k-means, and avoids splits that separate the groups.
+"""A tree whose leaves are the clusters. It learns the labels of plain k-means, and avoids splits that separate the groups.
 
-SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows classifiers by splits that weigh how well they separate the
-classes against how well they separate the groups. Clustering with it is our own adaptation; SCAFF itself classifies:
+SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows classifiers. Each split weighs how well it separates the classes
+against how well it separates the groups. The use of SCAFF for clustering is our own adaptation:
 
 1. *Classes*: the labels of plain k-means.
-2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. A is the area under the ROC curve of the split's two sides
-   as scores of a label against the rest, averaged over the node's labels, weighted by their sizes. B is the same for a
-   group against the rest, the largest over the groups. Both use the node's instances only, and are 1/2 if these all share one
-   label or group.
-3. *Growth*: the leaf with the largest gain times its fraction of the instances is split next, until there are as many leaves
-   as requested clusters. Equal gains: the lower feature, then the lower threshold, then the older leaf.
-4. *Forced splits*: where no split gains, the leaf with the largest sum of squared errors is split where that lowers it most.
+2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. If the two sides of the split are the scores that predict one
+   label against the rest, they have an area under the ROC curve. A is the mean of this area over the node's labels, weighted by
+   their sizes. B is the largest such area for a group against the rest. Both use only the instances of the node, and are 1/2 if
+   all of these share one label, or one group.
+3. *Growth*: the leaf with the largest product of gain and fraction of the instances is split next, until there are as many
+   leaves as requested clusters. Of equal products, the lower feature wins, then the lower threshold, then the older leaf.
+4. *Forced splits*: if no split has a gain, the leaf with the largest sum of squared errors is split where its sum falls most.
 
 No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
 """
@@ -25,7 +25,7 @@ from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances
 from clusterlets.algorithms.kmeans import kmeans_labels
 
-_ROUNDING = 1e-12  # a smaller gain may be rounding
+_ROUNDING = 1e-12  # a smaller gain may be a rounding error
 _LEAF_DIVISOR = 20  # the smallest leaf has n / (20 k) instances
 
 
@@ -36,11 +36,11 @@ class Nodes:
     Attributes
     ----------
     children_left, children_right : int array (m,)
-        Nodes of the instances whose feature is at most the threshold, and of the others; -1 for a leaf.
+        Child of each node for the instances whose feature is at most the threshold, and child for the others. -1 for a leaf.
     feature : int array (m,)
-        -1 for a leaf.
+        Feature by which a node is split; -1 for a leaf.
     threshold : float array (m,)
-        In units of the feature; NaN for a leaf.
+        In the unit of the feature; NaN for a leaf.
     cluster : int array (m,)
         Label of the instances in a leaf; -1 for a node that is split.
     """
@@ -72,11 +72,11 @@ class Nodes:
 def scaff_tree(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, theta: float = 0.5
 ) -> tuple[np.ndarray, Nodes]:
-    """Labels (n,) of plain k-means as a tree learns them, and the tree; steps 1 to 4 above.
+    """Labels (n,) of plain k-means as a tree learns them, and the tree: steps 1 to 4 of the module's docstring.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of k-means, and
-    that of :func:`grow_tree`.
+    the time of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
@@ -85,7 +85,7 @@ def scaff_tree(
 def grow_tree(
     X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5
 ) -> tuple[np.ndarray, Nodes]:
-    """A tree that learns given labels and avoids separating the groups; steps 2 to 4 above. Deterministic.
+    """A tree that learns given labels and avoids separating the groups: steps 2 to 4 of the module's docstring. Deterministic.
 
     Parameters
     ----------
@@ -93,19 +93,19 @@ def grow_tree(
     groups, targets : int arrays (n,)
         Group codes 0..K-1, and labels to learn, 0..L-1.
     n_leaves : int
-        From 1 to n; there are fewer leaves only if the rows have fewer distinct values.
+        From 1 to n. There are fewer leaves only if there are fewer distinct rows.
     theta : float
         Weight of the groups, from 0 to 1.
 
     Returns
     -------
     labels : int array (n,)
-        Leaf of each instance, 0..m-1 from the left to the right.
+        Leaf of each instance, numbered 0..m-1 from left to right.
     nodes : Nodes
 
     Notes
     -----
-    O(d n log n) time to sort, then O(d n (L + K)) for each level of the tree; a forced split of m instances costs O(d^2 m).
+    O(d n log n) time to sort, then O(d n (L + K)) for each level of the tree. A forced split of m instances takes O(d^2 m).
     O(d n) memory.
     """
     X, groups = checked_instances(X, groups, "a tree", n_leaves)
@@ -117,10 +117,10 @@ def grow_tree(
 
 
 class _Growth:
-    """The leaves so far, and their best splits, waiting in a heap.
+    """The leaves so far, with their best splits in a heap.
 
-    ``order[f]`` holds the instances leaf by leaf, those of a leaf by ascending feature f: a leaf is the same slice, from its
-    start to its end, of every row.
+    ``order[f]`` holds the instances leaf by leaf, and within a leaf by ascending feature f. So a leaf is the same slice of
+    every row of ``order``, and ``leaves`` has its start and end.
     """
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, targets: np.ndarray, min_size: int, theta: float):
@@ -134,7 +134,7 @@ class _Growth:
         self._add(0, 0, len(X))
 
     def split_next(self) -> bool:
-        """Split a leaf; False if all rows of every leaf coincide."""
+        """Split a leaf; returns False if no leaf has two different rows."""
         if self.waiting:
             _, feature, threshold, node, size = heappop(self.waiting)
         else:
@@ -152,7 +152,7 @@ class _Growth:
         return True
 
     def result(self) -> tuple[np.ndarray, Nodes]:
-        """Labels of the instances, and the tree."""
+        """The labels of the instances, and the tree."""
         labels, n_nodes = np.empty(len(self.X), dtype=np.int64), 2 * len(self.splits) + 1
         left, right, feature, cluster = (np.full(n_nodes, -1) for _ in range(4))
         threshold = np.full(n_nodes, np.nan)
@@ -174,14 +174,14 @@ class _Growth:
             heappush(self.waiting, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
 
     def _threshold(self, node: int, feature: int, size: int) -> float:
-        """Halfway between the feature's values on both sides of the split; the left side has ``size`` instances of the leaf."""
+        """The middle between the feature's values on both sides of a split that puts ``size`` instances on the left."""
         last = self.leaves[node][0] + size - 1
         low, high = self.columns[feature, self.order[feature, last : last + 2]].tolist()
         middle = low + (high - low) / 2
-        return middle if middle < high else low  # no number lies between neighbouring ones
+        return middle if middle < high else low  # There is no float between neighbouring ones.
 
     def _forced_cut(self) -> tuple[int, int, int] | None:
-        """Leaf, feature, and instances on the left of the cut, below the minimum size only if nothing else is left."""
+        """Leaf, feature, and number of instances on the left. A side is below the minimum size only if there is no other cut."""
         by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
         for min_size in (self.min_size, 1):
             for node in by_errors:
@@ -193,9 +193,9 @@ class _Growth:
 
 @inner
 def _number_codes(codes, rows, first):
-    """An array indexed by code, and the next free number.
+    """Number the codes that occur among the rows consecutively, from ``first`` on.
 
-    The array holds consecutive numbers from ``first`` on for the codes that occur among the rows, else -1.
+    Returns an array with the number of each code, or -1 for a code that does not occur, and the next free number.
     """
     numbers = np.full(codes.max() + 1, -1)
     numbers[codes[rows]] = 0
@@ -208,9 +208,9 @@ def _number_codes(codes, rows, first):
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64[::1], int64[::1], int64, float64)")
 def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
-    """Gain, feature, and instances on the left of a leaf's best cut; the gain is -1 if there is no cut at all.
+    """Gain and feature of a leaf's best cut, and the number of instances on its left. The gain is -1 if there is no cut.
 
-    With m_c of the leaf's m instances having label or group c, and l_c of the l on the left, the area is
+    If m_c of the leaf's m instances have the label or group c, and l_c of the l instances on the left, the area is
     1/2 + |l_c m - l m_c| / (2 m_c (m - m_c)). Labels are weighted by m_c / m.
     """
     m = end - start
@@ -248,10 +248,10 @@ def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64)")
 def _least_error_cut(columns, order, start, end, min_size):
-    """By how much the sum of squared errors falls, feature, and instances on the left of the cut that lowers it most.
+    """The cut that lowers the sum of squared errors most: the decrease, the feature, and the number of instances on the left.
 
-    With s the sum, over the ``size`` instances on the left, of their differences from the leaf's mean, it falls by
-    |s|^2 (1 / size + 1 / (m - size)), where m is the size of the leaf. -1 if there is no cut.
+    The decrease is |s|^2 (1 / size + 1 / (m - size)). Here m is the size of the leaf, and s the sum of the differences of the
+    ``size`` instances on the left from the leaf's mean. It is -1 if there is no cut.
     """
     m, n_features = end - start, len(columns)
     means = np.zeros(n_features)
@@ -280,7 +280,10 @@ def _least_error_cut(columns, order, start, end, min_size):
 
 @compiled("void(int64[:,::1], int64, int64, int64, int64)")
 def _partition(order, start, end, feature, size):
-    """Move a leaf's first ``size`` instances by a feature to the front of its slice, for every feature in its own order."""
+    """Move the ``size`` instances of a leaf with the lowest values of ``feature`` to the front of its slice in every row.
+
+    Both parts keep the order of the row.
+    """
     is_left = np.zeros(order.shape[1], dtype=np.bool_)
     is_left[order[feature, start : start + size]] = True
     right = np.empty(end - start - size, dtype=np.int64)

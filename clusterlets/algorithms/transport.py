@@ -1,7 +1,7 @@
-"""Cheapest assignments of instances to clusters of given sizes: the transportation problem in whole numbers.
+"""The cheapest assignment of instances to clusters of given sizes: the transportation problem in whole numbers.
 
-Costs are rounded to whole numbers of 40 bits before anything is compared, so that the optimum is exact for the rounded
-costs, and the same on every processor. The error of a total is at most n times the largest cost times 2^-40.
+Costs are rounded to whole numbers of 40 bits before they are compared. So the optimum is exact for the rounded costs, and the
+same on every processor. The error of a total is at most n times the largest cost times 2^-40.
 """
 
 from math import frexp, isfinite
@@ -11,9 +11,9 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.errors import ClusterletsError
 
-#: Bits of the largest cost as a whole number. Sums over 10^6 instances stay far below 63 bits.
+#: Number of bits of the largest cost. Sums over 10^6 instances stay far below 63 bits.
 BITS = 40
-_MAX_BITS = 1000  # largest exponent of the scale: above 1023 a power of two is infinite
+_MAX_BITS = 1000  # largest exponent of the scale; 2^1024 would be infinite
 
 _NEVER = np.int64(2**62)  # the cost of a move out of an empty cluster
 
@@ -26,16 +26,16 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     costs : float array (n, k)
         Finite: ``[i, c]`` is the cost of instance i in cluster c.
     sizes : int array (k,)
-        Instances of each cluster; their sum is n.
+        Number of instances in each cluster. The sum is n.
     prices : float array (k,), optional
-        Added to the costs of a cluster at the start. They affect only the run time: with those of a dual solution nearly every
-        instance starts in its final cluster.
+        Prices to start from, which are added to the costs of the clusters. They affect only the run time: with the prices of a
+        dual solution, nearly every instance starts in its final cluster.
 
     Returns
     -------
     labels : int array (n,)
     prices : float array (k,)
-        Each instance is in a cluster of lowest cost plus price, up to rounding; the lowest price is 0.
+        Each instance is in a cluster where its cost plus the price is lowest, up to rounding. The lowest price is 0.
 
     Raises
     ------
@@ -44,8 +44,8 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
 
     Notes
     -----
-    Successive shortest paths between clusters, whose edges are kept in heaps. O(n k) memory; O(n k) time to build the heaps,
-    and O(k^3 + k log n) for each instance that has to move.
+    The method is that of successive shortest paths between clusters, with a heap of possible moves for each pair of clusters.
+    O(n k) memory. O(n k) time to build the heaps, and O(k^3 + k log n) for each instance that has to move.
     """
     costs, sizes = np.ascontiguousarray(costs, dtype=np.float64), np.ascontiguousarray(sizes, dtype=np.int64)
     if costs.ndim != 2 or not costs.shape[1]:
@@ -54,7 +54,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
         raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
     whole_costs, scale = whole_numbers(costs)
-    # Where the costs hardly differ, prices lie far beyond them; clipped, they still do, and no sum overflows.
+    # If costs hardly differ, prices may be far larger. Clipped, they are still larger than all costs, and no sum overflows.
     farthest = 2.0 ** (BITS + 2)
     first_prices = np.rint(np.clip(np.zeros(k) if prices is None else prices * scale, -farthest, farthest)).astype(np.int64)
     labels, final_prices = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
@@ -64,9 +64,9 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
 
 
 def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, prices: np.ndarray | None = None) -> np.ndarray:
-    """Labels (n,) of the cheapest assignment with given counts (K, k) of each group: a :func:`transport` for each of them.
+    """Labels (n,) of the cheapest assignment with given counts (K, k) of the groups in the clusters.
 
-    The transports start from ``prices`` (K, k).
+    Runs :func:`transport` for each group, starting from its row of ``prices`` (K, k).
     """
     labels = np.empty(len(costs), dtype=np.int64)
     for group, sizes in enumerate(counts):
@@ -76,9 +76,9 @@ def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, 
 
 
 def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
-    """Costs (n, k) above each instance's least as whole numbers, and the power of two that scaled them.
+    """Costs (n, k) less the lowest of each instance, as whole numbers, and the power of two by which they are multiplied.
 
-    The largest has 40 bits. ClusterletsError if a difference is not finite.
+    The largest number has 40 bits. ClusterletsError if a difference is not finite.
     """
     if not len(costs):
         return np.zeros(costs.shape, dtype=np.int64), 1.0
@@ -92,7 +92,7 @@ def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
 
 @inner
 def _is_cheaper_to_move(costs, row, other_row, source, target):
-    """Whether moving ``row`` from ``source`` to ``target`` is cheaper than moving ``other_row``; the lower index wins ties."""
+    """Whether it is cheaper to move ``row`` from ``source`` to ``target`` than ``other_row``; ties go to the lower index."""
     a, b = costs[row, target] - costs[row, source], costs[other_row, target] - costs[other_row, source]
     return a < b or (a == b and row < other_row)
 
@@ -133,8 +133,9 @@ def _sift_down(heaps, top, size, index, slots, costs, source, target):
 def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
     """Fill in labels and prices.
 
-    The heap of moves between two clusters begins at ``starts[source] + target * capacity[source]`` of ``heaps``, and
-    ``slots`` (n, k) says where in it an instance is; ``cheapest`` (k, k) is the cost of its cheapest move, at first ``_NEVER``.
+    The heap of moves between two clusters begins at index ``starts[source] + target * capacity[source]`` of ``heaps``.
+    ``slots`` (n, k) holds the position of each instance in its heap for each target. ``cheapest`` (k, k) is the cost of the
+    cheapest move between two clusters, at first ``_NEVER``.
     """
     n, k = costs.shape
     counts = np.zeros(k, dtype=np.int64)
@@ -145,7 +146,7 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
                 best = cluster
         labels[row] = best
         counts[best] += 1
-    # A cluster never holds more than one instance beyond the larger of its first and its final size.
+    # A cluster never holds more than the larger of its first and final sizes, plus one.
     capacity, starts = np.zeros(k, dtype=np.int64), np.zeros(k + 1, dtype=np.int64)
     for cluster in range(k):
         capacity[cluster] = max(counts[cluster], sizes[cluster]) + 1
@@ -172,7 +173,7 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
         target = _shortest_paths(cheapest, counts, sizes, distance, previous)
         if target < 0:
             break
-        # From the end of the path, so that each instance moves into a cluster that has just given one up, or had room.
+        # Moves start at the end of the path, so each instance moves into a cluster that had room or has just lost an instance.
         cluster = target
         while previous[cluster] >= 0:
             source = previous[cluster]
@@ -212,7 +213,7 @@ def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, ch
 
 @inner
 def _shortest_paths(cheapest, counts, sizes, distance, previous):
-    """Cluster with too few instances that is nearest to those with too many, or -1; ``previous`` leads back along its path."""
+    """The cluster with too few instances that is nearest to one with too many, or -1. ``previous`` becomes the path back."""
     k = len(counts)
     for cluster in range(k):
         distance[cluster] = 0 if counts[cluster] > sizes[cluster] else _NEVER

@@ -1,9 +1,9 @@
 """Fairlets from a tree, in near-linear time (Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, ICML 2019).
 
-A randomly shifted tree of boxes, each split at the middle of all of its sides, stands for the distances: points that are
-separated late are near. From the root down, every box gives away as few points as leave its children balanced; the points
-given away, and those that reach the leaves, become fairlets of at most p + q points. The tree counts in whole numbers from
-the coordinates on.
+The tree consists of boxes, each of which is split in the middle of all its sides, and is shifted at random. It stands for the
+distances: points that are separated late are near each other. From the root down, every box gives away as few points as
+possible, such that the rest of each child is balanced. The points given away, and those that reach the leaves, become fairlets
+of at most p + q points. All computations, from the coordinates on, use whole numbers.
 """
 
 from fractions import Fraction
@@ -15,14 +15,14 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.errors import NoClusteringError
 
-#: Levels of the tree: points that share a box of 2^-40 of the side count as equal.
+#: Number of levels of the tree. Points in the same box, of 2^-40 of the first side, count as equal.
 DEPTH = 40
 
 
 def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
-    """The largest fraction p/q, q at most ``largest_q``, that is at most the balance of the table, ``n_fewer / n_more``.
+    """The largest fraction p/q up to the balance of the table, ``n_fewer / n_more``, with q at most ``largest_q``.
 
-    NoClusteringError with status ``infeasible`` if there is none, because the rarer group is too rare.
+    NoClusteringError with status ``infeasible`` if there is none but 0, because the rarer group is too rare.
     """
     best = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
     if best == 0:
@@ -35,12 +35,12 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
 
 
 def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
-    """Fairlets (n,), 0..m-1 without gaps, that each have a balance of at least p/q, from a randomly shifted tree.
+    """The fairlet (n,) of each row, 0..m-1 without gaps. Each fairlet has a balance of at least p/q.
 
     ``X``, ``groups`` (0 or 1; both occur) and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and
-    ``largest_q`` as :class:`clusterlets.TreeFairlets` declares it. In each fairlet, and in every union, the rarer group has at
-    least p for each q of the other, with p/q from :func:`promised_balance`. O(n d depth) time, at most 40 levels deep, and
-    O(n d) memory.
+    ``largest_q`` as :class:`clusterlets.TreeFairlets` declares it. In each fairlet, and in every union of fairlets, the
+    rarer group has at least p rows for each q of the other, with p/q from :func:`promised_balance`. O(n d depth) time, for a
+    depth of at most 40, and O(n d) memory.
 
     Raises
     ------
@@ -59,7 +59,7 @@ def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Gen
 
 
 def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
-    """Coordinates (n, d) as whole numbers of ``DEPTH`` bits, in a box twice as wide as the points, which are shifted in it."""
+    """Coordinates (n, d) as whole numbers of ``DEPTH`` bits. The points are shifted at random in a box of twice their width."""
     lowest = X.min(axis=0)
     side = X.max(axis=0) - lowest
     shift = random_state.random(X.shape[1])
@@ -69,11 +69,11 @@ def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
 
 @compiled("void(int64[:,::1], int64[::1], int64, int64, int64, int64[::1])")
 def _decompose(cells, groups, p, q, depth, fairlets):
-    """Walk the tree from the root; ``fairlets`` is written. A box is a range of ``order``, its unused points by index."""
+    """Walk the tree from the root, and write ``fairlets``. A box is a range of ``order``, which holds indices of points."""
     n = len(cells)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
     given_away = np.empty(n, dtype=np.int64)
-    # Boxes wait on a stack, the children of one level at a time: at most n in total, as each holds a point.
+    # Boxes wait on a stack. There are never more than n, because each holds a point and no two hold the same.
     firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     firsts[0], ends[0], levels[0] = 0, n, 0
     n_boxes, n_fairlets = 1, 0
@@ -83,7 +83,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         n_boxes -= 1
         first, end, level = firsts[n_boxes], ends[n_boxes], levels[n_boxes]
         n_children = 1
-        while level < depth and n_children == 1:  # a box with a single child is replaced by that child
+        while level < depth and n_children == 1:  # replace a box that has a single child by that child
             n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:
@@ -114,7 +114,10 @@ def _decompose(cells, groups, p, q, depth, fairlets):
 
 @njit
 def _split(cells, order, scratch, first, end, bit, bounds):
-    """Sort a range of ``order`` stably by a bit of all coordinates, and set the children's ``bounds``; returns their number."""
+    """Sort a range of ``order`` stably by one bit of all coordinates, and write the ``bounds`` of its children.
+
+    Returns the number of children.
+    """
     n_features = cells.shape[1]
     for feature in range(n_features - 1, -1, -1):
         filled, n_moved = first, 0
@@ -141,22 +144,22 @@ def _split(cells, order, scratch, first, end, bit, bounds):
 
 @njit
 def _leave_balanced(counts, p, q, leaving):
-    """How many points of each group each child gives away, so that the points kept and the points given are balanced.
+    """Decide how many points of each group each child gives away, so that those kept and those given away are balanced.
 
-    ``counts`` (c, 2) become what they keep, and ``leaving`` (c, 2) what they give.
+    ``counts`` (c, 2) becomes what the children keep, and ``leaving`` (c, 2) what they give away.
     """
     leaving[:] = 0
     total = np.zeros(2, dtype=np.int64)
-    for child in range(len(counts)):  # the surplus of each child
+    for child in range(len(counts)):  # first, the surplus of each child
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
         _give_away(counts, leaving, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
     more = 0 if total[0] >= total[1] else 1
     fewer = 1 - more
-    for child in range(len(counts)):  # what the surplus lacks of the other group, as far as each child can spare it
+    for child in range(len(counts)):  # then points of the other group that the surplus lacks, if a child can spare them
         missing = -(-total[more] * p // q) - total[fewer]
         spare = counts[child, fewer] - -(-counts[child, more] * p // q)
         _give_away(counts, leaving, total, child, fewer, max(0, min(spare, missing)))
-    for child in range(len(counts)):  # if that is not enough: each child keeps whole multiples of p and q
+    for child in range(len(counts)):  # if that is not enough, each child keeps only whole multiples of p and q
         if total.min() * q >= total.max() * p:
             break
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
@@ -174,7 +177,7 @@ def _give_away(counts, leaving, total, child, group, number):
 
 @njit
 def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
-    """Split balanced rows into fairlets of at most p + q, in their order; returns the number of fairlets so far."""
+    """Split balanced rows, in their order, into fairlets of at most p + q; returns the number of fairlets so far."""
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
         lists[groups[row], sizes[groups[row]]] = row

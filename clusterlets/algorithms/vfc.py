@@ -1,30 +1,33 @@
 """VFC: variational fair clustering (Ziko, Yuan, Granger and Ben Ayed, AAAI 2021), with the costs of k-means.
 
-A row i belongs to cluster c by a share S_ic, and the shares of a row add up to 1. The objective is
+Row i belongs to cluster c with a share S_ic, and the shares of a row add up to 1. The objective is
 
     F(S) = sum_ic S_ic a_ic + lambda n sum_c KL(r || p_c),
 
-with a_ic the squared distance to centre c in units of the mean one under plain k-means, r the shares of the groups in the
-table, and p_c those in cluster c. So lambda depends neither on the unit of the features nor on the number of rows.
+where a_ic is the squared distance to centre c, in units of the mean squared distance under plain k-means, r the shares of the
+groups in the table, and p_c their shares in cluster c. So a lambda means the same whatever the unit of the features and the
+number of rows are.
 
-1. *Bound*: KL(r || p_c) is the sum of a concave and a convex function of the masses m_hc of the groups in the clusters. Its
-   linearisation at S, with the slopes b_hc = 1 / m_c - r_h / m_hc, plus L times the divergence from S bounds F from above for
-   large L. The minimum of this bound is S_ic exp(-(a_ic + lambda n b_hc) / L), each row divided by its sum. If F still rises, L
-   doubles; after five steps half of it is tried, but never less than the given L.
-2. *Inner rounds*: step 1 until F falls by at most 1e-5 of itself.
-3. *Outer rounds*: each row goes to the cluster of its largest share; centres become the means; S starts again from
-   exp(-a_ic). They end when F changes by less than 1e-4 of itself, from the third on, after five rounds without a new
-   least one, or after 2,000 inner rounds in all. The labels are then those of the round with the least F.
+1. *Bound*: KL(r || p_c) is the sum of a concave and a convex function of the masses m_hc of the groups in the clusters. F is
+   linearised at S, where the divergences have the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the
+   divergence from S is an upper bound on F if L is large. The minimum of the bound is at S_ic exp(-(a_ic + lambda n b_hc) / L),
+   with each row divided by its sum. If F rises nevertheless, L is doubled. After five steps half of L is tried, but never less
+   than the given L.
+2. *Inner rounds* repeat step 1 until F falls by at most 1e-5 of itself.
+3. *Outer rounds*: each row goes to the cluster of its largest share, the centres become the means, and S starts again from
+   exp(-a_ic). The rounds end when F changes by less than 1e-4 of itself, but not before the third. They also end after five
+   rounds without a new lowest F, or after 2,000 inner rounds in all, and then the labels are those of the round with the
+   lowest F.
 
-A cluster with hardly any row of a group needs an L so large that no other cluster moves, and the published code, whose L
-is fixed, diverges. Where L is still more than 64 times the given one after 300 steps, each group and cluster gets
-its own from then on: L_hc = max(L, lambda n r_h / m_hc). The second is enough for the convex part near S, by the inequality
-of Cauchy and Schwarz; half of them is tried too, and taken back where F rises.
+A cluster with hardly any row of some group needs an L so large that no other cluster moves. The published code, whose L is
+fixed, diverges. If L is still more than 64 times the given one after 300 steps, each group and cluster gets its own constant
+L_hc = max(L, lambda n r_h / m_hc). The second term is enough for the convex part near S, by the Cauchy-Schwarz inequality. Half
+of these constants is tried too, and undone if F rises.
 
-Until then, the shares are S_ic = exp(U_hc - T a_ic), each row divided by its sum, with one T and a matrix U (K, k): step 1 adds
-1 / L to T and takes lambda n b_hc / L from U. So nothing of the size (n, k) changes in an inner round, which only needs the
-masses and the cost at T and U. The kernel computes these in single precision, by tiles of rows of one group, and leaves out
-clusters in which no row of a tile has a share that matters. T, U, masses and labels are in double precision.
+Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum, one number T and a matrix U (K, k).
+Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So no array of the size (n, k) changes in an inner round, which
+needs only the masses and the cost at T and U. The kernel computes these in single precision, in tiles of rows of one group, and
+leaves out clusters in which no row of a tile has a share that matters. T, U, masses and labels are in double precision.
 """
 
 from dataclasses import dataclass, replace
@@ -40,44 +43,45 @@ from clusterlets.errors import NoClusteringError
 
 _INNER_TOLERANCE, _MAX_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
-# Inner rounds end near a minimum, not at it, so that F may go up and down between outer rounds by more than the tolerance.
+# Number of outer rounds without a new lowest F. Inner rounds end near a minimum and not at it, so F may rise and fall between
+# outer rounds by more than the tolerance.
 _MAX_IDLE = 5
-# Inner steps of all rounds after which the best round counts: several times what most tables need.
+# After this many inner steps, over all rounds, the best round is the result. It is several times what most tables need.
 _MAX_STEPS = 2_000
 _MAX_DOUBLINGS = 60
-# Steps with the same factor on the constants before half of it is tried.
+# Number of steps with the same factor of the constants before half the factor is tried.
 _PATIENCE = 5
-# The common constant gives way to L_hc if it is more than this many times the given one after so many steps, which are enough
-# for it to fall from any height.
+# The constants L_hc replace the common L if it is still more than this many times the given one after this many steps, which
+# are enough for L to fall from any height.
 _MAX_FACTOR, _COMMON_STEPS = 64.0, 300
-# F counts as risen if it grows by more than this fraction: less is rounding, or a share raised to the least one.
+# F counts as risen if it grows by more than this fraction. Less may be rounding, or a share that is raised to the least one.
 _RISE = 1e-7
-# The least share: a share of 0 would stay 0.
+# The least share. A share of 0 would stay 0.
 _MIN_SHARE = 1e-12
-# Exponents are at least its negative, so that the product of two factors and a share stays above 0.
+# Exponents are at least minus this number, so that the product of two powers and a share stays above 0.
 _MAX_EXPONENT = 300.0
 _LOG2_E = 1.4426950408889634
-# Constants by mass may shrink to this fraction: the bound is seldom needed in full, and a step that raises F is taken back.
+# The constants L_hc may shrink to this fraction. The full bound is seldom needed, and a step that raises F is undone.
 _MIN_FACTOR = 0.5
-# The least power of 2 that is computed: what it multiplies ends as the least share.
+# The lowest exponent of a power of 2 that is computed. A share that it multiplies ends as the least share.
 _MIN_POWER = -120.0
-#: Rows of a tile, all of one group.
+#: Number of rows in a tile. All belong to one group.
 LANES = 64
-# Masses of so many tiles are added in single precision.
+# The masses of this many tiles are added in single precision.
 _TILES_PER_SUM = 16
-# Shares that are left out add up to less than this fraction of a mass.
+# All shares that are left out add up to less than this fraction of a mass.
 _LEFT_OUT = 1e-7
-# A tile lists its clusters again after so many evaluations, ...
+# A tile lists its clusters again after this many evaluations, ...
 _MAX_AGE = 16
-# ... or when a share that was left out may have grown by so many bits, ...
+# ... or when a share that was left out may have grown by this many bits, ...
 _MARGIN = 4.0
-# ... or exponents changed by so many.
+# ... or when exponents may have changed by this many bits.
 _DRIFT = 20.0
 # Base-2 logarithm of the least share.
 _MIN_BITS = np.float32(-40)
 # 2^x from -1/2 to 1/2, within 1.1e-7: the Chebyshev interpolant of degree 5.
 _P0, _P1, _P2, _P3, _P4, _P5 = (np.float32(p) for p in (1.00000008, 0.69314719, 0.24022107, 0.05550357, 0.00967603, 0.00133909))
-# Added to a number of at most 2^21, it leaves the nearest whole number in the last bits.
+# The sum of this number and a number up to 2^21 has the nearest whole number in its last bits.
 _ROUNDER = np.float32(1.5 * 2**23)
 _MANTISSA = np.int32(23)  # bits
 
@@ -91,13 +95,14 @@ class VFCResult:
     labels : int array (n,)
         Cluster of the largest share of each row, 0..m-1, where m = min(k, distinct rows). No cluster is empty.
     centres : float array (m, d)
-        Those that the shares belong to; not the means of the final clusters.
+        The centres for which the shares were computed, which are not the means of the final clusters.
     objective : float
-        F above.
+        F of the module's docstring.
     n_iter : int
-        Outer rounds.
+        Number of outer rounds.
     warning : str
-        Why it did not converge, or empty. The labels are then of the last round, or of the one with the least objective.
+        Why the rounds did not converge, or empty. If they did not, the labels are those of the last round, or of the round
+        with the lowest objective.
     """
 
     labels: np.ndarray
@@ -116,7 +121,7 @@ def vfc(
     lipschitz: float = 7.0,
     max_iter: int = 100,
 ) -> VFCResult:
-    """VFC from centres of k-means++ (Ziko et al., AAAI 2021, arXiv 1906.08207, algorithm 1).
+    """Run VFC from centres of k-means++ (Ziko et al., AAAI 2021, arXiv 1906.08207, algorithm 1).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.VFC` declares them. The published lambda is ``fairness_weight * SSE of
@@ -125,11 +130,11 @@ def vfc(
     Raises
     ------
     NoClusteringError
-        ``not_converged``, if a cluster is left without rows in the first round, from k-means++ and then from plain k-means too.
+        ``not_converged``, if the first round leaves a cluster empty, both from k-means++ and from plain k-means.
 
     Notes
     -----
-    O(n k d) time per outer round and O(n k) per inner one, of which there are dozens to hundreds in each; O(n (d + k)) memory.
+    O(n k d) time per outer round, and O(n k) for each of its dozens to hundreds of inner rounds. O(n (d + k)) memory.
     """
     X, groups = checked_instances(X, groups, "VFC", n_clusters)
     groups = codes_that_occur(groups)
@@ -152,7 +157,7 @@ def vfc(
 
 
 def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> tuple[VFCResult | None, bool]:
-    """Step 3 from given centres: the last round without an empty cluster, and whether a round with one followed."""
+    """Step 3 from given centres: the last result without an empty cluster, and whether such a cluster came next."""
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
     result, former_objective, best, idle = None, np.inf, None, 0
     for n_iter in range(1, max_iter + 1):
@@ -178,7 +183,7 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
 
 
 def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
-    """Squared distances (n, k) in units of ``unit``, or of their mean where that is 0."""
+    """Squared distances (n, k) in units of ``unit``, or of their mean if ``unit`` is 0."""
     costs = distances_to_centres(X, centres, len(centres))
     return costs / (unit or float(costs.mean()) or 1.0)
 
@@ -199,14 +204,14 @@ class _Problem:
         self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
         n_tiles = len(self.tile_group)
         self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
-        # What the kernel keeps from one evaluation to the next: the clusters of each tile, and T and U when it listed them.
+        # The kernel keeps the clusters that each tile has listed, and T and U at that time, from one evaluation to the next.
         self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
-        self.soft = self.trial = np.empty((0, n_clusters))  # the shares, once there are constants by mass
+        self.soft = self.trial = np.empty((0, n_clusters))  # the shares, once each group and cluster has its own constant
         self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
         self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
 
     def settle(self, costs: np.ndarray) -> tuple[float, np.ndarray, str]:
-        """Inner rounds from exp(-costs): the objective, the labels (n,), and why the rounds did not converge, if so."""
+        """Inner rounds from exp(-costs): the objective, the labels (n,), and why the rounds did not converge, or ''."""
         n_groups, k = len(self.shares), costs.shape[1]
         keys, sums = np.empty(len(costs), dtype=np.int64), np.empty(len(costs))
         _tile_keys(costs, self.groups, keys, sums)
@@ -231,7 +236,7 @@ class _Problem:
                 warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
                 break
             objective = lowered
-            # Larger constants make shorter steps, down to what single precision cannot tell.
+            # Larger constants make shorter steps, which may change F by less than single precision can tell.
             can_tell = self.factor <= _MAX_FACTOR or self.by_mass
             if can_tell and former - objective <= _INNER_TOLERANCE / self.factor * former:
                 break
@@ -248,7 +253,7 @@ class _Problem:
         return labels
 
     def _lower(self, costs: np.ndarray, former: float) -> float | None:
-        """Step 1 with constants at which the objective does not rise; returns the new objective, None if it always rises."""
+        """Step 1 with constants at which the objective does not rise; returns the new objective, or None if it always rises."""
         if self.accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.by_mass else 1):
             self.factor, self.accepted = self.factor / 2, 0
         for _ in range(_MAX_DOUBLINGS):
@@ -271,7 +276,7 @@ class _Problem:
             rate = 1 / (self.factor * self.lipschitz)
             exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MAX_EXPONENT)
             time, prices = self.time + rate, self.prices - exponents
-            # Adding to all prices of a group changes nothing. Those of a large cluster hardly change by themselves.
+            # A number added to all prices of a group changes no share. The price of the largest cluster is kept at 0.
             prices -= np.take_along_axis(prices, self.largest, axis=1)
             cost, masses = self._evaluate(time, prices)
         objective = self._objective(cost, masses)
@@ -308,7 +313,7 @@ class _Problem:
         return cost / _LOG2_E + self.offset, masses
 
     def _take_constants_by_mass(self, costs: np.ndarray) -> None:
-        """From now on the shares are a matrix (n, k) of their own."""
+        """Switch to constants L_hc. From now on the shares are stored as a matrix (n, k)."""
         above = costs - costs.min(axis=1, keepdims=True)
         exponents = self.prices[self.groups] - self.time * above + np.maximum(-above, self.floors[:, None])
         shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
@@ -324,7 +329,7 @@ class _Problem:
 
 @compiled("void(float64[:,::1], float64[::1], int64[::1], float64, float64[:,::1], int64[::1])")
 def _largest_shares(costs, floors, groups, time, prices, labels):
-    """``labels`` (n,) become the clusters of each row's largest exponent, the first of equal ones."""
+    """Write to ``labels`` (n,) the cluster of each row's largest exponent, the first one if several tie."""
     for row in range(len(costs)):
         price, least, best, largest = prices[groups[row]], costs[row].min(), 0, -np.inf
         for cluster in range(costs.shape[1]):
@@ -337,7 +342,7 @@ def _largest_shares(costs, floors, groups, time, prices, labels):
 
 @inner
 def _power_of_2(x):
-    """2^x in single precision, for -125 < x < 125; its last step adds the whole-number part of x to the exponent."""
+    """2^x in single precision, for -125 < x < 125. The last step adds the nearest whole number of x to the exponent."""
     shifted = x + _ROUNDER
     r = x - (shifted - _ROUNDER)
     value = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * _P5))))
@@ -347,10 +352,10 @@ def _power_of_2(x):
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
 def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
-    """``trial`` (n, k) becomes soft * exp((level - g) * rates), each row divided by its sum; returns the sum of trial * costs.
+    """Write soft * exp((level - g) * rates), with rows divided by their sums, to ``trial`` (n, k); returns sum(trial * costs).
 
-    g are ``costs`` (n, k) plus the ``slopes`` (K, k) of the row's group. The level of a row leaves its sum as it is, to first
-    order. ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
+    g is ``costs`` (n, k) plus the ``slopes`` (K, k) of the row's group. The level of a row is chosen so that the sum of the row
+    stays the same to first order. ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
     """
     n, k = soft.shape
     exponents, powers = np.empty(k), np.empty(k, dtype=np.float32)
@@ -387,9 +392,9 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
 
 @compiled("void(float64[:,::1], int64[::1], int64[::1], float64[::1])")
 def _tile_keys(costs, groups, keys, sums):
-    """Numbers that sort rows by group, nearest cluster and clusters nearly as near, so that tiles need few clusters.
+    """Write keys that sort rows by group, nearest cluster and clusters nearly as near, so that tiles need few clusters.
 
-    ``sums`` (n,) become those of exp(-cost) above the least cost.
+    ``sums`` (n,) become the sums of exp(-cost), where the lowest cost of the row is subtracted from its costs.
     """
     n, k = costs.shape
     for row in range(n):
@@ -407,7 +412,7 @@ def _tile_keys(costs, groups, keys, sums):
 
 @compiled("void(float64[:,::1], float64[::1], int64[::1], int64[::1], int64[::1], float32[:,:,::1], float32[:,::1])")
 def _fill(costs, floors, order, starts, sizes, tiles, tile_floors):
-    """``tiles`` (T, k, LANES) become the costs of the rows in bits, above the least of each row."""
+    """Write to ``tiles`` (T, k, LANES) the costs of the rows in bits, less the lowest cost of each row."""
     for t in range(len(tiles)):
         for j in range(sizes[t]):
             row = order[starts[t] + j]
@@ -439,9 +444,10 @@ def _is_stale(time, price, limits, nearest, active, n_active, listed):
 
 @inner
 def _list_clusters(tile, floor, time, price, limits, top, exponents, active, listed):
-    """Fill in the largest exponent of each row and the clusters that matter to any; returns the number of these.
+    """Write the largest exponent of each row and the clusters that matter to any row; returns the number of these clusters.
 
-    ``listed`` becomes the prices, the limits, the largest costs of rows in their best clusters, -1 without any, and the time.
+    ``listed`` becomes the prices, the limits, the largest cost in each cluster of a row for which it is best (-1 without any),
+    and the time.
     """
     k = len(tile)
     top[:] = np.float32(-3e38)
@@ -475,8 +481,9 @@ def _list_clusters(tile, floor, time, price, limits, top, exponents, active, lis
 def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evaluations, tops, active, n_active, listed, masses):
     """Add the shares 2^(prices - time * costs) of the rows to ``masses`` (K, k), each row divided by its sum; returns the cost.
 
-    ``tops`` (T, LANES) are exponents near the largest of each row, and ``active`` the clusters of each tile whose shares
-    exceed 2^limits of it somewhere; a tile renews both when they are old or stale. Each other share counts as the least.
+    ``tops`` (T, LANES) are numbers near the largest exponent of each row. ``active`` are the clusters of each tile in which a
+    row's exponent exceeds its largest one plus the limit. A tile renews both if they are old or stale. All other shares count
+    as the least share.
     """
     n_tiles, k = len(tiles), tiles.shape[1]
     powers, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)

@@ -1,12 +1,12 @@
 """The centroid matcher C: the best of many random partitions (paper, section "Centroid Matcher", equation 1).
 
-A partition counts only through its silhouette and its largest deviation, so one pass over the samples keeps those that
-no other beats in both, and this Pareto front serves every omega. Scores are computed in bulk in single precision, with a
-bound on their error; only partitions that may be on the front are scored again, exactly, so that the front depends
-neither on the order of sums in a matrix product nor on the number of threads.
+Only the silhouette of a partition and its largest deviation matter. So one pass over the samples keeps those that no other
+sample beats in both, and this Pareto front serves every omega. Scores are first computed in bulk in single precision, with a
+bound on their error. Partitions that may be on the front are then scored exactly. So the front depends neither on the order of
+sums in a matrix product nor on the number of threads.
 
-Arrays over many partitions have the partitions along the last axis: ``labels`` (N, S), ``members`` (B, N, S). They are
-selected by ``compress``, which keeps them contiguous in memory, as ``[:, mask]`` does not: everything that follows is
+Arrays over many partitions have the partitions along the last axis: ``labels`` (N, S), ``members`` (B, N, S). Partitions are
+selected by ``compress``, which keeps arrays contiguous in memory, unlike ``[:, mask]``. This makes everything that follows
 several times faster.
 """
 
@@ -21,13 +21,13 @@ from clusterlets.algorithms.centroids import centroid_distances, members_of, ord
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
 
-#: Samples whose block sizes are drawn at once, and samples dealt at once: the random stream depends on both.
+#: Number of samples whose block sizes are drawn at once, and of samples dealt at once. The random stream depends on both.
 _DRAWN, _DEALT = 2**18, 2**14
-#: Labels scored at once: their distances fit the caches.
+#: Number of labels scored at once, so few that their distances fit the caches.
 _SCORED = 2**15
 #: If fewer than one sample in this many is valid, partitions are constructed instead.
 _RARE = 100
-#: Silhouettes and objectives are compared in steps of 2^-40: above rounding, so that what is equal on paper ties.
+#: Silhouettes and objectives are rounded to steps of 2^-40, more than their rounding errors, so that equal ones tie.
 _STEPS = 2.0**40
 
 _LIMITED = Lock()  # held while the number of BLAS threads is limited
@@ -37,21 +37,21 @@ _Drawn = Literal["sampled", "enumerated", "constructed"]
 
 @dataclass(frozen=True)
 class ParetoFront:
-    """The partitions that no other sampled one beats in both silhouette and deviation, by ascending deviation.
+    """The sampled partitions that no other one beats in both silhouette and deviation, by ascending deviation.
 
     Attributes
     ----------
     labels : int array (F, N)
-        Block of each clusterlet; blocks are numbered in the order in which they appear. Of partitions with equal scores
-        the lexicographically least is kept. F is 0 if no valid partition was found.
+        Block of each clusterlet. Blocks are numbered in the order in which they appear. Of partitions with equal scores, the
+        lexicographically least is kept. F is 0 if no valid partition was found.
     silhouette : float array (F,)
         :func:`clusterlets.algorithms.centroids.centroid_silhouette`, rounded to 2^-40; ascending.
     deviation : float array (F,)
         Largest deviation of a block from the dataset; ascending.
     drawn : {"sampled", "enumerated", "constructed"}
-        How the partitions were drawn, see :func:`sample_partitions`.
+        How the partitions were drawn: see :func:`sample_partitions`.
     n_valid : int
-        Valid partitions seen (with repetitions unless enumerated).
+        Number of valid partitions among the samples. Repetitions count, unless all partitions were enumerated.
     """
 
     labels: np.ndarray
@@ -74,30 +74,30 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     clusterlets : Clusterlets
         N clusterlets of K >= 2 groups.
     sample_size : int
-        Partitions to draw, valid or not, at least 1.
+        Number of partitions to draw, valid or not; at least 1.
     random_state : numpy.random.Generator
         Source of the draws.
 
     Returns
     -------
     ParetoFront
-        ``enumerated``: there are no more partitions than ``sample_size`` and all were tried (or a group has one
-        clusterlet only, and none is valid). ``sampled``: blocks of a size uniform in 2..N-1, or of all that is left if
-        less is left, were filled with a random choice of the clusterlets left. ``constructed``: less than one sample
-        in 100 was valid, as happens with many groups, and instead ``sample_size`` partitions (less those whose sizes
-        leave a single clusterlet) were made valid: as many blocks as the sizes of a sample give, but at most as many as
-        the rarest group has clusterlets; each group puts one random clusterlet in every block, and the rest anywhere.
+        ``enumerated``: there are at most ``sample_size`` partitions and all were tried, or a group has a single clusterlet,
+        so that no partition is valid. ``sampled``: block by block, a size was drawn uniformly from 2..N-1, and the block was
+        filled with random clusterlets that were left, or with all of them if fewer were left. ``constructed``: less than one
+        sample in 100 was valid, as happens with many groups, so ``sample_size`` valid partitions were constructed (less those
+        whose sizes leave a single clusterlet). They have as many blocks as the sizes of a sample give, but at most as many as
+        the rarest group has clusterlets. Each group puts one random clusterlet into every block, and the rest into any.
 
     Notes
     -----
-    O(sample_size * B * N^2) time for B blocks (about 2), O(2^18 B + N^2) memory. The same bytes come out however
-    the matrix products are rounded, and on any number of threads.
+    O(sample_size * B * N^2) time for B blocks (about 2), O(2^18 B + N^2) memory. The result is the same to the last byte
+    however the matrix products are rounded, and on any number of threads.
     """
     from threadpoolctl import threadpool_limits  # not needed to read a front
 
     search, group_sizes = _Search(clusterlets), np.count_nonzero(clusterlets.counts, axis=0)
-    # The products are small: a second thread costs more than it saves. The limit is process-wide, and without the lock two
-    # threads that set and reset it in turn could leave it set.
+    # The products are small, so a second thread would cost more than it saves. The limit applies to the whole process. Without
+    # the lock, two threads that set and reset it in turn could leave it set.
     with _LIMITED, threadpool_limits(limits=1):
         if group_sizes.min() < 2:
             return search.front([], "enumerated")
@@ -126,7 +126,8 @@ def match_centroid(
 
     Notes
     -----
-    Ties (to 2^-40) go to the higher silhouette, then the lower deviation, then the lexicographically least labels.
+    Objectives that are equal after rounding to 2^-40 tie. Ties go to the higher silhouette, then to the lower deviation, then
+    to the lexicographically least labels.
     """
     if len(front) == 0:
         return None
@@ -141,12 +142,12 @@ def _round_scores(values: np.ndarray) -> np.ndarray:
 
 
 class _Search:
-    """What partitions are scored by: distances divided by the largest (N, N), counts (N, K), type of bulk scores."""
+    """Scores partitions by distances divided by the largest (N, N) and counts (N, K); bulk scores have the type ``bulk``."""
 
     def __init__(self, clusterlets: Clusterlets) -> None:
         self.distances, self.counts = centroid_distances(clusterlets.centroids), clusterlets.counts
         self.distances /= self.distances.max() or 1
-        # Single precision is enough where sums of instances are exact (below 2^24) and distances do not underflow.
+        # Single precision suffices if sums of instances are exact (below 2^24) and distances do not underflow.
         least = self.distances.min(where=self.distances > 0, initial=1)
         self.bulk: type = np.float32 if self.counts.sum() < 2**24 and least > 1e-30 else np.float64
 
@@ -154,15 +155,15 @@ class _Search:
     def slack(self) -> float:
         """Bound on the error of a bulk silhouette.
 
-        With u the unit roundoff, a sum of up to N distances, each rounded once, and its quotient by a block's size have
-        a relative error of at most (N + 4) u in any order of summation, and so have a and b; hence (b - a) / max(a, b)
-        is off by 3 (N + 4) u at most, and the mean of N of them by another N u. Twice that (eps is 2 u) covers second
-        orders; the last term is the rounding of the exact score that it is compared with.
+        Let u be the unit roundoff, and eps 2 u. A sum of up to N distances, each rounded once, and its quotient by the size of
+        a block have a relative error of at most (N + 4) u in any order of summation. So a and b have it too. Then the error of
+        (b - a) / max(a, b) is at most 3 (N + 4) u, and the mean of N of these numbers adds N u. Twice that sum also covers
+        terms of second order. The last term is the rounding of the exact score that the bulk score is compared with.
         """
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk).eps) + 1 / _STEPS
 
     def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
-        """Pareto front of batches of valid partitions; a batch is labels (N, S) with the same number of blocks."""
+        """Pareto front of batches of valid partitions. A batch is labels (N, S) with the same number of blocks."""
         n = len(self.distances)
         front = ParetoFront(np.empty((0, n), dtype=np.int64), np.empty(0), np.empty(0), drawn, 0)
         for batch in batches:
@@ -170,7 +171,7 @@ class _Search:
         return front
 
     def _merge(self, front: ParetoFront, labels: np.ndarray) -> ParetoFront:
-        """The front of a front and more partitions (N, S)."""
+        """The front after more partitions (N, S)."""
         n_valid = front.n_valid + labels.shape[1]
         silhouette, deviation = self._bulk_scores(labels)
         promising = np.flatnonzero(~self._certainly_beaten(front, silhouette, deviation))
@@ -186,7 +187,7 @@ class _Search:
         return ParetoFront(labels[unbeaten], silhouette[unbeaten], deviation[unbeaten], front.drawn, n_valid)
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Silhouettes (S,) up to ``slack``, and largest deviations (S,), exact: sums of whole numbers are."""
+        """Silhouettes (S,) within ``slack``, and exact largest deviations (S,), as these need only sums of whole numbers."""
         distances: np.ndarray = self.distances.astype(self.bulk)
         counts: np.ndarray = self.counts.T.astype(self.bulk)
         totals = self.counts.sum(axis=0)
@@ -205,10 +206,10 @@ class _Search:
         return _round_scores(silhouette)
 
     def _certainly_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-        """Which partitions (S,) certainly have a lower silhouette than one that deviates no more, of these or on the front.
+        """Whether each partition (S,) certainly has a lower silhouette than another one that deviates no more.
 
-        The margin exceeds the errors of the scores, so nothing is dropped that belongs on the front, and the exact scoring
-        gives the same front however the bulk scores were rounded.
+        The other one is on the front or among these partitions. The margin exceeds the errors of the scores, so no partition
+        that belongs on the front is dropped. The exact scores then give the same front however the bulk scores were rounded.
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
         beaten = best_on_front > silhouette + self.slack
@@ -232,7 +233,7 @@ def _canonical(labels: np.ndarray) -> np.ndarray:
 
 def _has_few_partitions(n: int, limit: int) -> bool:
     """Whether a set of ``n`` has at most ``limit`` partitions (its Bell number)."""
-    row = [1]  # of Bell's triangle; it ends in the Bell number of its length
+    row = [1]  # A row of Bell's triangle: its last number is the Bell number of its length.
     while len(row) < n and row[-1] <= limit:
         following = [row[-1]]
         for value in row:
@@ -259,7 +260,7 @@ def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """The valid partitions among ``sample_size`` random ones, in batches with the same number of blocks."""
+    """The valid ones of ``sample_size`` random partitions, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         if 2 <= len(sizes) <= group_sizes.min():
             for start in range(0, sizes.shape[1], _DEALT):
@@ -267,7 +268,7 @@ def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.G
 
 
 def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Sizes of the blocks (B, S) of those samples that leave no single clusterlet, grouped by their number."""
+    """Sizes (B, S) of the blocks of samples that leave no single clusterlet, one array for each number of blocks B."""
     dtype = np.min_scalar_type(n)
     for start in range(0, sample_size, _DRAWN):
         remaining = np.full(min(_DRAWN, sample_size - start), n, dtype=dtype)
@@ -281,7 +282,7 @@ def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generato
 
 
 def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (N, S') of clusterlets dealt at random to blocks of given sizes (B, S), without partitions that miss a group.
+    """Deal clusterlets at random to blocks of sizes (B, S); labels (N, S') of the partitions with every group in each block.
 
     Each clusterlet in turn takes one of the free places at random, so every block is filled with a random choice.
     """
@@ -299,7 +300,7 @@ def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Ge
 
 
 def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
-    """Write to ``label`` (S,) the block that holds place number ``place`` (S,) of those left in ``room`` (B, S)."""
+    """Write to ``label`` (S,) the block of place number ``place`` (S,), and remove that place from ``room`` (B, S)."""
     cumulative_room = np.zeros_like(place)
     label[:] = 0
     for block_room in room[:-1]:
@@ -310,7 +311,7 @@ def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
 
 
 def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Partitions in which every block gets every group, in batches with the same number of blocks."""
+    """Partitions in which every block has every group, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         n_blocks = min(len(sizes), int(group_sizes.min()))
         for start in range(0, sizes.shape[1], _DEALT):
@@ -319,7 +320,7 @@ def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.rando
 
 
 def _deal_group(group_size: int, n_blocks: int, n_dealt: int, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (group_size, n_dealt) of the clusterlets of one group: one in every block, the rest anywhere."""
+    """Labels (group_size, n_dealt) of the clusterlets of one group: one in every block, the rest in any."""
     dtype = np.min_scalar_type(n_blocks)
     one_each = np.repeat(np.arange(n_blocks, dtype=dtype)[:, None], n_dealt, axis=1)
     rest = random_state.integers(n_blocks, size=(group_size - n_blocks, n_dealt), dtype=dtype)

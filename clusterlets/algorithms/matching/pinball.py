@@ -1,8 +1,8 @@
 """Matchers that grow clusters clusterlet by clusterlet: D and B (fuzzy), G-D and G-B (crisp).
 
-Paper, section "Pinball Matchers" and Algorithm 2, read as ``docs/reproduction.md`` says;
-:mod:`clusterlets.algorithms.matching.published` does what the authors' code does instead. A clustering comes back as a
-membership matrix: ``membership[c, j]`` says whether cluster c holds clusterlet j.
+The source is the paper's section "Pinball Matchers" with Algorithm 2, interpreted as ``docs/reproduction.md`` says.
+:mod:`clusterlets.algorithms.matching.published` follows the authors' code instead. A clustering is returned as a membership
+matrix: ``membership[c, j]`` says whether cluster c holds clusterlet j.
 """
 
 import numpy as np
@@ -21,21 +21,21 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     clusterlets : Clusterlets
         N clusterlets of K groups, every group present.
     hops : int
-        Sweeps over the other K - 1 groups, at least 1.
+        Number of sweeps over the other K - 1 groups, at least 1.
     scope : {"last", "cluster"}
-        Nearest to the clusterlet added last (the paper's numbers), or by the sum of the distances to all clusterlets
-        of the cluster (the paper's text).
+        "last" takes the clusterlet nearest to the one added last, as the paper's numbers suggest. "cluster" takes the one of
+        the smallest sum of distances to all clusterlets of the cluster, as the paper's text says.
 
     Returns
     -------
     bool array (C, N)
-        Every clusterlet is in at least one cluster, a cluster holds at most ``1 + hops * (K - 1)``; no two are equal.
-        The clusters that started from group 0 come first, in index order.
+        Every clusterlet is in at least one cluster. A cluster holds at most ``1 + hops * (K - 1)`` clusterlets, and no two
+        clusters are equal. The clusters that started from group 0 come first, in index order.
 
     Notes
     -----
-    O(N^2 d + hops * K * N^2) time, with at most 2 N hops, as more change nothing; O(N^2 + N d) memory. Distances within one
-    part in 10^12 of each other tie, and ties go to the lower index.
+    O(N^2 d + hops * K * N^2) time and O(N^2 + N d) memory. At most 2 N hops are made, because more change nothing. Distances
+    that differ by less than a fraction of 10^-12 tie, and ties go to the lower index.
     """
     distances = centroid_distances(clusterlets.centroids)
     return match_pinball(clusterlets, hops, scope, distances, summed_cost)
@@ -44,14 +44,14 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
     """Balance pinball matcher (B): hop over the groups, each time to the clusterlet of lowest deviation (Algorithm 2).
 
-    As :func:`match_distance`, with the deviation from the dataset for a cost: of the clusterlet added last and the
-    candidate together (``scope="last"``), or of the whole cluster with the candidate (``scope="cluster"``).
-    O(hops * K * N^2 * K) time, O(N^2 K) memory; equal deviations tie, and ties go to the lower index.
+    Works like :func:`match_distance`, but the cost is a deviation from the dataset: that of the candidate with the clusterlet
+    added last (``scope="last"``), or with the whole cluster (``scope="cluster"``). O(hops * K * N^2 * K) time and O(N^2 K)
+    memory. Equal deviations tie, and ties go to the lower index.
     """
     counts = clusterlets.counts
 
     def union_deviation(sums, is_inside, candidates):
-        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # a member of the cluster changes nothing
+        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # a candidate that is inside already adds nothing
         return deviations(sums[:, None] + added, clusterlets.group_counts)
 
     return match_pinball(clusterlets, hops, scope, counts, union_deviation)
@@ -63,13 +63,14 @@ def summed_cost(sums: np.ndarray, is_inside: np.ndarray, candidates: np.ndarray)
 
 
 def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
-    """Clusters from every clusterlet of group 0, then from each clusterlet of the other groups that no cluster holds yet.
+    """Grow clusters from every clusterlet of group 0, then from each clusterlet of the other groups that is in none yet.
 
-    ``cost(sums, is_inside, candidates)`` is (m, c), from the ``features`` (N, F) summed over each reference (m, F) and
-    whether the reference holds the candidate (m, c). Starts of other groups than 0 make ``fewer_later_hops`` fewer sweeps,
-    but at least one.
+    A candidate is compared with a reference: the clusterlet added last, or the whole cluster. ``cost(sums, is_inside,
+    candidates)`` returns the costs (m, c) of c candidates for m clusters, where ``sums`` (m, F) are the ``features`` (N, F)
+    summed over each reference, and ``is_inside`` (m, c) says whether the reference holds the candidate. Clusters that start
+    from other groups than 0 make ``fewer_later_hops`` fewer sweeps, but at least one.
     """
-    # Every two hops reach a new clusterlet or close a cycle, so no cluster grows after N of them.
+    # Every pair of hops reaches a new clusterlet or closes a cycle, so no cluster grows after N pairs.
     hops = min(hops, 2 * len(clusterlets))
     n_groups = clusterlets.counts.shape[1]
     covered = np.zeros(len(clusterlets), dtype=bool)
@@ -94,7 +95,7 @@ def _route(start: int, n_groups: int, hops: int) -> list[int]:
 
 
 def _grow(group, starts, route, scope, features, cost):
-    """Clusters (m, N) grown from the clusterlets ``starts`` (m,) along a route; none depends on another."""
+    """Clusters (m, N) grown from the clusterlets ``starts`` (m,) along a route, each independently of the others."""
     rows = np.arange(len(starts))
     members = np.zeros((len(starts), len(group)), dtype=bool)
     members[rows, starts] = True
@@ -114,28 +115,29 @@ def _grow(group, starts, route, scope, features, cost):
 def match_greedy_distance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy distance matcher (G-D): crisp; the nearest unused clusterlet of another group than the last joins.
+    """Greedy distance matcher (G-D), which is crisp: the nearest unused clusterlet of another group than the last one joins.
 
     Parameters
     ----------
     clusterlets : Clusterlets
         N clusterlets of K groups.
     hops : int
-        Maximum number of clusterlets that join a start, at least 1.
+        Maximum number of clusterlets that join the first one of a cluster, at least 1.
     random_state : numpy.random.Generator
-        Order of the starts: one permutation of N; each start is the next unused clusterlet in it.
+        Draws one permutation of the N clusterlets. Each cluster starts with the next unused clusterlet in it.
     scope : {"cluster", "last"}
-        Distance to the cluster's centroid, weighted by size, or to the clusterlet added last (the paper's text).
+        Distances are measured to the centroid of the cluster, weighted by size, or to the clusterlet added last (the paper's
+        text).
 
     Returns
     -------
     bool array (C, N)
-        Every clusterlet is in exactly one cluster; clusters in the order of their starts.
+        Every clusterlet is in exactly one cluster. Clusters are in the order of their starts.
 
     Notes
     -----
-    The first join is unconditional; a later one happens only if its distance is not above the one before, else the
-    cluster is finished. O(N^2 d) time, O(N d) memory; ties go to the lower index. Paper, section "Pinball Matchers".
+    The first clusterlet joins in any case. A later one joins only if its distance is not above the previous one, otherwise
+    the cluster is finished. Ties go to the lower index. O(N^2 d) time, O(N d) memory. Paper, section "Pinball Matchers".
     """
     group, sizes, centroids = clusterlets.group, clusterlets.sizes, clusterlets.centroids
 
@@ -156,12 +158,12 @@ def match_greedy_distance(
 def match_greedy_balance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy balance matcher (G-B): crisp; the unused clusterlet, of any group, that gives lowest deviation joins.
+    """Greedy balance matcher (G-B), which is crisp: the unused clusterlet, of any group, that gives the lowest deviation joins.
 
-    As :func:`match_greedy_distance`, with the deviation from the dataset for a cost: of the cluster with the candidate
-    (``scope="cluster"``), or of the clusterlet added last with the candidate (``scope="last"``). Equal deviations are
-    decided by Kullback-Leibler divergence from the dataset (of the same union), then by index. A clusterlet joins only
-    if the deviation of the whole cluster does not rise, else the cluster is finished. O(N^2 K) time.
+    Works like :func:`match_greedy_distance`, but the cost is a deviation from the dataset: that of the candidate with the
+    cluster (``scope="cluster"``), or with the clusterlet added last (``scope="last"``). Of equal deviations, the lower
+    Kullback-Leibler divergence of the same union from the dataset decides, then the lower index. A clusterlet joins only if the
+    deviation of the whole cluster does not rise, otherwise the cluster is finished. O(N^2 K) time.
     """
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
@@ -181,12 +183,13 @@ def match_greedy_balance(
 def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np.inf):
     """Crisp clusters (C, N), one after the other, until every clusterlet is used.
 
-    ``join(cluster, unused)`` returns the next clusterlet to join, of those in the array ``unused``, and the level that the
-    cluster would then have, or None; it joins if the level does not rise. ``level([start])`` is that of a single clusterlet.
+    ``join(cluster, unused)`` chooses a clusterlet from the array ``unused``, and returns it with the level that the cluster
+    would then have, or returns None. The clusterlet joins if the level does not rise. ``level([start])`` is the level of a
+    cluster of one clusterlet.
     """
     unused = np.ones(n_clusterlets, dtype=bool)
     clusters = []
-    # The next unused clusterlet in a random order is a uniform choice among the unused, whichever have joined so far.
+    # The next unused clusterlet in a random order is a uniform choice among all unused ones, whichever these are.
     for start in random_state.permutation(n_clusterlets):
         if unused[start]:
             unused[start] = False
@@ -198,7 +201,7 @@ def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np
 
 
 def _grow_greedily(cluster, unused, hops, join, level):
-    """The cluster (list of indices) with all clusterlets that join it, which are removed from ``unused``."""
+    """The cluster (list of indices) after all joins; clusterlets that join are removed from ``unused``."""
     for _ in range(hops):
         candidate = join(cluster, np.flatnonzero(unused)) if unused.any() else None
         if candidate is None or candidate[1] > level * (1 + TIE):
@@ -215,7 +218,7 @@ def _reference(cluster: list, scope: str) -> list:
 
 
 def _first_lowest_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
-    """Index of the first cluster (m, K) of smallest Kullback-Leibler divergence from the dataset, up to 10^-12 nats."""
+    """Index of the first cluster (m, K) of lowest Kullback-Leibler divergence from the dataset, where 10^-12 nats tie."""
     if len(counts) == 1:
         return 0
     shares = counts / counts.sum(axis=1, keepdims=True)

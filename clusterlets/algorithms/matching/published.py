@@ -1,14 +1,15 @@
-"""The matchers as the authors' published code runs them (clusterlets 0.0.3), where it departs from the text of the paper.
+"""The matchers as the authors' published code runs them (clusterlets 0.0.3), where that code departs from the paper's text.
 
-Written from a description of what that code does, and checked against it by input and output alone
-(``benchmarks/authors``). It takes two groups. Here further groups count as the second one in G-D, and each pair of groups has
-its own costs in B, so that any table can be clustered. For the text see :mod:`clusterlets.algorithms.matching.pinball`.
+This module was written from a description of what that code does, and compared with the code only by input and output
+(``benchmarks/authors``). The code takes two groups. So that any table can be clustered, here all further groups count as the
+second one in G-D, and each pair of groups has its own costs in B. :mod:`clusterlets.algorithms.matching.pinball` follows the
+text.
 
-- D and B: clusters that start from another group than the first make one fewer sweep, but at least one.
-- B: the costs of the pairs, clusterlet a of one group with clusterlet b of the other, are computed for a <= b and mirrored to
-  a > b as if they were symmetric. But b of the first group and a of the other are a different pair.
+- D and B: clusters that start from another group than the first make one sweep fewer, but at least one.
+- B: clusterlets are paired by their numbers a and b within the two groups. The costs are computed for a <= b, and mirrored to
+  a > b as if they were symmetric. But number b of the first group and number a of the second are a different pair.
 - B and G-B: the cost is the Kullback-Leibler divergence of the dataset from the union, not the deviation.
-- G-D: the nearest clusterlet is searched in one list, and its index is used in another, so nearly any clusterlet joins.
+- G-D: the nearest clusterlet is found in one list, but its index is used in another, so that almost any clusterlet joins.
 """
 
 import numpy as np
@@ -28,13 +29,13 @@ def match_distance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
 def match_balance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
     """B as published: bool array (C, N); arguments, errors and costs as in :func:`pinball.match_balance`.
 
-    Where a group has fewer clusterlets than an earlier one, that code fails; here costs that have no mirror image are kept.
+    If a group has fewer clusterlets than an earlier one, the published code fails. Here, costs without a mirror image are kept.
     """
     return match_pinball(clusterlets, hops, "last", _mirrored_costs(clusterlets), summed_cost, fewer_later_hops=1)
 
 
 def _mirrored_costs(clusterlets: Clusterlets) -> np.ndarray:
-    """Costs (N, N) of the pairs of clusterlets; 0 within a group, which is never looked up."""
+    """Costs (N, N) of the pairs of clusterlets. They are 0 within a group, where they are never looked up."""
     costs = np.zeros((len(clusterlets), len(clusterlets)))
     members = [np.flatnonzero(clusterlets.group == group) for group in range(clusterlets.counts.shape[1])]
     for number, first in enumerate(members):
@@ -63,9 +64,9 @@ def match_greedy_balance(clusterlets: Clusterlets, hops: int, random_state: np.r
 def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.random.Generator) -> np.ndarray:
     """G-D as published: bool array (C, N); arguments, errors and costs as in :func:`pinball.match_greedy_distance`.
 
-    The cluster so far and the unused clusterlets form a list of the first group and one of the others; the cluster, at its
-    centre, comes first in the list of its largest group. The member of the second list that is nearest to the *first* member
-    of the first list is found, and its index in the second list is used in the list of all unused clusterlets.
+    The unused clusterlets form a list of the first group and a list of the others. The centre of the cluster comes first in the
+    list of its largest group. The code finds the member of the second list that is nearest to the *first* member of the first
+    list. It then uses the index of that member in the list of all unused clusterlets.
     """
     group, centroids = clusterlets.group, clusterlets.centroids
 
@@ -87,7 +88,7 @@ def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.
 
 
 def _merged_centre(centroids: np.ndarray) -> np.ndarray:
-    """The centre (d,) after merging centroids (m, d) one by one, each time halfway: without weights, the last counts most."""
+    """The centre (d,) after merging centroids (m, d) one by one, each time halfway. So the last ones count most."""
     centre = centroids[0]
     for centroid in centroids[1:]:
         centre = (centre + centroid) / 2
@@ -95,9 +96,9 @@ def _merged_centre(centroids: np.ndarray) -> np.ndarray:
 
 
 def _divergences(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
-    """Kullback-Leibler divergence of the dataset from clusters (..., K), in nats: infinite where a cluster lacks a group."""
+    """Kullback-Leibler divergence of the dataset from clusters (..., K), in nats. It is infinite if a cluster lacks a group."""
     expected = group_counts / group_counts.sum()
     with np.errstate(divide="ignore"):
         ratios = expected / (counts / counts.sum(axis=-1, keepdims=True))
-    # Rounding may leave a zero just below 0, and negative costs would not tie.
+    # Rounding may leave a divergence of 0 just below 0, and ties are only recognised among costs that are not negative.
     return np.maximum((expected * log(ratios)).sum(axis=-1), 0)
