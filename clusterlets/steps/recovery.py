@@ -35,7 +35,8 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     if len(matcher_runs):
         matcher_runs = matcher_runs[matcher_runs["dataset"] == clusterings.clearest_dataset(matcher_runs, load_table)]
     frames = [
-        clusterings.projection(row, clusters, load_table(row["dataset"])) for row, clusters in _recover(matcher_runs, settings, results)
+        clusterings.projection(row, clusters, load_table(row["dataset"]))
+        for row, clusters in _recover(matcher_runs, settings, results)
     ]
     write_csv(projection, join(frames, clusterings.PROJECTION))
 
