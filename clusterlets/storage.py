@@ -187,8 +187,7 @@ def load_arrays(path: str | os.PathLike) -> dict[str, np.ndarray]:
     ClusterletsError
         If the file is missing.
     UnusableFileError
-        If the file is damaged: then it is removed, so that the next run rebuilds it. Also if it belongs at another place: then
-        it is left alone.
+        If the file is damaged or belongs at another place. A damaged file is removed, so that the next run rebuilds it.
     OSError
         If the file cannot be read. It may still be intact.
     """
@@ -209,17 +208,17 @@ def load_json(path: str | os.PathLike) -> dict:
 
 
 def save_text(path: str | os.PathLike, text: str) -> None:
-    """Write text below one more line, which is a comment: ``# <place> sha256 <hash>``."""
+    """Write text like :func:`write_text`, below an added comment line: ``# <place> sha256 <hash>``."""
     write_bytes(path, _serialize_text(result_place(path), text))
 
 
 def load_text(path: str | os.PathLike) -> str:
-    """Read what :func:`save_text` wrote, without the line that was added. Raises the same errors as :func:`load_arrays`."""
+    """Read what :func:`save_text` wrote, without the added line. Raises the same errors as :func:`load_arrays`."""
     return _load_checked(Path(path), _parse_text, _serialize_text)
 
 
 def is_intact(path: str | os.PathLike) -> bool:
-    """Whether a file is undamaged and at its own place. Unlike the functions that load it, this one never removes it.
+    """Whether a file is undamaged and at its own place. Unlike the functions that load files, this one never removes a file.
 
     ``.npz`` files are read like :func:`load_arrays`, ``.json`` files like :func:`load_json`, and others like :func:`load_text`.
     """
