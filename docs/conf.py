@@ -1,4 +1,4 @@
-"""Settings of the documentation site: `make docs` builds it strictly, `make docs-links` checks the external links."""
+"""Settings of the documentation site: `make docs` builds it, `make docs-links` checks its external links."""
 
 import re
 import sys
@@ -6,7 +6,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
-FIELD = ROOT / "reference" / "field" / "leaderboard_points.csv"
+FIELD_POINTS = ROOT / "reference" / "field" / "leaderboard_points.csv"
 
 project = "Clusterlets benchmark"
 author = "The Clusterlets benchmark maintainers"
@@ -24,16 +24,16 @@ html_theme = "furo"
 html_title = project
 html_show_sphinx = False
 html_show_copyright = False
-html_extra_path = [str(FIELD)]  # fronts.html links to it
+html_extra_path = [str(FIELD_POINTS)]  # fronts.html links to this file
 
-# Links work here and where the pages are read as files: headings have anchors, and a link to a file outside of docs/ offers it
-# for download. A link to what does not exist is a warning, and `make docs` takes warnings for errors.
+# Links must work both on the site and where the pages are read as files. So headings get anchors, and a link to a file outside
+# of docs/ downloads that file. A broken link is a warning, which `make docs` treats as an error.
 myst_heading_anchors = 4
-suppress_warnings = ["misc.highlighting_failure"]  # no lexer for CSV
+suppress_warnings = ["misc.highlighting_failure"]  # Pygments has no lexer for CSV
 
-# A name of the library that is referred to must exist; names of other libraries would take their inventories from the network.
+# References to names of this library must resolve. Names of other libraries are not checked, as that would need the network.
 nitpicky = True
-# The packages named here are not in the reference: estimators are listed by their names in `clusterlets` itself.
+# Nor do names in these two packages resolve: `analysis` has no reference, and the estimators are listed as `clusterlets.NAME`.
 nitpick_ignore_regex = [("py:.*", r"(?!clusterlets\.).*|clusterlets\.(analysis|estimators)\b.*")]
 autodoc_typehints = "none"  # the docstrings say more
 napoleon_use_rtype = False
@@ -44,7 +44,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "download_all_examples": False,
-    "min_reported_time": 1e9,  # a page says the same on every machine
+    "min_reported_time": 1e9,  # hides run times, so that the pages are the same on every machine
     "show_memory": False,
     "show_signature": False,
     "write_computation_times": False,
@@ -55,20 +55,22 @@ linkcheck_timeout = 20
 
 
 def escape_marks(app, what, name, obj, options, lines):
-    """Docstrings are plain text: |x| is an absolute value, a lone * a product, and labels_ in a type an attribute."""
+    """Escape what Sphinx would read as markup: |x| for an absolute value, a lone *, and a name such as labels_ in a type."""
     for number, line in enumerate(lines):
         line = re.sub(r"\||(?<= )\*(?=,)", r"\\\g<0>", line)
-        line = re.sub(r":ref:`sphx_glr_[^`]*`", "scikit-learn's documentation", line)  # inherited; its labels are not here
+        line = re.sub(
+            r":ref:`sphx_glr_[^`]*`", "scikit-learn's documentation", line
+        )  # inherited docstrings refer to labels that only scikit-learn's site has
         lines[number] = re.sub(r"(\w)_(?=\W)", r"\1\_", line) if line.lstrip().startswith(":type:") else line
 
 
 def write_fronts(app, exception):
-    """The fronts of the committed run of the field, as a page next to the others; pages link to it in HTML."""
-    from clusterlets.grid.runs_frame import read_lines  # only needed here
+    """Write fronts.html, the fronts of the committed run of the field, beside the other pages, which link to it."""
+    from clusterlets.grid.runs_frame import read_lines  # imported late: only an HTML build needs these
     from clusterlets.report import fronts_page
 
     if exception is None and app.builder.name == "html":
-        page = fronts_page.render(read_lines(FIELD), board="field.html")
+        page = fronts_page.render(read_lines(FIELD_POINTS), board="field.html")
         Path(app.outdir, "fronts.html").write_text(page, encoding="utf-8")
 
 

@@ -1,7 +1,8 @@
-"""Renews everything in the checkout that follows from declarations in code: python docs/generate.py [--check]
+"""Write all files and sections of pages that are generated from declarations in code: python docs/generate.py [--check]
 
-A generated file is rewritten as a whole. A generated section of a page is between two comments,
-``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check nothing is written, and stale files make it fail.
+A generated file is rewritten as a whole. A generated section of a page lies between two comments,
+``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check, the script writes nothing, and it fails if a
+file is out of date.
 """
 
 import inspect
@@ -23,8 +24,8 @@ from clusterlets.report.page import TITLES
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 
-#: What ``from clusterlets import ...`` offers, by module.
-OFFERED = {
+#: The names that can be imported from ``clusterlets``, by the module that defines them.
+PUBLIC_NAMES = {
     "clusterlets.errors": ["ClusterletsError"],
     "clusterlets.estimators": estimators.__all__,
     "clusterlets.estimators.plots": [name for name in vars(plots) if name.startswith("plot_")],
@@ -33,33 +34,35 @@ OFFERED = {
 
 
 def package_stub() -> str:
-    """clusterlets/__init__.pyi: every name that the package offers, and the module that it comes from."""
-    offered = [(module, name) for module, names in OFFERED.items() for name in sorted(names, key=order_of)]
-    lines = [f"from {module} import {name} as {name}" for module, name in offered]
+    """Text of clusterlets/__init__.pyi: every public name of the package, imported from its module."""
+    exports = [(module, name) for module, names in PUBLIC_NAMES.items() for name in sorted(names, key=order_of)]
+    lines = [f"from {module} import {name} as {name}" for module, name in exports]
     return "\n".join([*lines, "", "__version__: str", ""])
 
 
 def estimators_stub() -> str:
-    """clusterlets/estimators/__init__.pyi: the estimators that are generated from methods, with signatures and docstrings."""
-    named = sorted(estimators.NAMED.values(), key=lambda estimator: estimator.__name__)
+    """Text of clusterlets/estimators/__init__.pyi: the estimators made from methods, with signatures and docstrings."""
+    named_estimators = sorted(estimators.NAMED.values(), key=lambda estimator: estimator.__name__)
     bases: dict[type, tuple[type, ...]] = {estimators.ClusterletClustering: (estimators.ClusterletClustering,)}
-    bases |= {estimator: estimator.__bases__ for estimator in named}
-    others = [value for value in map(vars(estimators).get, estimators.__all__) if value not in bases]
-    imports = [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in others]
+    bases |= {estimator: estimator.__bases__ for estimator in named_estimators}
+    other_exports = [value for value in map(vars(estimators).get, estimators.__all__) if value not in bases]
+    imports = [f"from {value.__module__} import {value.__name__} as {value.__name__}" for value in other_exports]
     for base in itertools.chain(*bases.values()):
         outer = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
         imports.append(f"from {base.__module__} import {outer} as _{outer}")
     classes = [stub_of(estimator, [f"_{base.__qualname__}" for base in its_bases]) for estimator, its_bases in bases.items()]
     text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
-    standard = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
-    used = {module: [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)] for module, names in standard.items()}
-    needed = [f"from {module} import {', '.join(names)}" for module, names in used.items() if names]
+    standard_names = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
+    used_names = {
+        module: [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)] for module, names in standard_names.items()
+    }
+    standard_imports = [f"from {module} import {', '.join(names)}" for module, names in used_names.items() if names]
     imports = sorted(set(imports), key=lambda line: (line.split()[1], order_of(line.split()[3])))
-    return "\n".join([*needed, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
+    return "\n".join([*standard_imports, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
 
 
 def stub_of(estimator: Any, bases: list[str]) -> str:
-    """The class of an estimator: its docstring and the signature of ``__init__``."""
+    """Text of an estimator's class: its docstring and the signature of ``__init__``."""
     arguments = ["self"]
     for parameter in inspect.signature(estimator).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in arguments:
@@ -72,19 +75,19 @@ def stub_of(estimator: Any, bases: list[str]) -> str:
 
 
 def order_of(name: str) -> tuple[int, str]:
-    """Where linters sort a name among the imports of a module: constants, classes, functions."""
+    """Sort key of a name among imports, in the order that linters want: constants, classes, functions."""
     return (0 if name.isupper() else 1 if name.lstrip("_")[0].isupper() else 2), name.lower()
 
 
 def estimators_of_api() -> str:
     """The list of estimators in docs/api.md."""
     names = ["ClusterletClustering", "MethodClustering", *(estimator.__name__ for estimator in estimators.NAMED.values())]
-    listed = [f"   ~clusterlets.{name}" for name in names]
-    return "\n".join(["```{eval-rst}", ".. autosummary::", "   :toctree: api", "", *listed, "```"])
+    lines = [f"   ~clusterlets.{name}" for name in names]
+    return "\n".join(["```{eval-rst}", ".. autosummary::", "   :toctree: api", "", *lines, "```"])
 
 
 def table_of_methods() -> str:
-    """The tables of docs/methods.md: one row per method, by role; and the parameters."""
+    """The tables of docs/methods.md: for each role, one row per method, and a table of all parameters."""
     roles = {"rival": "Methods that cluster instances", "paper": "The paper's matchers", "baseline": "Controls"}
     parts = []
     for role, title in roles.items():
@@ -94,8 +97,8 @@ def table_of_methods() -> str:
             source = f" ({method.citation})" if method.citation and role != "paper" else ""
             groups = f"; {method.most_groups} groups at most" if method.most_groups else ""
             limits = groups + (f"; {method.most_rows:,} rows at most" if method.most_rows else "")
-            what = f"{method.summary().rstrip('.')}{source}"
-            rows.append([f"`{method.name}`", what, grid, method.guarantee, method.cost + limits])
+            description = f"{method.summary().rstrip('.')}{source}"
+            rows.append([f"`{method.name}`", description, grid, method.guarantee, method.cost + limits])
         header = ["name", "how", "default grid", "what it guarantees", "cost and limits"]
         parts.append(f"### {title}\n\n{table(header, rows)}")
     rows = rows_of_parameters(map(methods.get, methods.names()))
@@ -104,7 +107,7 @@ def table_of_methods() -> str:
 
 
 def rows_of_parameters(classes: Iterable[type[methods.Method]]) -> list[list[str]]:
-    """One row per parameter; methods that declare the same one share its row."""
+    """One row per parameter. Methods that declare an identical parameter share a row."""
     owners: dict[tuple[str, ...], list[str]] = {}
     for method in classes:
         for name, parameter in method.parameters.items():
@@ -130,17 +133,17 @@ PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
 def headline_as_published() -> str:
-    """What the published code explains, for the README."""
+    """The README's line on what the authors' published code explains."""
     return f"- {as_published.headline(read_lines(PUBLISHED))}"
 
 
 def findings_as_published() -> str:
-    """What only the published code reproduces, from the committed results, for docs/reproduction.md."""
+    """The text of docs/reproduction.md on what only the authors' published code reproduces, from the committed results."""
     return as_published.body(read_lines(PUBLISHED))
 
 
 def verdict_by_table() -> str:
-    """How many of the paper's numbers are reproduced, beside those of a perfect copy and of wrong copies, for the README."""
+    """The README's table of how many numbers are reproduced: of the paper, of a perfect copy, and of wrong copies."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
     lines = []
     for name, rows_of_table in rows.groupby("table", sort=False):
@@ -155,18 +158,18 @@ def _percentages(copies) -> str:
     texts = []
     for verdict, word in (("reproduced", "reproduced"), ("differs", "differ")):
         percents = 100 * copies[verdict] / copies["cells"]
-        ends = dict.fromkeys(f"{percent:.0f}" for percent in (percents.min(), percents.max()))
-        texts.append(f"{' to '.join(ends)} % {word}")
+        extremes = dict.fromkeys(f"{percent:.0f}" for percent in (percents.min(), percents.max()))
+        texts.append(f"{' to '.join(extremes)} % {word}")
     return ", ".join(texts)
 
 
-#: Generated files, below the checkout, and what makes their text.
+#: Generated files, with paths relative to the checkout, and the function that makes the text of each.
 FILES: dict[str, Callable[[], str]] = {
     "clusterlets/__init__.pyi": package_stub,
     "clusterlets/estimators/__init__.pyi": estimators_stub,
 }
 
-#: Generated sections, by page and name.
+#: Generated sections, by page and name, and the function that makes the text of each.
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/methods.md", "methods"): table_of_methods,
     ("docs/api.md", "estimators"): estimators_of_api,
@@ -178,7 +181,7 @@ SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
 
 
 def with_section(page: str, name: str, text: str) -> str:
-    """The page with a section's text renewed; ValueError unless the page has the section exactly once."""
+    """The page with new text in a section. ValueError unless the page has the section exactly once."""
     begin, end = f"<!-- generated: {name} -->\n", f"<!-- end: {name} -->"
     page, count = re.subn(f"(?s){re.escape(begin)}.*?{re.escape(end)}", lambda _: f"{begin}{text.rstrip()}\n{end}", page)
     if count != 1:
@@ -187,7 +190,7 @@ def with_section(page: str, name: str, text: str) -> str:
 
 
 def renewed() -> dict[Path, str]:
-    """Text of every file that is generated or has generated sections."""
+    """New text of every file that is generated or has generated sections."""
     texts = {CHECKOUT / name: make() for name, make in FILES.items()}
     for (name, section), make in SECTIONS.items():
         path = CHECKOUT / name
@@ -196,12 +199,14 @@ def renewed() -> dict[Path, str]:
 
 
 def main(arguments: list[str]) -> int:
-    stale = [(path, text) for path, text in renewed().items() if not path.is_file() or path.read_text(encoding="utf-8") != text]
-    for path, text in stale:
+    stale_files = [
+        (path, text) for path, text in renewed().items() if not path.is_file() or path.read_text(encoding="utf-8") != text
+    ]
+    for path, text in stale_files:
         print(path.relative_to(CHECKOUT))
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
-    if stale and "--check" in arguments:
+    if stale_files and "--check" in arguments:
         print("These are out of date; run: make generated")
         return 1
     return 0

@@ -1,4 +1,4 @@
-"""Limit, place, method, reliability and median price of each method of a leaderboard, from leaderboard_points.csv alone."""
+"""Print limit, place, method, reliability and median price of each method of a leaderboard, from leaderboard_points.csv."""
 
 import csv
 from collections import defaultdict
@@ -9,11 +9,11 @@ with open("leaderboard_points.csv", encoding="utf-8", newline="") as file:
     points = [row for row in csv.DictReader(file) if row["kind"] == "method"]
 
 
-def infeasible(row, limit):
-    """Whether the row proves that no clustering of its block keeps the limit."""
-    value = row["parameters"].partition("max_deviation=")[2]
-    proved = row["method"] == "fair-limit" and row["status"] == "infeasible" and value
-    return proved and float(value.split(",")[0]) >= limit
+def proves_infeasible(row, limit):
+    """Whether the row proves that no clustering of its block (dataset and k) keeps the limit."""
+    proved_limits = row["parameters"].partition("max_deviation=")[2]
+    is_proof = row["method"] == "fair-limit" and row["status"] == "infeasible" and proved_limits
+    return is_proof and float(proved_limits.split(",")[0]) >= limit
 
 
 def keeps(row, limit):
@@ -21,33 +21,33 @@ def keeps(row, limit):
 
 
 def scoring_runs(configurations, limit):
-    """The scoring runs of the configuration that the choosing runs prefer; None if no choosing run keeps the limit."""
-    best, scoring = None, None
+    """The scoring runs of the configuration that is best in its choosing runs; None if no choosing run keeps the limit."""
+    best_key, scoring = None, None
     for runs in configurations.values():
         choosing = [row for row in runs if row["chooses"] == "True"]
         prices = [float(row["price"]) for row in choosing if keeps(row, limit)]
         if prices:
             key = -len(prices) / len(choosing), median(prices)
-            if best is None or key < best:
-                best, scoring = key, [row for row in runs if row["chooses"] == "False"]
+            if best_key is None or key < best_key:
+                best_key, scoring = key, [row for row in runs if row["chooses"] == "False"]
     return scoring
 
 
 for limit in LIMITS:
-    infeasible_blocks = {(row["dataset"], row["k"]) for row in points if infeasible(row, limit)}
-    blocks = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
+    infeasible_blocks = {(row["dataset"], row["k"]) for row in points if proves_infeasible(row, limit)}
+    runs_by_method = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for row in points:
         block = row["dataset"], row["k"]
         if block not in infeasible_blocks:
-            blocks[row["method"]][block][row["parameters"]].append(row)
+            runs_by_method[row["method"]][block][row["parameters"]].append(row)
     ranking = []
-    for method, configurations in blocks.items():
+    for method, blocks in runs_by_method.items():
         prices = []
-        for runs_by_parameters in configurations.values():
-            scoring = scoring_runs(runs_by_parameters, limit)
+        for configurations in blocks.values():
+            scoring = scoring_runs(configurations, limit)
             if scoring and all(keeps(row, limit) for row in scoring):
                 prices.append(median(float(row["price"]) for row in scoring))
         price = median(prices) if prices else float("inf")
-        ranking.append((-len(prices) / len(configurations), price, method))
-    for rank, (reliability, price, method) in enumerate(sorted(ranking), 1):
-        print(f"{limit:g} {rank} {method} {abs(reliability):.4f} {price:.4f}")
+        ranking.append((-len(prices) / len(blocks), price, method))
+    for place, (negative_reliability, price, method) in enumerate(sorted(ranking), 1):
+        print(f"{limit:g} {place} {method} {abs(negative_reliability):.4f} {price:.4f}")

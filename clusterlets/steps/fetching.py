@@ -1,4 +1,4 @@
-"""The step that fetches the raw files of a dataset, with a receipt."""
+"""The step that fetches the raw files of a dataset and writes their receipt."""
 
 import os
 

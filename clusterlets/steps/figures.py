@@ -1,4 +1,7 @@
-"""The step that draws a figure. Its file is imported by name, so that a change to one figure redraws only that one."""
+"""The step that draws the figures of one module.
+
+It imports the module by name, so that a change to one module redraws only the figures of that module.
+"""
 
 from importlib import import_module
 from pathlib import Path
@@ -17,9 +20,9 @@ def plot(module: str, results: str) -> None:
     """
     draw = import_module(f"clusterlets.report.figures.{module}").draw
     for figure in by_module()[module]:
-        frames = [_table(Path(results, path)) for path in figure.reads]
+        frames = [_read_table(Path(results, path)) for path in figure.reads]
         save(draw(*frames, **figure.options), Path(results, figure.folder, figure.name))
 
 
-def _table(path: Path) -> pd.DataFrame:
+def _read_table(path: Path) -> pd.DataFrame:
     return read_runs(path) if path.name == "runs.csv" else read_lines(path)

@@ -49,7 +49,7 @@ def fit_method(
         return
 
     fit_limits = Limits(**json.loads(limits))
-    # Before the fits fork, so that they find all machine code loaded and no limit counts compiling.
+    # Load compiled code before the fits fork, so that compiling does not count against the limits of a fit.
     load_kernels()
     if "numba" in method_class.libraries:
         _load_method(method_class, fit_limits)
@@ -57,40 +57,41 @@ def fit_method(
     columns = dict(enumerate(columns_of_names(prepared.group_names)))
 
     def fit(seed: int):
-        best, lowest = None, np.inf
+        best, best_objective = None, np.inf
         for start in range(starts):
             stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
-            method, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
-            objective = methods.objective(method, prepared.X, clusterings) if starts > 1 else 0.0
-            if best is None or objective < lowest:
-                best, lowest = (clusterings, getattr(method, "note_", "")), objective
+            fitted, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
+            objective = methods.objective(fitted, prepared.X, clusterings) if starts > 1 else 0.0
+            if best is None or objective < best_objective:
+                best, best_objective = (clusterings, getattr(fitted, "note_", "")), objective
         return best
 
     clusters: dict[str, np.ndarray] = {}
-    remarks: dict[str, tuple[str, str]] = {}
+    statuses: dict[str, tuple[str, str]] = {}
     block_seeds = seeds_of(seeds)
-    distinct_seeds = block_seeds if method_class.is_random else block_seeds[:1]
-    outcomes = list(fits(fit, distinct_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
+    # A method without randomness is fitted for one seed only, and this result serves all seeds.
+    fitted_seeds = block_seeds if method_class.is_random else block_seeds[:1]
+    outcomes = list(fits(fit, fitted_seeds, fit_limits, stateless=not methods.is_from_file(method_class)))
     for seed, outcome in outcomes if method_class.is_random else [(seed, outcomes[0][1]) for seed in block_seeds]:
         accounts.log_fit(dataset, method_class.name, k, format_parameters(fit_parameters), seed, outcome)
         if outcome.status == OK:
             clusterings_of_seed, note = outcome.result
             clusters |= {f"{name}/{seed}": clustering for name, clustering in clusterings_of_seed.items()}
-            remarks |= {str(seed): (OK, note)} if note else {}
+            statuses |= {str(seed): (OK, note)} if note else {}
         else:
-            remarks[str(seed)] = (outcome.status, outcome.note)
-    crossed_limits.record(pieces, any(status in CROSSED for status, _ in remarks.values()), limits, exceeded_limits)
+            statuses[str(seed)] = (outcome.status, outcome.note)
+    crossed_limits.record(pieces, any(status in CROSSED for status, _ in statuses.values()), limits, exceeded_limits)
     sample = Sample.draw(n_rows, sample_stream(base_seed, dataset))
-    save_pieces(prepared, clusters, pieces, labels, remarks, sample)
+    save_pieces(prepared, clusters, pieces, labels, statuses, sample)
 
 
 def _load_method(method_class: type[methods.Method], limits: Limits) -> None:
-    """Fit four rows, which compiles and loads the method's machine code."""
+    """Fit four rows once, so that the method's machine code is compiled and loaded."""
 
     def fit(_: int = 0) -> None:
-        with suppress(Exception):  # it may need more than four rows
+        with suppress(Exception):  # the method may need more than four rows
             methods.fit(method_class, np.arange(4.0)[:, None], np.arange(4) % 2, 2, np.random.default_rng(0), {})
 
-    # A user's method may never return, so it must first do so in a process of its own.
-    if not methods.is_from_file(method_class) or all(trial.status == OK for _, trial in fits(fit, [0], limits)):
+    # A user's method may never return. So it first has to fit in a separate process, under the limits.
+    if not methods.is_from_file(method_class) or all(outcome.status == OK for _, outcome in fits(fit, [0], limits)):
         fit()

@@ -33,11 +33,11 @@ def write_leaderboard(
     summary: the findings (.md)
     fronts: price against deviation in every block (.html)
     """
-    settings, folder = json.loads(config), Path(results)
+    settings, results_folder = json.loads(config), Path(results)
     rankings = standings.Standings(*map(read_lines, (board, overall, pairs)))
-    file = folder / "accounts" / "leaderboard_costs.csv"
-    costs = read_lines(file) if file.is_file() else None
-    images = images_of("leaderboard.html", folder)
+    costs_file = results_folder / "accounts" / "leaderboard_costs.csv"
+    costs = read_lines(costs_file) if costs_file.is_file() else None
+    images = images_of("leaderboard.html", results_folder)
     write_text(output, leaderboard_page.render(rankings, settings, configfile, images, costs))
     write_text(summary, standings.to_markdown(rankings, configfile, settings))
     write_text(fronts, fronts_page.render(read_lines(points)))

@@ -1,6 +1,6 @@
-"""The function of each step and its options, which follow from the function's signature alone.
+"""The function of each step of the workflow, and the options of its command.
 
-The command line is made from it, and so is the shell line of the step's rule.
+The function's signature alone determines the options, both on the command line and in the shell line of the step's rule.
 """
 
 import shlex
@@ -34,28 +34,28 @@ _WILDCARDS = {"dataset", "k", "seeds"}
 
 
 def shell_line(step: str, *optional: str, **values: str) -> str:
-    """What a rule runs: the step with all its options; its output goes to the rule's log.
+    """The shell line of a step's rule: the step's command with its options. What the command prints goes to the rule's log.
 
-    An input or output is the rule's of the same name, ``dataset``, ``k`` and ``seeds`` are its wildcards, and everything else
-    is in its params; ``values`` name other sources, as a shell reads them. Parameters with a default are left out unless they
-    are in ``optional``, and so in the params, or in ``values``.
+    An input or output of the step is the input or output of the rule that has the same name. ``dataset``, ``k`` and ``seeds``
+    are wildcards of the rule, and all other values are in its params. ``values`` replaces such a source by text for the shell.
+    A parameter with a default is left out, unless ``values`` has it or ``optional`` names it as one of the rule's params.
     """
     options = []
     for name, annotation, has_default in _parameters(step):
         if has_default and name not in optional and name not in values:
             continue
-        group = {"Input": "input", "Output": "output"}.get(annotation, "wildcards" if name in _WILDCARDS else "params")
-        group = "params" if has_default else group
-        options.append(f"--{name.replace('_', '-')}={values.get(name, f'{{{group}.{name}:q}}')}")
+        source = {"Input": "input", "Output": "output"}.get(annotation, "wildcards" if name in _WILDCARDS else "params")
+        source = "params" if has_default else source
+        options.append(f"--{name.replace('_', '-')}={values.get(name, f'{{{source}.{name}:q}}')}")
     return f"clusterlets {step} {' '.join(options)} > {{log:q}} 2>&1"
 
 
 def shell_prefix(checkout: str, limits: str) -> str:
-    """What each shell line starts with: ``clusterlets`` runs the package in ``checkout``, with UTF-8 in every locale.
+    """The start of each shell line: it makes ``clusterlets`` run the package in ``checkout``, with UTF-8 in every locale.
 
-    The lock and the limits are passed as variables: as parameters of the rules they would rerun jobs, although no result
-    depends on the lock's path and few depend on the limits. Braces are doubled, because Snakemake formats the prefix like
-    every shell line.
+    The path of the lock file and the limits are environment variables. If they were params of the rules, a change would rerun
+    all jobs, although no result depends on the path, and few results depend on the limits. Braces are doubled, because
+    Snakemake formats the prefix like every shell line.
     """
     step = shlex.quote(f"{checkout}/workflow/step.py")
     variables = f"export PYTHONUTF8=1; LOCK={shlex.quote(f'{checkout}/requirements.lock')}; LIMITS={shlex.quote(limits)}"
@@ -65,8 +65,11 @@ def shell_prefix(checkout: str, limits: str) -> str:
 
 @cache
 def _parameters(step: str) -> list[tuple[str, str, bool]]:
-    """Name, annotation, and whether it has a default, of each parameter. Parsed, not imported: steps load large libraries."""
-    import ast  # imported late: every job reads the names above
+    """Name and annotation of each parameter, and whether it has a default.
+
+    The source is parsed and not imported, because steps load large libraries.
+    """
+    import ast  # imported late: every job imports this module, and only few call this function
 
     module, function = STEPS[step].split(":")
     tree = ast.parse((Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""The step that samples partitions for C: one pass, whose Pareto front is used for every omega."""
+"""The step that samples partitions for the matcher C. It keeps their Pareto front, which serves every omega."""
 
 from dataclasses import asdict
 
@@ -21,9 +21,9 @@ def sample_partitions(
     output: the front of each seed (.npz)
     """
     block = SeedBlock.load(pieces)
-    values = {}
+    fronts = {}
     for seed in seeds_of(seeds) if block.values else ():
         stream = random_stream(base_seed, dataset, k, seed, PARTITIONS)
         front = sample(Clusterlets.from_pieces(**block.values[str(seed)]), sample_size, stream)
-        values[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
-    SeedBlock(values, block.status).save(output)
+        fronts[str(seed)] = {name: np.asarray(value) for name, value in asdict(front).items()}
+    SeedBlock(fronts, block.status).save(output)

@@ -1,4 +1,4 @@
-"""The step that runs plain k-means from many starts, for the prices of fairness."""
+"""The step that runs plain k-means from many starts. Prices are relative to the lowest cost."""
 
 from clusterlets.algorithms import plain_costs
 from clusterlets.grid.artifacts import Prepared

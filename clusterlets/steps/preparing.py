@@ -1,4 +1,4 @@
-"""The step that makes the checked table of a dataset from its raw files, as arrays and a description."""
+"""The step that prepares a dataset: it checks the raw files and writes the table as arrays and a description."""
 
 import hashlib
 from pathlib import Path
@@ -40,26 +40,26 @@ def prepare_dataset(
     except ClusterletsError:
         Path(receipt_path).unlink()
         raise
-    warnings, dropped = _warnings(table, receipt), table.dropped_duplicates
-    if dropped:
-        warnings.append(f"{dropped} of {len(table.X) + dropped} rows equal an earlier one and were left out")
+    warnings, n_dropped = _warnings(table, receipt), table.dropped_duplicates
+    if n_dropped:
+        warnings.append(f"{n_dropped} of {len(table.X) + n_dropped} rows equal an earlier one and were left out")
     if sensitive != CLASS:
-        rows = len(table.X)
+        n_rows = len(table.X)
         table = datasets.with_sensitive(dataset, table, sensitive.split("+"))
-        if len(table.X) < rows:
-            warnings.append(f"{rows - len(table.X)} of {rows} rows have no value of {sensitive} and were left out")
-    choices = {"sensitive": sensitive, "dropped_duplicates": dropped, "warnings": warnings}
-    save_table(table, _origin(receipt) | choices, scaling, npz_path, json_path)
+        if len(table.X) < n_rows:
+            warnings.append(f"{n_rows - len(table.X)} of {n_rows} rows have no value of {sensitive} and were left out")
+    details = {"sensitive": sensitive, "dropped_duplicates": n_dropped, "warnings": warnings}
+    save_table(table, _origin(receipt) | details, scaling, npz_path, json_path)
 
 
 def check_scaling(scaling: str) -> None:
-    """Raise ClusterletsError if there is no such scaling."""
+    """Raise ClusterletsError if no scaling has this name."""
     if scaling not in _SCALINGS:
         raise ClusterletsError(f"scaling: {scaling!r} is unknown; it must be one of {', '.join(_SCALINGS)}.")
 
 
 def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_path: str) -> None:
-    """Write a table as arrays and as a description that begins with its ``origin``, or neither."""
+    """Write a table as arrays, with a description that begins with ``origin``. If one file fails, the other is not kept."""
     description = origin | {
         "rows": len(table.X),
         "features": table.X.shape[1],
@@ -85,7 +85,10 @@ def save_table(table: Table, origin: dict, scaling: str, npz_path: str, json_pat
 
 
 def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
-    """The receipt, if the raw files are what it lists; else it is removed, and a changed file set aside, for the next run."""
+    """Read the receipt and check the raw files against it.
+
+    If a file is missing or changed, the receipt is removed, so that the next run fetches again. A changed file is renamed.
+    """
     receipt = storage.load_json(receipt_path)
     expected_files = {file["name"] for file in datasets.describe(dataset)["files"]}
     if receipt["dataset"] != dataset or set(receipt["files"]) != expected_files:
@@ -98,13 +101,13 @@ def _checked_receipt(dataset: str, folder: Path, receipt_path: Path) -> dict:
     return receipt
 
 
-def _require_unchanged(dataset: str, path: Path, expected: str, receipt_path: Path) -> None:
+def _require_unchanged(dataset: str, path: Path, expected_hash: str, receipt_path: Path) -> None:
     if not path.is_file():
         problem = "has gone"
-    elif hashlib.sha256(path.read_bytes()).hexdigest() != expected:
-        aside = path.with_name(path.name + ".changed")
-        path.replace(aside)
-        problem = f"is no longer what was fetched, and now lies at {aside}"
+    elif hashlib.sha256(path.read_bytes()).hexdigest() != expected_hash:
+        renamed_path = path.with_name(path.name + ".changed")
+        path.replace(renamed_path)
+        problem = f"is no longer what was fetched, and now lies at {renamed_path}"
     else:
         return
     receipt_path.unlink()
@@ -123,7 +126,10 @@ def _warnings(table: Table, receipt: dict) -> list[str]:
 
 
 def _origin(receipt: dict) -> dict:
-    """What is known of a table before reading it. Its fingerprint is checked before this is written."""
+    """The part of the description that says where the table comes from.
+
+    ``fingerprint_ok`` can be set here, because this is written only after the table's fingerprint was checked.
+    """
     description = datasets.describe(receipt["dataset"])
     return {
         "dataset": description["name"],

@@ -1,4 +1,4 @@
-"""The step that describes selected clusterings: the composition of their clusters, and the positions of their rows."""
+"""The step that describes selected clusterings: what their clusters consist of, and where the rows lie in a plane."""
 
 import functools
 import json
@@ -21,27 +21,28 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
     projection: one line for each row and cluster (.csv)
     """
     all_runs, settings = read_runs(runs), json.loads(config)
-    best, similar = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
+    best_runs, matcher_runs = selection.best_runs(all_runs), clusterings.comparable_runs(all_runs)
 
-    @functools.lru_cache(maxsize=1)  # runs come dataset by dataset, and memory may not hold all tables
-    def table(dataset: str) -> Prepared:
+    @functools.lru_cache(maxsize=1)  # the runs of a dataset follow each other, and memory may not hold all tables
+    def load_table(dataset: str) -> Prepared:
         return Prepared.load(str(Path(results) / f"prepared/{dataset}.npz"))
 
     frames = [
-        clusterings.composition(row, clusters, table(row["dataset"]).group_names)
-        for row, clusters in _recover(best, settings, results)
+        clusterings.composition(row, clusters, load_table(row["dataset"]).group_names)
+        for row, clusters in _recover(best_runs, settings, results)
     ]
     write_csv(composition, join(frames, clusterings.COMPOSITION))
-    if len(similar):
-        similar = similar[similar["dataset"] == clusterings.clearest_dataset(similar, table)]
+    if len(matcher_runs):
+        matcher_runs = matcher_runs[matcher_runs["dataset"] == clusterings.clearest_dataset(matcher_runs, load_table)]
     frames = [
-        clusterings.projection(row, clusters, table(row["dataset"])) for row, clusters in _recover(similar, settings, results)
+        clusterings.projection(row, clusters, load_table(row["dataset"]))
+        for row, clusters in _recover(matcher_runs, settings, results)
     ]
     write_csv(projection, join(frames, clusterings.PROJECTION))
 
 
 def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
-    """Each run with its clusters, checked to be those that its row was scored from."""
+    """Yield the row and the recovered clusters of each run. ClusterletsError if the row was scored from other clusters."""
     files = IntermediateFiles(config, results)
     for row in runs.to_dict("records"):
         run = Run.from_row(row, config)
@@ -51,5 +52,5 @@ def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tupl
 
 
 def join(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """The lines of all runs as one table, which has its columns even without lines."""
+    """All frames as one. Without frames, the result has no rows, but it has the columns."""
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)

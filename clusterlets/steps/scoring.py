@@ -1,4 +1,4 @@
-"""The step that scores a method: for a matcher, it first joins the clusterlets of every seed."""
+"""The step that scores a method. For a matcher, the step first joins the clusterlets of every seed."""
 
 import json
 
@@ -49,19 +49,19 @@ def score_method(
     distances: for a matcher, summed distances between the clusterlets (.npz)
     partitions: for C, the fronts of sample_partitions (.npz)
     """
-    method_class, varied, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
+    method_class, arguments, block = load(json.loads(method)), json.loads(parameters), SeedBlock.load(pieces)
     measurements, block_seeds = load_json(geometry), seeds_of(seeds)
     if issubclass(method_class, Matcher):
-        all_parameters, fit_limits = varied | json.loads(settings), Limits(**json.loads(limits))
+        all_parameters, fit_limits = arguments | json.loads(settings), Limits(**json.loads(limits))
         fronts = SeedBlock.load(partitions) if partitions else None
         matchings = list(match(method_class, dataset, k, all_parameters, block_seeds, base_seed, fit_limits, block, fronts))
         crossed_limits.record(output, any(matching.status in CROSSED for _, matching in matchings), limits, exceeded_limits)
         for seed, matching in matchings:
             if matching.status not in NEVER_FITTED:
-                accounts.log_fit(dataset, method_class.name, k, format_parameters(varied), seed, matching)
-        shared = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
-        outcomes = matching_outcomes(method_class, k, matchings, block, *shared, measurements["groups"])
+                accounts.log_fit(dataset, method_class.name, k, format_parameters(arguments), seed, matching)
+        inputs = SeedBlock.load(distances), SeedBlock.load(labels), Prepared.load(data)
+        outcomes = matching_outcomes(method_class, k, matchings, block, *inputs, measurements["groups"])
     else:
         outcomes = cluster_outcomes(method_class, k, block_seeds, block, measurements["groups"])
     columns = columns_of_names(list(measurements["groups"]))
-    write_cell(output, score_all(method_class, dataset, k, varied, outcomes, measurements["diameter"], deviation, columns))
+    write_cell(output, score_all(method_class, dataset, k, arguments, outcomes, measurements["diameter"], deviation, columns))

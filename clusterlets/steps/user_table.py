@@ -1,4 +1,4 @@
-"""The step that prepares a user's own table."""
+"""The step that prepares a user's own table, in the form of a prepared dataset."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
     """
     options = json.loads(settings)
     check_scaling(options["scaling"])
-    content, remarks, _ = user_table.read(
+    checked_table, remarks, _ = user_table.read(
         *(Path(table), options["sensitive"], options["features"], options["separator"]),
         advice="The configuration's features name the columns to cluster by.",
     )
@@ -40,4 +40,4 @@ def prepare_user_table(name: str, table: str, settings: str, npz_path: Output, j
         "sensitive": "+".join(options["sensitive"]),
         "warnings": remarks,
     }
-    save_table(content, origin, options["scaling"], npz_path, json_path)
+    save_table(checked_table, origin, options["scaling"], npz_path, json_path)

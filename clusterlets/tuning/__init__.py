@@ -1,4 +1,4 @@
-"""Which method suits a table: the best clustering known within a limit, and what it is compared with (:func:`tune`)."""
+"""The search for the method that suits a table, and for the cheapest clustering within a limit (:func:`tune`)."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from clusterlets.extras import optional
 from clusterlets.grid.cells import in_words
 from clusterlets.grid.fitting import Fit
 
-with optional():  # tune returns a frame
+with optional():  # needs pandas: tune returns a DataFrame
     import pandas as pd
 
     from clusterlets.analysis import leaderboard
@@ -36,18 +36,18 @@ COLUMNS = [
 class Tuned(pd.DataFrame):
     """The result of :func:`tune`: one row per configuration, with its best run, the recommended one first.
 
-    docs/choosing.md has the columns.
+    docs/choosing.md explains the columns.
 
     Attributes
     ----------
     runs : DataFrame
         Every run, whatever its status, with its seed.
     task : Task
-        The table, and what its clusters must keep.
+        The table, and the limits that its clusters must keep.
     plan : sequence of Candidate
-        The configurations, in the order in which they were to be tried.
+        The configurations, in the order of the search.
     interrupted : bool
-        Whether Ctrl-C ended the fits before their time.
+        Whether Ctrl-C ended the search early.
     """
 
     _metadata = ["runs", "task", "plan", "interrupted"]
@@ -59,8 +59,8 @@ class Tuned(pd.DataFrame):
     def best(self) -> dict[str, Any]:
         """The recommended run: method, parameters, seed and its scores.
 
-        Of the runs with the requested clusters within the limit it is the one of least cost. If there is none, it is the one of
-        least deviation.
+        Among the runs that have the requested clusters and keep the limit, this is the one with the lowest cost. If there is
+        no such run, it is the one with the smallest deviation.
 
         Raises
         ------
@@ -81,17 +81,21 @@ class Tuned(pd.DataFrame):
         return self.candidate(best).estimator(self.task.n_clusters, best["seed"])
 
     def candidate(self, run: Mapping[str, Any]) -> "Candidate":
-        """The method of a run, with the values of its parameters."""
+        """The candidate (method and parameters) that a run belongs to."""
         return next(
-            each for each in self.plan if (each.method, in_words(each.parameters)) == (run["method"], run["parameters"])
+            candidate
+            for candidate in self.plan
+            if (candidate.method, in_words(candidate.parameters)) == (run["method"], run["parameters"])
         )
 
     def recommendation(self) -> str:
-        """Which run to repeat, what it costs, and what it is compared with."""
+        """A text that says which run to repeat, what it costs, and how it compares with others."""
         return recommendation.sentences(self)
 
     def plot(self, path: str | None = None):
-        """Price against the largest deviation, one labelled point per configuration; ``path`` also writes a PNG, PDF or SVG.
+        """Plot price against the largest deviation, with one labelled point per configuration.
+
+        If ``path`` is given, the figure is also written there, as PNG, PDF or SVG.
 
         Returns
         -------
@@ -109,7 +113,7 @@ class Tuned(pd.DataFrame):
             from clusterlets.tuning.front import draw
 
         figure = draw(self)
-        pyplot.close(figure)  # or pyplot would keep it forever
+        pyplot.close(figure)  # otherwise pyplot would keep the figure in memory
         if path is not None:
             write(figure, path, dpi=200)
         return figure
@@ -130,36 +134,38 @@ def tune(
     random_state: int = 0,
     progress: Progress | None = None,
 ) -> Tuned:
-    """The cheapest clustering known within limits of unfairness; Ctrl-C returns what is finished.
+    """Search for the cheapest clustering within limits of unfairness. Ctrl-C ends the search and returns the finished runs.
 
-    fair-limit with the limits comes first. Every other method is tried with one seed; those that come close get more.
+    fair-limit is tried first, with the limits. Then every other method is tried with one seed. The configurations that come
+    close to the limits and to the lowest cost get more seeds.
 
     Parameters
     ----------
     X : array-like or DataFrame (n, d)
-        Instances: finite numbers. Scale them first where their units differ.
+        Instances, as finite numbers. Scale features with different units first.
     sensitive_features : array-like, Series or DataFrame, (n,) or (n, S)
         As in :meth:`clusterlets.estimators.ClusterletClustering.fit`.
     n_clusters : int
         Number of clusters, at least 2.
     max_deviation : float or mapping of str to float
-        Limit, from 0 to 1, on the difference between a group's share in a cluster and in the table; by default 0.02. With
-        several sensitive columns the shares of each column are limited, by one number, or by one for each column.
+        Limit, from 0 to 1, on the difference between a group's share in a cluster and in the table; by default 0.02. If
+        there are several sensitive columns, the limit holds for each of them. A mapping gives every column its own limit.
     min_cluster_size : int
         Smallest number of rows in a cluster.
     shares, min_ratio
-        Limits of another kind in place of ``max_deviation``, as :class:`clusterlets.FairLimit` takes them.
+        Other kinds of limits, instead of ``max_deviation``. :class:`clusterlets.FairLimit` explains them.
     minutes : float
-        Wall time for all fits; those that run at its end are stopped. More minutes only refine the answer.
+        Wall time for all fits together. A fit that still runs at its end is stopped. More minutes can only lower the cost.
     methods_tried : sequence of str or None
-        Names from :func:`clusterlets.methods.names`, at least one besides k-means. None for all that can answer: B and D, whose
-        clusters overlap, fair-lloyd, which has another aim, and random labels are then left out.
+        Names from :func:`clusterlets.methods.names`, at least one besides k-means. By default all methods except those that
+        cannot answer: B and D, whose clusters may overlap, fair-lloyd, which has another aim, and random labels.
     n_seeds : int
-        Maximum number of fits of a configuration.
+        Maximum number of fits per configuration, each with a different seed.
     random_state : int
-        The first seed; the others follow it.
+        The first seed. The others are the next whole numbers.
     progress : callable or None
-        Called before each fit with the number done, the number planned, and in words the next one and the best so far.
+        Called before each fit with three arguments: the number of finished fits, the number of planned fits, and a text that
+        describes the next fit and the best price so far.
 
     Returns
     -------
@@ -169,9 +175,9 @@ def tune(
     Raises
     ------
     InvalidInput
-        For arguments out of range, and as the estimators do.
+        If an argument is out of range, or if the estimators would refuse the data.
     ClusterletsError
-        For a name that no method has.
+        If ``methods_tried`` contains a name that no method has.
     """
     if isinstance(minutes, str) or not 0 < minutes < np.inf:
         raise InvalidInput(f"minutes={minutes!r} is not a number above 0.")
@@ -186,8 +192,8 @@ def tune(
     groups, classes = encode(sensitive_features, len(X))
     if n_clusters > len(X):
         raise InvalidInput(f"n_clusters={n_clusters} is more than n_samples={len(X)}: ask for fewer clusters.")
-    default = [name for name in methods.names() if name not in trials.UNSUITABLE]
-    names = {methods.get(name).name for name in (default if methods_tried is None else methods_tried)}
+    suitable = [name for name in methods.names() if name not in trials.UNSUITABLE]
+    names = {methods.get(name).name for name in (suitable if methods_tried is None else methods_tried)}
     if not names - {REFERENCE}:
         raise InvalidInput(f"methods_tried names no method besides {REFERENCE}, and there is nothing to compare; name one.")
     bounds = {"max_deviation": max_deviation, "shares": shares, "min_ratio": min_ratio}
@@ -199,37 +205,42 @@ def tune(
     try:
         for run in trials.search(task, plan, seeds, end, progress or (lambda done, total, description: None)):
             runs.append(run)
-        return _ranked(task, plan, runs, interrupted=False)
-    except KeyboardInterrupt:  # also while they are ranked
-        return _ranked(task, plan, runs, interrupted=True)
+        return _rank(task, plan, runs, interrupted=False)
+    except KeyboardInterrupt:  # may also come while the runs are ranked
+        return _rank(task, plan, runs, interrupted=True)
 
 
-def _ranked(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interrupted: bool) -> Tuned:
-    """The result of these runs and of the configurations that were not tried."""
+def _rank(task: Task, plan: Sequence[Candidate], runs: Sequence[dict], interrupted: bool) -> Tuned:
+    """The result of the search: the configurations of these runs, and those that were not tried."""
     tried = {(run["method"], run["parameters"]) for run in runs}
     note = "interrupted" if interrupted else "the time was over"
     untried = [trials.row(candidate, task, None, Fit(trials.NOT_TRIED, note)) for candidate in plan]
-    frame = pd.DataFrame([*runs, *(run for run in untried if (run["method"], run["parameters"]) not in tried)])
-    tuned = Tuned(_by_configuration(frame))
-    tuned.runs, tuned.task, tuned.plan, tuned.interrupted = frame, task, plan, interrupted
+    all_runs = pd.DataFrame([*runs, *(run for run in untried if (run["method"], run["parameters"]) not in tried)])
+    tuned = Tuned(_by_configuration(all_runs))
+    tuned.runs, tuned.task, tuned.plan, tuned.interrupted = all_runs, task, plan, interrupted
     return tuned
 
 
 def _by_configuration(runs: pd.DataFrame) -> pd.DataFrame:
-    """One row per configuration (:data:`COLUMNS`), with its best run; those that keep the limit first, by price."""
+    """One row per configuration, with its best run and the columns :data:`COLUMNS`.
+
+    Configurations that keep the limit come first, ordered by price.
+    """
     keys = ["method", "parameters"]
-    within = runs["keeps"]
-    # Within the limit the price decides, and outside of it the deviation; ties, up to rounding, go to the first tried.
-    second = runs["price"].where(within, runs["deviation_max"].mask(runs["price"].isna())).round(9)
-    ranked = runs.assign(first=~within, second=second).sort_values(["first", "second"], kind="stable").drop_duplicates(keys)
-    sums = runs.groupby(keys, sort=False).agg(
+    keeps_limit = runs["keeps"]
+    # Runs that keep the limit are ordered by price, others by deviation. If runs tie after rounding, the first one tried wins.
+    second = runs["price"].where(keeps_limit, runs["deviation_max"].mask(runs["price"].isna())).round(9)
+    ranked = (
+        runs.assign(first=~keeps_limit, second=second).sort_values(["first", "second"], kind="stable").drop_duplicates(keys)
+    )
+    summaries = runs.groupby(keys, sort=False).agg(
         runs=("status", lambda statuses: int((statuses != trials.NOT_TRIED).sum())),
         kept=("keeps", "sum"),
         price_median=("price", "median"),
         statuses=("status", leaderboard.count_statuses),
         seconds=("seconds", "sum"),
     )
-    table = ranked.drop(columns="seconds").merge(sums.reset_index(), on=keys)
+    table = ranked.drop(columns="seconds").merge(summaries.reset_index(), on=keys)
     on_front = leaderboard.is_on_front(table.loc[table["price"].notna(), ["deviation_max", "price"]])
     table["on_front"] = on_front.reindex(table.index, fill_value=False)
     table["role"] = [methods.get(name).role for name in table["method"]]

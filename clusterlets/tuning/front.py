@@ -1,4 +1,4 @@
-"""The plot of a tuning: price against the largest deviation, with the best trade-offs as a line."""
+"""The plot of the configurations that ``tune`` tried: price against largest deviation, with the front as a line."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from clusterlets.tuning import Tuned
 
 _TICKS = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1)
-_MAX_CHARACTERS = 40  # of a label
-_PADDING = 1.0  # pixels around a label, whose width depends on the resolution
-_MARKER_RADIUS = 3.0  # points
+_MAX_LABEL_LENGTH = 40  # characters
+_PADDING = 1.0  # pixels kept free around a label, because its measured width varies with the resolution
+_MARKER_RADIUS = 3.0  # typographic points
 _HALO = withStroke(linewidth=1.8, foreground="white")
 
 
 def draw(tuned: "Tuned") -> Figure:
-    """One point per configuration with a price, labelled with method and parameters; labels on the front are bold."""
+    """Draw one point per configuration with a price, labelled with method and parameters. Labels on the front are bold."""
     priced = tuned[tuned["price"].notna()]
     if priced.empty:
         return empty_figure("Nothing to show: no fit has a result with a price.")
@@ -46,9 +46,10 @@ def draw(tuned: "Tuned") -> Figure:
         axes.scatter(points["deviation_max"], points["price"], color=color, marker=marker, s=22, lw=0, zorder=3)
     front = priced[priced["on_front"]].sort_values(["deviation_max", "price"])
     axes.plot(front["deviation_max"], front["price"], color="0.35", lw=0.8, drawstyle="steps-post", zorder=2)
-    left_out = len(tuned) - len(priced)
+    n_without_price = len(tuned) - len(priced)
     axes.set_title(
-        f"What fairness costs: {tuned.task.n_clusters} clusters" + (f" ({left_out} without a price)" if left_out else "")
+        f"What fairness costs: {tuned.task.n_clusters} clusters"
+        + (f" ({n_without_price} without a price)" if n_without_price else "")
     )
     axes.set_xlabel("largest deviation of a cluster, on an axis of square roots (left is fairer)")
     axes.set_ylabel("price: cost over that of plain k-means (logarithmic; down is better)")
@@ -65,15 +66,17 @@ def draw(tuned: "Tuned") -> Figure:
 
 
 def _label(axes: Axes, points: pd.DataFrame) -> None:
-    """Label each point with method and parameters, in the order of the rows. Each label is moved to where it covers no point
-    and no earlier label, and a thin line joins it to its point."""
+    """Label each point with its method and parameters, in the order of the rows.
+
+    Each label is placed where it covers no point and no earlier label. If it moves up or down, a line joins it to its point.
+    """
     axes.figure.draw_without_rendering()
-    half = _MARKER_RADIUS * axes.figure.dpi / 72
+    radius = _MARKER_RADIUS * axes.figure.dpi / 72
     positions = axes.transData.transform(points[["deviation_max", "price"]].to_numpy(float))
-    occupied = [Bbox([position - half, position + half]) for position in positions]
-    leader = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
+    occupied = [Bbox([position - radius, position + radius]) for position in positions]
+    line_style = {"arrowstyle": "-", "lw": 0.4, "color": "0.5", "shrinkA": 0, "shrinkB": 2}
     for row in points.to_dict("records"):
-        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _MAX_CHARACTERS)
+        label = cut(" ".join(filter(None, (row["method"], row["parameters"]))), _MAX_LABEL_LENGTH)
         point = (row["deviation_max"], row["price"])
         weight = "bold" if row["on_front"] else "normal"
         style = {"fontsize": 5.5, "weight": weight, "va": "center", "zorder": 4, "path_effects": [_HALO]}
@@ -82,19 +85,22 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
         offset = _free_offset(text, axes.bbox, occupied)
         occupied.append(text.get_window_extent().padded(_PADDING))
         text.remove()
-        moved = leader if abs(offset[1]) > _MARKER_RADIUS else None
-        axes.annotate(label, point, offset, ha=text.get_ha(), arrowprops=moved, **style)
+        arrow = line_style if abs(offset[1]) > _MARKER_RADIUS else None
+        axes.annotate(label, point, offset, ha=text.get_ha(), arrowprops=arrow, **style)
 
 
-def _free_offset(text: Annotation, inside: BboxBase, taken: Sequence[Bbox]) -> tuple[float, float]:
-    """Move the text to the nearest offset where it covers nothing that is taken, else to the last; returns it, in points."""
+def _free_offset(text: Annotation, area: BboxBase, occupied: Sequence[Bbox]) -> tuple[float, float]:
+    """Move the text to the nearest offset at which it lies inside ``area`` and overlaps no occupied box.
+
+    Return that offset, in typographic points. If there is no such offset, the last offset that was tried is used.
+    """
     height = text.figure.get_size_inches()[1] * 72
-    steps = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
-    for step, side in product(steps, (5, -5)):
-        text.set_position((side, step))
-        text.set_ha("left" if side > 0 else "right")
+    vertical_offsets = [step * sign for step in range(0, int(height / 4), 3) for sign in (1, -1)]
+    for vertical, horizontal in product(vertical_offsets, (5, -5)):
+        text.set_position((horizontal, vertical))
+        text.set_ha("left" if horizontal > 0 else "right")
         box = text.get_window_extent().padded(_PADDING)
-        fits = inside.x0 <= box.x0 and box.x1 <= inside.x1 and inside.y0 <= box.y0 and box.y1 <= inside.y1
-        if fits and not any(box.overlaps(other) for other in taken):
+        is_inside = area.x0 <= box.x0 and box.x1 <= area.x1 and area.y0 <= box.y0 and box.y1 <= area.y1
+        if is_inside and not any(box.overlaps(occupied_box) for occupied_box in occupied):
             break
-    return side, step
+    return horizontal, vertical

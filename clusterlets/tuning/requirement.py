@@ -1,4 +1,4 @@
-"""What every cluster of a table must keep: limits as fair-limit takes them, in whole numbers, and multiples of them."""
+"""The limits that every cluster must keep: those of fair-limit and multiples of them, tested exactly in whole numbers."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ from clusterlets.methods.fair_limit import FairLimit
 
 #: The method whose clusters keep the limits by construction.
 LIMITED = FairLimit.name
-#: The multiples of the limits that a run is tested for, strictest first. One that keeps ``NEAR_MISS`` times the limits misses
-#: them by little.
+#: A run that keeps the limits multiplied by this number misses them by little.
 NEAR_MISS = 1.5
+#: The multiples of the limits that every run is tested for, strictest first.
 MULTIPLES = (0.5, 1.0, NEAR_MISS, 2.0)
 
 
@@ -43,41 +43,44 @@ class Requirement:
 
     @classmethod
     def of(cls, sensitive_features, classes: np.ndarray, groups: np.ndarray, bounds: Mapping[str, Any]) -> "Requirement":
-        """The limits of ``bounds`` that are not None, else a deviation of 0.02.
+        """The requirement for the bounds that are not None. If all are None, the largest deviation is limited to 0.02.
 
-        ``classes`` (K,) or (K, S) and ``groups`` (n,) are the encoded sensitive features. InvalidInput for limits that
-        fair-limit does not take, and for two kinds of them.
+        ``classes`` (K,) or (K, S) and ``groups`` (n,) are the encoded sensitive features. InvalidInput if fair-limit would
+        refuse the bounds, or if there are bounds of two kinds.
         """
-        given = {name: value for name, value in bounds.items() if value is not None} or {"max_deviation": 0.02}
-        largest = given.get("max_deviation", 0)
-        for value in largest.values() if isinstance(largest, Mapping) else [largest]:
+        used_bounds = {name: value for name, value in bounds.items() if value is not None} or {"max_deviation": 0.02}
+        max_deviation = used_bounds.get("max_deviation", 0)
+        for value in max_deviation.values() if isinstance(max_deviation, Mapping) else [max_deviation]:
             if not isinstance(value, Real) or not 0 <= float(value) <= 1:
                 raise InvalidInput(f"max_deviation={value!r} is not a number from 0 to 1.")
-        faults = FairLimit().faults(2, **given)
+        faults = FairLimit().faults(2, **used_bounds)
         if faults:
             raise InvalidInput(f"{faults[0]}.")
         columns = dict(zip(column_names(sensitive_features), np.atleast_2d(classes.T).tolist(), strict=True))
-        requirement = cls(given, columns, np.bincount(groups))
-        requirement.limits()  # raises for columns and groups that do not occur
+        requirement = cls(used_bounds, columns, np.bincount(groups))
+        requirement.limits()  # raises for a column or a group that does not occur
         return requirement
 
     def times(self, multiple: float) -> Mapping[str, Any]:
-        """The bounds, with this multiple of the largest deviations, at most 1; bounds of other kinds have no multiples."""
+        """The bounds with ``max_deviation`` times ``multiple``, at most 1. Other kinds of bounds are not changed."""
         value = self.bounds.get("max_deviation")
         if value is None:
             return self.bounds
         if isinstance(value, Mapping):
-            return {"max_deviation": {column: _scaled(number, multiple) for column, number in value.items()}}
-        return {"max_deviation": _scaled(value, multiple)}
+            return {"max_deviation": {column: _capped_product(number, multiple) for column, number in value.items()}}
+        return {"max_deviation": _capped_product(value, multiple)}
 
     def limits(self, multiple: float = 1.0) -> tuple[list[Limit], np.ndarray]:
-        """The limits at this multiple, and the levels (K, S) of the groups in the sensitive columns."""
+        """The limits of ``times(multiple)``, and the level of each group in each sensitive column (K, S)."""
         method = FairLimit()
         method.sensitive_columns = self.columns
         return method.limits(self.totals, range(len(self.totals)), **self.times(multiple))
 
     def least_multiple(self, counts: np.ndarray) -> float:
-        """The least of :data:`MULTIPLES` of the limits that counts (K, k) of the groups in clusters keep, or infinity."""
+        """The smallest of :data:`MULTIPLES` of the limits that all clusters keep, or infinity.
+
+        ``counts`` (K, k) are the rows of each group in each cluster.
+        """
         for multiple in MULTIPLES if "max_deviation" in self.bounds else [1.0]:
             rows = limit_rows(*self.limits(multiple), self.totals)
             if (products(rows, counts) <= 0).all():
@@ -85,7 +88,7 @@ class Requirement:
         return math.inf
 
     def compared(self) -> dict[str, float]:
-        """The multiples of the limits to compare, by their names in a table; a single one if all are the same."""
+        """The multiples of the limits to compare, by their labels in a table. Only 1 if the bounds have no multiples."""
         value = self.bounds.get("max_deviation")
         if value is None:
             return {"the limits": 1.0}
@@ -94,28 +97,28 @@ class Requirement:
         return {f"limit {self.times(multiple)['max_deviation']:g}": multiple for multiple in (0.5, 1.0, 2.0)}
 
     def delta(self, one_row: float) -> float:
-        """The largest delta, rounded down to four digits, whose bounds imply the limits; 0 if none does.
+        """The largest delta whose bounds imply the limits, rounded down to four digits; 0 if there is none.
 
-        The bounds are r (1 - delta) <= p <= r / (1 - delta) for every share r, up to a row of a cluster, whose share is
-        ``one_row``; shares of a cluster add up to 1.
+        The bounds are r (1 - delta) <= p <= r / (1 - delta), where r is a level's share in the table and p its share in a
+        cluster. A cluster may miss them by one row, which changes p by ``one_row``. The shares p of a cluster add up to 1.
         """
-        r, least, most = self._intervals()
+        r, least, most = self._share_intervals()
         least, most = np.minimum(r, least + one_row), np.maximum(r, most - one_row)
 
         def implies(delta: float) -> bool:
-            above = np.minimum(r * delta / (1 - delta), (1 - r) * delta)
-            below = np.minimum(r * delta, (1 - r) * delta / (1 - delta))
-            return bool((r + above <= most).all() and (r - below >= least).all())
+            most_above = np.minimum(r * delta / (1 - delta), (1 - r) * delta)
+            most_below = np.minimum(r * delta, (1 - r) * delta / (1 - delta))
+            return bool((r + most_above <= most).all() and (r - most_below >= least).all())
 
         low, high = 0.0, 1.0
         for _ in range(40):
             middle = (low + high) / 2
             low, high = (middle, high) if implies(middle) else (low, middle)
-        digits = 10 ** (4 - math.floor(math.log10(low))) if low > 1e-9 else 1
-        return math.floor(low * digits) / digits
+        factor = 10 ** (4 - math.floor(math.log10(low))) if low > 1e-9 else 1
+        return math.floor(low * factor) / factor
 
-    def _intervals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Share of every level of every column, and the least and largest one in a cluster that imply the limits."""
+    def _share_intervals(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """For every level: its share r in the table, and the smallest and largest share in a cluster that imply the limits."""
         limits, levels = self.limits()
         all_levels = [(column, int(level)) for column, codes in enumerate(levels.T) for level in np.unique(codes)]
         indices = {level: index for index, level in enumerate(all_levels)}
@@ -123,7 +126,7 @@ class Requirement:
         least, most = np.zeros(len(r)), np.ones(len(r))
         for limit in limits:
             index, fraction = indices[limit.column, limit.level], float(limit.fraction)
-            if limit.of_level is not None:  # count of one level <= fraction * that of another
+            if limit.of_level is not None:  # count of one level <= fraction * count of another level
                 other = indices[limit.column, limit.of_level]
                 root = math.sqrt(fraction * r[other] / r[index])
                 most[index], least[other] = min(most[index], r[index] * root), max(least[other], r[other] / root)
@@ -143,5 +146,5 @@ class Requirement:
         return f"within {value if isinstance(value, str) else f'{float(value):g}'} of the table's shares"
 
 
-def _scaled(number: float | str | Fraction, multiple: float) -> float:
+def _capped_product(number: float | str | Fraction, multiple: float) -> float:
     return min(1.0, float(exact(number) * Fraction(multiple)))
