@@ -1,8 +1,8 @@
-"""What a run shows: one line of progress, failures with their logs, and how it ended.
+"""Show one line of progress during a run, each failed job with its log, and a summary at the end.
 
-Snakemake finds this package by its name, and the default profile chooses it (``logger: cells``). It replaces the start and
-end of jobs. Every other message is Snakemake's own, and so is everything of a dry run and of a run with ``--verbose``,
-``--printshellcmds``, ``--debug-dag`` or ``--quiet progress``. Snakemake's log file has its full text in any case.
+Snakemake finds this package by its name, and the default profile selects it (``logger: cells``). It replaces Snakemake's
+messages about the start and end of jobs, and passes the other messages on. It replaces nothing in a dry run, or with
+``--verbose``, ``--printshellcmds``, ``--debug-dag`` or ``--quiet progress``. Snakemake's log file is always complete.
 """
 
 import io
@@ -22,22 +22,23 @@ from snakemake.settings.enums import Quietness
 from snakemake_interface_logger_plugins.base import LogHandlerBase
 from snakemake_interface_logger_plugins.common import LogEvent
 
-_REPLACED = set("run_info resources_info job_info job_started job_finished job_error progress shellcmd group_info".split())
-_CHATTER = ("Using shell:", "Select jobs to execute", "Assuming unrestricted shared filesystem", "Elapsed time:")
-_CLEAR = "\r\x1b[2K"
-_TICK = 1.0  # seconds between two updates of the line
-_SILENCE = 300.0  # seconds between two lines where there is no terminal
-_TAIL = 100  # lines of a failed job's log
+# Events that this package shows in place of Snakemake, and beginnings of messages that nobody needs to see.
+_OUR_EVENTS = set("run_info resources_info job_info job_started job_finished job_error progress shellcmd group_info".split())
+_NOISE = ("Using shell:", "Select jobs to execute", "Assuming unrestricted shared filesystem", "Elapsed time:")
+_CLEAR_LINE = "\r\x1b[2K"
+_TICK = 1.0  # seconds between two updates of the line of progress
+_SECONDS_BETWEEN_LINES = 300.0  # seconds between two lines of progress in a file or pipe
+_LOG_LINES = 100  # lines shown of a failed job's log, from its end
 
-_UNKNOWN = {"": 3.0}  # seconds expected of a job without an estimate: about those of a table or a figure
-_START = 10.0  # seconds after which the measured pace counts as much as the expected one
+_DEFAULT_SECONDS = {"": 3.0}  # expected seconds of a job without an estimate: about as long as a table or a figure takes
+_PRIOR_SECONDS = 10.0  # the expected pace counts as much as the pace measured in this time
 
 
 class LogHandler(LogHandlerBase):
     """Receives Snakemake's records and writes lines to its output stream."""
 
     writes_to_stream, writes_to_file = True, False
-    has_filter, has_formatter = True, True  # it needs the records that it does not show
+    has_filter, has_formatter = True, True  # so Snakemake sends every record: some are only counted
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
@@ -45,35 +46,35 @@ class LogHandler(LogHandlerBase):
         quiet = set(settings.quiet or ())
         self._stream = sys.stdout if settings.stdout else sys.stderr
         if isinstance(self._stream, io.TextIOWrapper):
-            self._stream.reconfigure(errors="backslashreplace")  # for locales that lack the letters of a name
+            self._stream.reconfigure(errors="backslashreplace")  # for locales that cannot encode a name
         text_filter = DefaultFilter(quiet, settings.debug_dag, settings.verbose, settings.dryrun, settings.printshellcmds)
         formatter = DefaultFormatter(quiet, settings.show_failed_logs)
-        self._snakemake = ColorizingTextHandler(settings.nocolor, self._stream, formatter, text_filter)
-        self._plain = settings.dryrun or settings.printshellcmds or settings.verbose or settings.debug_dag
-        self._plain = self._plain or bool(quiet & {Quietness.ALL, Quietness.PROGRESS})
-        self._live = self._stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._text_handler = ColorizingTextHandler(settings.nocolor, self._stream, formatter, text_filter)
+        self._verbatim = settings.dryrun or settings.printshellcmds or settings.verbose or settings.debug_dag
+        self._verbatim = self._verbatim or bool(quiet & {Quietness.ALL, Quietness.PROGRESS})
+        self._is_terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
         self._progress = Progress()
-        self._last = -_SILENCE  # when a line was last written
+        self._last_line_time = -_SECONDS_BETWEEN_LINES  # when a line of progress was last written
         self._interrupted = False
         self._stop = threading.Event()
 
     def emit(self, record: LogRecord) -> None:
-        """Show a record of Snakemake's, or count it."""
+        """Show one of Snakemake's records, or update the progress from it."""
         try:
             event, message = getattr(record, "event", None), record.getMessage()
             self._progress.expected = getattr(record, "seconds_per_job", self._progress.expected)
-            # Ctrl-C reaches the jobs too: they did not fail.
+            # Ctrl-C also ends the running jobs, which then do not count as failed.
             self._interrupted |= message.startswith("Terminating processes on user request")
-            cut_short = self._interrupted and getattr(record, "exception", None) == "RuleException"
-            if not self._plain and event in _REPLACED:
-                self._count(event, record)
-            elif (self._plain or not (message.startswith(_CHATTER) or cut_short)) and self._snakemake.filter(record):
+            is_interrupt = self._interrupted and getattr(record, "exception", None) == "RuleException"
+            if not self._verbatim and event in _OUR_EVENTS:
+                self._update_progress(event, record)
+            elif (self._verbatim or not (message.startswith(_NOISE) or is_interrupt)) and self._text_handler.filter(record):
                 self._write("")
-                self._snakemake.emit(record)
+                self._text_handler.emit(record)
         except Exception:
             self.handleError(record)
 
-    def _count(self, event: LogEvent, record: Any) -> None:
+    def _update_progress(self, event: LogEvent, record: Any) -> None:
         progress = self._progress
         if event == LogEvent.RESOURCES_INFO:
             progress.slots = getattr(record, "cores", None) or getattr(record, "nodes", None) or 1
@@ -84,18 +85,18 @@ class LogHandler(LogHandlerBase):
             threading.Thread(target=self._tick, daemon=True).start()
         elif event == LogEvent.JOB_INFO and progress.planned:
             progress.start(record)
-            self._write("")  # a job without a log may write to this terminal
+            self._write("")  # clears the line, because a job without a log may write to this terminal
         elif event == LogEvent.JOB_FINISHED:
             progress.n_done += progress.running.pop(record.job_id, None) is not None
             self._show_line(record.created)
         elif event == LogEvent.JOB_ERROR and not self._interrupted and record.jobid in progress.running:
             job = progress.failed[record.jobid] = progress.running.pop(record.jobid)
-            if not record.indent:  # Snakemake has just shown the jobs of a group
+            if not record.indent:  # indented records are of jobs in a group, which Snakemake has just shown
                 facts = {"message": record.rule_msg, "environment": record.conda_env, **record.aux}
-                lines = [f"FAILED: {_name(job)}", *(f"  {key}: {value}" for key, value in facts.items() if value)]
+                lines = [f"FAILED: {_job_name(job)}", *(f"  {key}: {value}" for key, value in facts.items() if value)]
                 for log in record.log:
-                    lines += _tail(log) if self.common_settings.show_failed_logs else [f"  log: {log}"]
-                self._write(self._snakemake.decorate(record, "\n".join(lines)) + "\n")
+                    lines += _show_log(log) if self.common_settings.show_failed_logs else [f"  log: {log}"]
+                self._write(self._text_handler.decorate(record, "\n".join(lines)) + "\n")
 
     def _tick(self) -> None:
         while not self._stop.wait(_TICK):
@@ -105,15 +106,15 @@ class LogHandler(LogHandlerBase):
     def _show_line(self, now: float) -> None:
         if self._stop.is_set() or self._progress.n_done == self._progress.planned.total():
             return
-        if self._live:
+        if self._is_terminal:
             text, width = self._progress.line(now), shutil.get_terminal_size().columns - 1
             self._write(text if len(text) <= width else text[: width - 1] + "…")
-        elif now - self._last >= _SILENCE:
-            self._last = now
+        elif now - self._last_line_time >= _SECONDS_BETWEEN_LINES:
+            self._last_line_time = now
             self._write(self._progress.line(now) + "\n")
 
     def _write(self, text: str) -> None:
-        self._stream.write((_CLEAR if self._live else "") + text)
+        self._stream.write((_CLEAR_LINE if self._is_terminal else "") + text)
         self._stream.flush()
 
     def close(self) -> None:
@@ -127,74 +128,78 @@ class LogHandler(LogHandlerBase):
 
 
 class Progress:
-    """The state of a run. A job is Snakemake's record of its start."""
+    """The state of a run. Each job is represented by the record that Snakemake sent when it started."""
 
     def __init__(self):
-        self.planned, self.slots, self.began = Counter(), 1, 0.0  # jobs by rule, and how many may run at once
-        self.expected = {}  # seconds of a job, by rule and dataset
+        self.planned, self.slots, self.began = Counter(), 1, 0.0  # jobs by rule, jobs at a time, start of the run
+        self.expected = {}  # expected seconds of a job, by rule and dataset
         self.running, self.failed, self.n_done = {}, {}, 0
-        self._n_started, self._seconds_started = Counter(), Counter()  # by rule: jobs, and the seconds expected of them
+        self._n_started, self._seconds_started = Counter(), Counter()  # by rule: jobs, and their expected seconds
 
     def start(self, job: Any) -> None:
-        """A job has started, or started again after a failure."""
+        """Record that a job has started, or has started again after a failure."""
         if not self.failed.pop(job.jobid, None):
             self._n_started[job.rule_name] += 1
-            self._seconds_started[job.rule_name] += self._seconds(job)
+            self._seconds_started[job.rule_name] += self._expected_seconds(job)
         self.running[job.jobid] = job
 
     def seconds_left(self, now: float) -> float:
-        """Seconds until everything is done, if nothing fails and the rest goes at the pace so far."""
-        running = [(self._seconds(job), now - job.created) for job in self.running.values()]
-        under_way = sum(max(expected - elapsed, expected / 10) for expected, elapsed in running)
-        done = sum(self._seconds_started.values()) - under_way
-        pace = (_START * min(self.slots, self.planned.total()) + done) / (_START + now - self.began)
-        return (under_way + sum(map(self._seconds_waiting, self.planned))) / pace
+        """Expected seconds until every job is done, if none fails and the pace stays the same."""
+        running = [(self._expected_seconds(job), now - job.created) for job in self.running.values()]
+        seconds_running = sum(max(expected - elapsed, expected / 10) for expected, elapsed in running)
+        seconds_done = sum(self._seconds_started.values()) - seconds_running
+        pace = (_PRIOR_SECONDS * min(self.slots, self.planned.total()) + seconds_done) / (_PRIOR_SECONDS + now - self.began)
+        return (seconds_running + sum(map(self._seconds_waiting, self.planned))) / pace
 
-    def _seconds(self, job: Any) -> float:
-        expected = self.expected.get(job.rule_name) or _UNKNOWN
+    def _expected_seconds(self, job: Any) -> float:
+        expected = self.expected.get(job.rule_name) or _DEFAULT_SECONDS
         return expected.get((job.wildcards or {}).get("dataset", ""), sum(expected.values()) / len(expected))
 
     def _seconds_waiting(self, rule: str) -> float:
-        """What is left of all datasets' jobs; if that cannot be (not every dataset runs), the mean of the started jobs."""
-        expected = (self.expected.get(rule) or _UNKNOWN).values()
+        """Expected seconds of a rule's jobs that have not started.
+
+        Assumes that the rule has equally many jobs on every dataset. If the jobs started so far show that it has not, each
+        waiting job is expected to take as long as the started jobs do on average.
+        """
+        expected = (self.expected.get(rule) or _DEFAULT_SECONDS).values()
         started, n_started = self._seconds_started[rule], self._n_started[rule]
-        count, rest = self.planned[rule] - n_started, self.planned[rule] * sum(expected) / len(expected) - started
-        is_possible = 0.99 * count * min(expected) <= rest <= 1.01 * count * max(expected)
-        return rest if is_possible or not n_started else count * started / n_started
+        n_waiting, estimate = self.planned[rule] - n_started, self.planned[rule] * sum(expected) / len(expected) - started
+        is_possible = 0.99 * n_waiting * min(expected) <= estimate <= 1.01 * n_waiting * max(expected)
+        return estimate if is_possible or not n_started else n_waiting * started / n_started
 
     def line(self, now: float) -> str:
-        """Where the run stands, and which job has run longest."""
-        steps, failed = self.planned.total(), f" · {len(self.failed)} failed" if self.failed else ""
-        about = "at most" if self.failed else "about"  # what needs a failed step will not run
-        left = _clock(10 * round(self.seconds_left(now) / 10))
-        count = f"{100 * self.n_done // max(steps, 1)} % · {self.n_done:,}/{steps:,} steps{failed}"
-        times = f"{_clock(now - self.began)} gone, {about} {left} left"
+        """One line that says how far the run is, and which job has been running longest."""
+        n_steps, failed = self.planned.total(), f" · {len(self.failed)} failed" if self.failed else ""
+        about = "at most" if self.failed else "about"  # steps that need a failed step will not run
+        left = _format_duration(10 * round(self.seconds_left(now) / 10))
+        count = f"{100 * self.n_done // max(n_steps, 1)} % · {self.n_done:,}/{n_steps:,} steps{failed}"
+        times = f"{_format_duration(now - self.began)} gone, {about} {left} left"
         return " · ".join([count, times, *(job.rule_msg or job.rule_name for job in list(self.running.values())[:1])])
 
     def summary(self, now: float) -> str:
         """How the run ended, what failed, and how to continue."""
-        steps, failed = self.planned.total(), f", {len(self.failed)} failed" if self.failed else ""
-        count = f"{self.n_done:,} of {steps:,} steps{failed}, in {_clock(now - self.began)}"
-        if self.n_done == steps:
+        n_steps, failed = self.planned.total(), f", {len(self.failed)} failed" if self.failed else ""
+        count = f"{self.n_done:,} of {n_steps:,} steps{failed}, in {_format_duration(now - self.began)}"
+        if self.n_done == n_steps:
             return f"Done: {count}"
-        lines = [f"  failed: {_name(job)}, log {', '.join(job.log or ['none'])}" for job in self.failed.values()]
-        lines += [f"  cut short: {_name(job)}" for job in self.running.values()]
+        lines = [f"  failed: {_job_name(job)}, log {', '.join(job.log or ['none'])}" for job in self.failed.values()]
+        lines += [f"  cut short: {_job_name(job)}" for job in self.running.values()]
         remedy = "To continue, run the same command again: what is done is not repeated."
         return "\n".join([f"Not complete: {count}", *lines, remedy])
 
 
-def _name(job: Any) -> str:
+def _job_name(job: Any) -> str:
     return f"{job.rule_msg or job.rule_name} ({job.rule_name})"
 
 
-def _clock(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def _tail(log: str) -> list[str]:
-    """The name of a log and its end, which is usually all of it."""
+def _show_log(log: str) -> list[str]:
+    """Lines to show of a log: its name, and its last lines, which are usually all lines."""
     if not os.path.isfile(log):
         return [f"  log: {log} (was not written)"]
     lines = Path(log).read_text(encoding="utf-8", errors="replace").splitlines()
-    extent = f" (its last {_TAIL} of {len(lines):,} lines)" if len(lines) > _TAIL else "" if lines else " (is empty)"
-    return [f"  log: {log}{extent}", *(f"  | {line}" for line in lines[-_TAIL:])]
+    note = f" (its last {_LOG_LINES} of {len(lines):,} lines)" if len(lines) > _LOG_LINES else "" if lines else " (is empty)"
+    return [f"  log: {log}{note}", *(f"  | {line}" for line in lines[-_LOG_LINES:])]

@@ -1,10 +1,10 @@
-"""A Python for aarch64 on an x86-64 machine, by emulation in user mode: no second machine, no container, no root.
+"""Run Python for aarch64 on an x86-64 machine, emulated in user mode, without a second machine, a container or root.
 
     .venv/bin/python tests/arm/emulation.py
 
-The folder .arm64 of the checkout gets Debian's libraries and Python for arm64, QEMU, and the locked wheels that the steps of
-a grid import: 850 MB, a minute. A second call changes nothing. With .arm64/bin first on PATH, a native Snakemake runs every
-job emulated.
+This command fills the folder .arm64 of the checkout with QEMU, Debian's libraries and Python for arm64, and the locked wheels
+that the steps of a grid import. They take up 850 MB, and the command a minute. Calling it again changes nothing. With
+.arm64/bin first on PATH, a native Snakemake runs every job emulated.
 """
 
 import hashlib
@@ -21,18 +21,18 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-HERE = Path(__file__).resolve()
-ROOT = HERE.parents[2]
+THIS_FILE = Path(__file__).resolve()
+ROOT = THIS_FILE.parents[2]
 LOCK = ROOT / "requirements.lock"
 FOLDER = ROOT / ".arm64"
-#: Debian's packages by architecture: what runs emulated, and what emulates.
+#: Debian's packages by architecture: arm64 for what runs emulated, amd64 for the emulator.
 PACKAGES = {"arm64": ["python3", "libstdc++6"], "amd64": ["qemu-user-static"]}
-#: What the steps import whose results must be the same on every processor; dependencies are added.
+#: Libraries of the steps whose results must not depend on the processor. Their dependencies are installed too.
 DISTRIBUTIONS = (
     *("numpy", "numba", "scipy", "pandas", "threadpoolctl", "pyyaml", "jsonschema", "requests"),
     *("scikit-learn", "scikit-posthocs", "statsmodels"),
 )
-#: Tags of wheels that a Linux of Debian 12 or newer can load.
+#: Platform tags of the wheels that Debian 12 and newer can load.
 PLATFORMS = [f"manylinux_2_{minor}_aarch64" for minor in (17, 24, 26, 27, 28, 31, 34, 35)] + ["manylinux2014_aarch64"]
 
 WRAPPER = """\
@@ -45,13 +45,13 @@ exec "$here/bin/qemu" -L "$here/root" "$here/root/usr/bin/{name}" "$@"
 
 
 class NotRun(Exception):
-    """The reason why nothing is emulated here."""
+    """Nothing is emulated here; the message says why."""
 
 
 def python():
-    """The emulated interpreter, set up if it is missing or does not match the lock. Raises NotRun where it cannot be."""
+    """The path of the emulated interpreter, set up first if it is missing or out of date. Raises NotRun if that fails."""
     check_possible()
-    stamp, digest = FOLDER / "made_from", hashlib.sha256(LOCK.read_bytes() + HERE.read_bytes()).hexdigest()
+    stamp, digest = FOLDER / "made_from", hashlib.sha256(LOCK.read_bytes() + THIS_FILE.read_bytes()).hexdigest()
     if not (stamp.is_file() and stamp.read_text() == digest):
         print(f"Setting up {FOLDER}: once, a minute or two", flush=True)
         shutil.rmtree(FOLDER, ignore_errors=True)
@@ -61,7 +61,7 @@ def python():
 
 
 def check_possible():
-    """Raise NotRun where aarch64 cannot be emulated, or need not be."""
+    """Raise NotRun if this machine cannot emulate aarch64, or need not, because it is aarch64 itself."""
     if platform.machine() == "aarch64":
         raise NotRun("this machine is itself aarch64, so `make test` runs the grid on it")
     if sys.platform != "linux" or platform.machine() != "x86_64":
@@ -88,14 +88,14 @@ def _set_up(folder):
 
 
 def _download(folder, architecture, packages):
-    """Archives of Debian's packages and their dependencies, from a separate apt, so that the machine's own stays as it is."""
+    """Download Debian's packages and their dependencies, with an apt state of their own: the machine's apt stays unchanged."""
     (folder / "lists" / "partial").mkdir(parents=True)
     (folder / "archives" / "partial").mkdir(parents=True)
-    (folder / "status").touch()  # nothing is installed
+    (folder / "status").touch()  # empty, so apt takes no package to be installed
     options = {
         "APT::Architecture": architecture,
         "APT::Architectures": architecture,
-        "APT::Sandbox::User": "",  # another user could not write here
+        "APT::Sandbox::User": "",  # apt runs as this user, because its own user cannot write here
         "Dir::State::Lists": folder / "lists",
         "Dir::State::Status": folder / "status",
         "Dir::Cache": folder,
@@ -107,7 +107,7 @@ def _download(folder, architecture, packages):
 
 
 def _install(target, version):
-    """Install wheels of the locked versions and hashes where Debian's Python of this version looks for them."""
+    """Install wheels with the locked versions and hashes into the folder where Debian's Python looks for packages."""
     lock = LOCK.read_text(encoding="utf-8")
     names = sorted(_with_dependencies(DISTRIBUTIONS))
     pins = [re.search(rf"^{re.escape(name)}==.*(?:\n .*)*\n", lock, re.MULTILINE)[0] for name in names]
@@ -121,7 +121,7 @@ def _install(target, version):
 
 
 def _with_dependencies(names):
-    """The distributions and all their dependencies, as installed here, which has the lock's versions too."""
+    """The distributions and all their dependencies, read from this environment, which has the locked versions too."""
     seen, new = set(), set(names)
     while new:
         seen |= new

@@ -1,4 +1,4 @@
-"""The same bytes on aarch64 as on x86-64: the tiny grid of tests/portability, emulated. Run by `make test-arm`."""
+"""The tiny grid of tests/portability gives the same bytes on an emulated aarch64 as on x86-64. Run by `make test-arm`."""
 
 import os
 from concurrent.futures import ThreadPoolExecutor
@@ -7,13 +7,13 @@ import emulation
 import pytest
 import tiny_grid
 
-# Emulated processors: with vectors of any length (SVE), as on a server of 2022, and without, as on one of 2016 or a laptop.
+# Emulated processors. The first has vectors of any length (SVE), like a server of 2022; the second, of 2016, has none.
 PROCESSORS = ["max", "cortex-a72"]
 
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
-    """The grid's run on each processor, both in parallel: by processor, the folder and a future of the facts."""
+    """Run the grid on both processors in parallel. For each, return the folder and a future of what run_steps returns."""
     if "CLUSTERLETS_TEST_ARM" not in os.environ:
         pytest.skip("not run: sets up an emulated aarch64, so only make test-arm runs it")
     try:
@@ -31,11 +31,11 @@ def runs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
-def test_the_same_bytes_on_aarch64(processor, runs, tmp_path):
-    folder, facts = runs[processor]
-    facts = facts.result()
+def test_the_grid_gives_the_same_bytes_on_aarch64(processor, runs, tmp_path):
+    folder, future = runs[processor]
+    facts = future.result()
     assert facts["machine"] == "aarch64"
     assert ("SVE" in facts["numpy"]) == (processor == "max")
     if tiny_grid.mismatch(folder):
-        tiny_grid.run_steps(tmp_path, tiny_grid.plan(tmp_path))  # natively, to show the difference
+        tiny_grid.run_steps(tmp_path, tiny_grid.plan(tmp_path))  # not emulated, so that the message shows the difference
         pytest.fail(tiny_grid.mismatch(folder, tmp_path))

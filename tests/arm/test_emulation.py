@@ -1,4 +1,4 @@
-"""The emulation says why it cannot run; and the emulated Python passes its arguments on unchanged."""
+"""The emulation says why it cannot run, and the emulated Python gets its arguments unchanged."""
 
 import os
 import subprocess
@@ -10,14 +10,14 @@ import pytest
 
 @pytest.fixture
 def machine(monkeypatch):
-    """A function that makes this machine look like another."""
+    """A function that makes this machine look like a different one."""
 
-    def become(name, system="linux", programs=("apt-get", "dpkg-deb")):
+    def pretend_to_be(name, system="linux", programs=("apt-get", "dpkg-deb")):
         monkeypatch.setattr(emulation.platform, "machine", lambda: name)
         monkeypatch.setattr(emulation.sys, "platform", system)
         monkeypatch.setattr(emulation.shutil, "which", lambda program: program if program in programs else None)
 
-    return become
+    return pretend_to_be
 
 
 def test_debian_on_x86_64_can_emulate(machine):
@@ -39,8 +39,8 @@ def test_a_machine_that_cannot_or_need_not_emulate_says_why(machine, looks, reas
         emulation.python()
 
 
-def test_a_failure_is_reported_by_its_last_lines(machine, monkeypatch, tmp_path):
-    """A failed set-up does not count: the next call starts over."""
+def test_a_failed_set_up_shows_its_last_lines_and_is_tried_again(machine, monkeypatch, tmp_path):
+    """A failed set-up is not reused, so the second call fails in the same way."""
     machine("x86_64")
     monkeypatch.setattr(emulation, "FOLDER", tmp_path / "arm64")
     monkeypatch.setattr(emulation, "_download", lambda *_: emulation._run(sys.executable, "-c", "exit('no such mirror')"))

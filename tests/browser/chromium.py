@@ -1,7 +1,7 @@
-"""A headless Chromium that tests drive: real mouse, real keyboard, and a record of every request and error.
+"""A headless Chromium for tests, which use its mouse and keyboard and see every request and error.
 
-Commands of the DevTools protocol go through a pair of pipes (``--remote-debugging-pipe``): JSON texts that end in a zero
-byte. So it needs nothing but Debian's package ``chromium``: no driver of a matching version, no port, no socket.
+Commands of the DevTools protocol go through a pair of pipes (``--remote-debugging-pipe``), as JSON texts that end in a zero
+byte. So the tests need only Debian's package ``chromium``, and no driver of a matching version, port or socket.
 """
 
 import json
@@ -15,19 +15,19 @@ from pathlib import Path
 
 import pytest
 
-REQUIRED = "CLUSTERLETS_REQUIRE_BROWSER"
+REQUIRED = "CLUSTERLETS_REQUIRE_BROWSER"  # environment variable: with 1, tests fail if there is no Chromium
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--disable-dev-shm-usage"),
     "--remote-debugging-pipe",
 )
-# Chromium reads commands from descriptor 3 and writes answers to 4, so the pipes are moved there.
-_START = (
+# Chromium reads commands from descriptor 3 and writes answers to 4. This program moves the pipes there and becomes Chromium.
+_LAUNCH = (
     "import fcntl, os, sys; r, w = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
     "os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"
 )
-_PATIENCE = 60.0  # seconds for one answer; some machines are slow
+_TIMEOUT = 60.0  # seconds to wait for one answer; some machines are slow
 _KEYS = {
     "Enter": {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"},
     "Tab": {"key": "Tab", "code": "Tab", "windowsVirtualKeyCode": 9},
@@ -36,7 +36,7 @@ _KEYS = {
 
 
 def find_program(required: bool) -> str:
-    """The path of Chromium. Without it the test is skipped, or fails if a browser is required."""
+    """The path of Chromium. If there is none, skip the test, or fail it if a browser is required."""
     program = next(filter(None, map(shutil.which, PROGRAMS)), None)
     if program:
         return program
@@ -50,18 +50,18 @@ class Chromium:
     """One running browser; ``open`` gives a page in a fresh tab."""
 
     def __init__(self, program: str, profile: Path):
-        commands, to_browser = os.pipe()
-        from_browser, answers = os.pipe()
+        browser_in, command_writer = os.pipe()
+        answer_reader, browser_out = os.pipe()
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, str(commands), str(answers), program, *_FLAGS, f"--user-data-dir={profile}"],
-            pass_fds=(commands, answers),
+            [sys.executable, "-c", _LAUNCH, str(browser_in), str(browser_out), program, *_FLAGS, f"--user-data-dir={profile}"],
+            pass_fds=(browser_in, browser_out),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(commands)
-        os.close(answers)
-        self._to, self._from = to_browser, from_browser
+        os.close(browser_in)
+        os.close(browser_out)
+        self._command_writer, self._answer_reader = command_writer, answer_reader
         self._buffer, self._command_id = b"", 0
         self.events: list[dict] = []
 
@@ -73,29 +73,29 @@ class Chromium:
         except (OSError, EOFError, TimeoutError, subprocess.TimeoutExpired):
             self._process.kill()
             self._process.wait()
-        os.close(self._to)
-        os.close(self._from)
+        os.close(self._command_writer)
+        os.close(self._answer_reader)
 
     def send(self, method: str, session: str = "", **parameters) -> dict:
-        """The answer to one command; events that arrive before it are kept."""
+        """Send a command and return its answer. Events that arrive before the answer are kept in ``events``."""
         self._command_id += 1
         command = {"id": self._command_id, "method": method, "params": parameters} | ({"sessionId": session} if session else {})
-        message = json.dumps(command).encode() + b"\0"
-        while message:
-            message = message[os.write(self._to, message) :]
-        deadline = time.monotonic() + _PATIENCE
+        unsent = json.dumps(command).encode() + b"\0"
+        while unsent:
+            unsent = unsent[os.write(self._command_writer, unsent) :]
+        deadline = time.monotonic() + _TIMEOUT
         while True:
-            answer = self._next(deadline)
-            if answer.get("id") == self._command_id:
-                assert "error" not in answer, f"{method}: {answer['error']}"
-                return answer["result"]
-            self.events.append(answer)
+            message = self._next_message(deadline)
+            if message.get("id") == self._command_id:
+                assert "error" not in message, f"{method}: {message['error']}"
+                return message["result"]
+            self.events.append(message)
 
-    def _next(self, deadline: float) -> dict:
+    def _next_message(self, deadline: float) -> dict:
         while b"\0" not in self._buffer:
-            if not select.select([self._from], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                raise TimeoutError(f"Chromium gave no answer within {_PATIENCE:.0f} s")
-            chunk = os.read(self._from, 1 << 20)
+            if not select.select([self._answer_reader], [], [], max(0.0, deadline - time.monotonic()))[0]:
+                raise TimeoutError(f"Chromium gave no answer within {_TIMEOUT:.0f} s")
+            chunk = os.read(self._answer_reader, 1 << 20)
             if not chunk:
                 raise EOFError("Chromium has ended")
             self._buffer += chunk
@@ -103,7 +103,7 @@ class Chromium:
         return json.loads(message)
 
     def open(self, path: Path, width: int = 1400, height: int = 900, script: bool = True) -> "Page":
-        """A file in a new tab, loaded and laid out, seen by a reader with or without scripts."""
+        """Open a file in a new tab, with or without JavaScript, and return the page once it has loaded."""
         target = self.send("Target.createTarget", url="about:blank")["targetId"]
         session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         page = Page(self, session, target)
@@ -116,7 +116,7 @@ class Chromium:
 
 
 class Page:
-    """A tab."""
+    """A tab of the browser."""
 
     def __init__(self, browser: Chromium, session: str, target: str):
         self._browser, self._session, self._target = browser, session, target
@@ -132,13 +132,13 @@ class Page:
         self._browser.send("Target.closeTarget", targetId=self._target)
 
     def events(self, *methods: str) -> list[dict]:
-        """The parameters of the events of these methods in this tab so far."""
-        self.run("0")  # all earlier events have arrived once this is answered
+        """The parameters of this tab's events so far whose method is one of these."""
+        self.run("0")  # its answer arrives after all earlier events
         in_this_tab = [event for event in self._browser.events if event.get("sessionId") == self._session]
         return [event["params"] for event in in_this_tab if event["method"] in methods]
 
     def errors(self) -> list[str]:
-        """Errors and warnings of the console, of scripts and of the browser, such as refused content."""
+        """Errors and warnings from the console, from scripts and from the browser, which reports blocked content."""
         console = [
             str(event["args"])
             for event in self.events("Runtime.consoleAPICalled")
@@ -149,20 +149,20 @@ class Page:
         return console + thrown + logged
 
     def requests(self) -> list[str]:
-        """Every address that the page asked for, without data embedded in the page."""
+        """Every address that the page requested, except data that is embedded in the page."""
         urls = [event["request"]["url"] for event in self.events("Network.requestWillBeSent")]
         return [url for url in urls if not url.startswith("data:")]
 
     def run(self, expression: str):
-        """The value of an expression in the page; promises are waited for."""
+        """The value of an expression that is evaluated in the page. If it is a promise, wait for its result."""
         response = self.send("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         assert "exceptionDetails" not in response, response["exceptionDetails"]
         return response["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _TIMEOUT
         while not self.run(expression):
-            assert time.monotonic() < deadline, f"not true within {_PATIENCE:.0f} s: {expression}"
+            assert time.monotonic() < deadline, f"not true within {_TIMEOUT:.0f} s: {expression}"
             time.sleep(0.05)
 
     def click(self, selector: str) -> None:
@@ -177,6 +177,6 @@ class Page:
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def press(self, key: str) -> None:
-        """Press a key, which goes to the element in focus."""
+        """Press a key. The element in focus receives it."""
         for kind in ("keyDown", "keyUp"):
             self.send("Input.dispatchKeyEvent", type=kind, **_KEYS[key])

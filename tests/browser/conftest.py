@@ -1,4 +1,4 @@
-"""The report of synthetic runs in a real browser. Without Chromium these tests are skipped, or fail where it is required."""
+"""Reports on synthetic runs, for tests in a real browser. Without Chromium the tests are skipped, or fail if it is required."""
 
 import os
 
@@ -33,7 +33,7 @@ def demo_results(tmp_path_factory):
 
 @pytest.fixture
 def show(chromium):
-    """A function that opens a file in a tab, which is closed after the test."""
+    """A function that opens a file in a new tab. The tab is closed after the test."""
     pages = []
 
     def open_page(path, **options):

@@ -1,4 +1,4 @@
-"""The page of the fronts in Chromium: what is drawn is what the table says, on a wide screen and on a phone."""
+"""The page of fronts in Chromium: the plot agrees with the table, on a wide screen and on a phone."""
 
 import json
 from itertools import combinations
@@ -6,13 +6,14 @@ from itertools import combinations
 import pytest
 
 ROWS = "[...document.querySelectorAll('#points tbody tr')].map(row => [...row.cells].map(cell => cell.textContent))"
+# The bounding box of a name: left, top, width, height.
 BOX = "(({x, y, width, height}) => [x, y, width, height])(name.getBBox())"
 BOXES = f"[...document.querySelectorAll('.plot .name')].map(name => {BOX})"
 METHOD, PRICE, DEVIATION, KEEPS, ON_FRONT, PARAMETERS, CLUSTERS = range(7)
 
 
 def choose(page, **choices):
-    """Choose as a reader does: each menu tells the page that it changed."""
+    """Choose values in menus as a reader would: after each choice, the page gets a change event."""
     for name, value in choices.items():
         page.run(
             f"(() => {{ const menu = document.querySelector('.choices').{name}; menu.value = {json.dumps(str(value))};"
@@ -40,32 +41,32 @@ def test_every_block_is_drawn_without_errors_or_overlapping_names(results, show,
             assert count(page, ".plot .front") == sum(row[ON_FRONT] == "yes" for row in rows)
             boxes = page.run(BOXES)
             pairs = combinations(boxes, 2)
-            apart = [any(a[i] + a[i + 2] <= b[i] or b[i] + b[i + 2] <= a[i] for i in (0, 1)) for a, b in pairs]
-            assert len(boxes) >= 2 and all(apart), (table, k)
+            are_apart = [any(a[i] + a[i + 2] <= b[i] or b[i] + b[i + 2] <= a[i] for i in (0, 1)) for a, b in pairs]
+            assert len(boxes) >= 2 and all(are_apart), (table, k)
     assert page.errors() == [] and page.requests() == [(results / "fronts.html").as_uri()]
     assert page.run("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
 
 
-def test_the_front_has_the_points_within_the_limit_that_none_of_them_beats(results, show):
+def test_the_front_has_the_unbeaten_points_within_the_limit(results, show):
     page = show(results / "fronts.html")
     for limit in options(page, "limit"):
         choose(page, limit=limit)
         rows, k = page.run(ROWS), page.run("document.querySelector('.choices').k.value")
-        # Four decimals are shown: what is next to the limit may round to it.
-        kept = [row for row in rows if row[KEEPS] == "yes"]
-        assert all(row[CLUSTERS] == k and float(row[DEVIATION]) <= float(limit) + 5e-5 for row in kept)
-        prices = [float(row[PRICE]) for row in kept]
+        # The table shows four decimals, so a deviation just within the limit may be shown as slightly above it.
+        allowed = [row for row in rows if row[KEEPS] == "yes"]
+        assert all(row[CLUSTERS] == k and float(row[DEVIATION]) <= float(limit) + 5e-5 for row in allowed)
+        prices = [float(row[PRICE]) for row in allowed]
         assert prices == sorted(prices)
         lowest = float("inf")
-        for row in kept:
+        for row in allowed:
             deviation = float(row[DEVIATION])
             assert (row[ON_FRONT] == "yes") == (deviation < lowest) or deviation == pytest.approx(lowest)
             lowest = min(lowest, deviation)
         assert all(row[ON_FRONT] == "no" for row in rows if row[KEEPS] == "no")
-        assert f"{len(kept) or 'None'} of {len(rows)} points" in page.run("document.querySelector('.answer').textContent")
+        assert f"{len(allowed) or 'None'} of {len(rows)} points" in page.run("document.querySelector('.answer').textContent")
 
 
-def test_a_mark_under_the_pointer_says_what_it_is(results, show):
+def test_pointing_at_a_mark_shows_its_method_and_scores(results, show):
     page = show(results / "fronts.html")
     assert not page.run("document.querySelector('.tip').checkVisibility()")
     x, y = page.run(
@@ -82,25 +83,25 @@ def test_a_mark_under_the_pointer_says_what_it_is(results, show):
     assert not page.run("document.querySelector('.tip').checkVisibility()")
 
 
-def test_the_table_sorts_and_a_newly_chosen_block_comes_in_its_own_order(results, show):
+def test_the_table_sorts_and_choosing_another_block_restores_the_original_order(results, show):
     page = show(results / "fronts.html")
-    before = page.run(ROWS)
-    head = f"#points thead th:nth-child({PRICE + 1})"
-    page.click(f"{head} button")
+    original_rows = page.run(ROWS)
+    header = f"#points thead th:nth-child({PRICE + 1})"
+    page.click(f"{header} button")
     prices = [float(row[PRICE]) for row in page.run(ROWS)]
-    assert prices == sorted(prices) and page.run(f"document.querySelector('{head}').ariaSort") == "ascending"
+    assert prices == sorted(prices) and page.run(f"document.querySelector('{header}').ariaSort") == "ascending"
     choose(page, k=options(page, "k")[-1])
-    assert page.run(f"document.querySelector('{head}').ariaSort") is None
+    assert page.run(f"document.querySelector('{header}').ariaSort") is None
     choose(page, k=options(page, "k")[0])
-    assert page.run(ROWS) == before
+    assert page.run(ROWS) == original_rows
 
 
-def test_a_run_of_one_seed_has_a_page_that_says_why_it_is_empty(demo_results, show):
+def test_the_page_says_why_it_is_empty_after_a_run_of_one_seed(demo_results, show):
     page = show(demo_results / "fronts.html")
     assert "two seeds" in page.run("document.querySelector('#front').textContent") and page.errors() == []
 
 
-def test_without_scripts_the_page_points_to_the_file(results, show):
+def test_without_javascript_the_page_points_to_the_file(results, show):
     page = show(results / "fronts.html", script=False)
     assert not page.run("document.querySelector('.choices').checkVisibility()")
     assert "need JavaScript" in page.run("document.querySelector('#front').innerText")

@@ -1,4 +1,4 @@
-"""The web server and the datasets of these tests, and a guard against contacting other machines."""
+"""Fixtures for these tests: a web server, toy datasets, and a guard against contacting other machines."""
 
 import socket
 import types
@@ -25,27 +25,27 @@ def toy(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def pair(tmp_path, monkeypatch):
-    pair = Toy(tmp_path, ADULT, "adult")
-    monkeypatch.setattr(catalogue, "_catalogue", lambda: pair.catalogue)
-    return pair
+def toy_of_two_files(tmp_path, monkeypatch):
+    toy_of_two_files = Toy(tmp_path, ADULT, "adult")
+    monkeypatch.setattr(catalogue, "_catalogue", lambda: toy_of_two_files.catalogue)
+    return toy_of_two_files
 
 
 @pytest.fixture(autouse=True)
 def only_this_machine(monkeypatch):
-    """No test may look up a different host; proxies of the environment do not count."""
+    """Fail a test that looks up a host other than this machine. Ignore proxies that the environment sets."""
     lookup = socket.getaddrinfo
 
-    def guarded(host, *args, **kwargs):
+    def guarded_lookup(host, *args, **kwargs):
         assert host == "127.0.0.1", f"a test tried to reach {host}"
         return lookup(host, *args, **kwargs)
 
-    monkeypatch.setattr(socket, "getaddrinfo", guarded)
+    monkeypatch.setattr(socket, "getaddrinfo", guarded_lookup)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 @pytest.fixture(autouse=True)
 def pooch_does_not_wait(monkeypatch):
-    """No wait before further attempts, which pooch makes after one second and then two."""
+    """Let pooch try again at once, without its waits of one second and two seconds."""
     monkeypatch.setattr(pooch.core, "time", types.SimpleNamespace(sleep=lambda _: None))

@@ -1,4 +1,4 @@
-"""A local web server for everything that can go wrong between a publisher and a disk, and a dataset to fetch."""
+"""A local web server that can fail in all the ways a publisher's server can, and a toy dataset to fetch from it."""
 
 import hashlib
 import importlib
@@ -14,16 +14,17 @@ from clusterlets.datasets.table import fingerprint
 from clusterlets.errors import ClusterletsError
 
 HEADER = "Pregnancies,Glucose,BloodPressure,SkinThickness,Insulin,BMI,DiabetesPedigreeFunction,Age,Outcome\n"
+#: The correct content of the toy: GOOD if it has one file, ADULT if it has two.
 GOOD = (HEADER + "".join(f"{row},148,72,35,0,33.6,0.627,50,{row % 2}\n" for row in range(10_000))).encode()
-LINE = "{}, Private, 77516, HS-grad, 9, Never-married, Sales, Own-child, White, Male, 0, 0, 40, Cuba, {}\n"
+ADULT_LINE = "{}, Private, 77516, HS-grad, 9, Never-married, Sales, Own-child, White, Male, 0, 0, 40, Cuba, {}\n"
 ADULT = {
-    "adult.data": "".join(LINE.format(age, "<=50K") for age in range(17, 90)).encode(),
-    "adult.test": ("|1x3 Cross validator\n" + "".join(LINE.format(age, ">50K.") for age in range(17, 60))).encode(),
+    "adult.data": "".join(ADULT_LINE.format(age, "<=50K") for age in range(17, 90)).encode(),
+    "adult.test": ("|1x3 Cross validator\n" + "".join(ADULT_LINE.format(age, ">50K.") for age in range(17, 60))).encode(),
 }
 
 
 def archive(members, compression=zipfile.ZIP_DEFLATED):
-    """A zip archive with the members, as bytes."""
+    """The bytes of a zip archive. ``members`` maps the name of each member to its content."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as zip_file:
         for name, content in members.items():
@@ -32,9 +33,9 @@ def archive(members, compression=zipfile.ZIP_DEFLATED):
 
 
 class Site:
-    """Sends from 127.0.0.1 the replies that :meth:`serve` set up for a path: each request takes the next, the last one stays.
+    """A web server on 127.0.0.1. Requests for a path get the replies added by :meth:`serve` in turn, then the last one again.
 
-    ``requested_paths`` has the path of each request, ``logins`` its Authorization header.
+    ``requested_paths`` lists the path of each request, and ``logins`` its Authorization header.
     """
 
     def __init__(self):
@@ -57,20 +58,23 @@ class Site:
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
         self.thread.start()
 
-    def serve(self, path, body=b"", **how):
-        """Add a reply; see :meth:`answer` for its options."""
-        self.replies.setdefault(path, []).append({"body": body, **how})
+    def serve(self, path, body=b"", **options):
+        """Add a reply for this path. :meth:`answer` describes the options."""
+        self.replies.setdefault(path, []).append({"body": body, **options})
 
     def heal(self, path, body=GOOD):
-        """From now on the path serves the right content."""
+        """Serve the right content at this path from now on."""
         self.replies[path] = [{"body": body}]
 
     def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
         """Send a reply.
 
-        cut: hang up after this many bytes; stall: send this many, set the event ``stalled``, continue after ``resume``;
-        drip: (bytes, seconds) send this many bytes at a time, and wait this long in between; slow_headers: drip into a header;
-        sized: send the Content-Length; headers: further ones, they replace those of the same name.
+        cut: hang up after this many bytes
+        stall: pause after this many bytes; set the event ``stalled``, and go on once ``resume`` is set
+        drip: (bytes, seconds): send this many bytes at a time, and wait this long before each
+        slow_headers: send a long header instead of the body, so that ``drip`` slows down the headers
+        sized: whether to send the Content-Length
+        headers: additional headers, which replace headers of the same name
         """
         lengths = {"Content-Length": str(len(body))} if sized else {}
         handler.send_response(status)
@@ -92,7 +96,7 @@ class Site:
                     handler.wfile.write(body[: drip[0]])
                     body = body[drip[0] :]
             handler.wfile.write(body[:cut])
-        except OSError:  # the client was killed or hung up
+        except OSError:  # the client hung up or was killed
             pass
 
     def close(self):
@@ -103,7 +107,7 @@ class Site:
 
 
 class Toy:
-    """A dataset ``toy`` of one file, in pima's format, or of two, in adult's, and what must be true after a fault."""
+    """A dataset called ``toy``: one file in pima's format, or two in adult's. Methods assert what must hold after a fault."""
 
     def __init__(self, folder, contents, module):
         self.raw, self.contents = folder / "raw", contents
@@ -116,10 +120,10 @@ class Toy:
             "citation": "none",
             "files": [{"name": name, "sha256": digest} for name, digest in hashes.items()],
         }
-        self.entry |= self._table(folder / "true")
+        self.entry |= self._describe_table(folder / "true")
 
-    def _table(self, folder):
-        """The description of the prepared table."""
+    def _describe_table(self, folder):
+        """What the catalogue says of the table: rows, features and fingerprint."""
         folder.mkdir()
         for name, content in self.contents.items():
             (folder / name).write_bytes(content)
@@ -136,28 +140,31 @@ class Toy:
         return self.raw / "toy" / next(iter(self.contents))
 
     def from_addresses(self, *addresses, members=None):
-        """The sources from now on."""
+        """Make these addresses the only sources from now on."""
         self.entry["sources"] = [{"url": address} | ({"members": members} if members else {}) for address in addresses]
 
     def fetch(self, mirror=None):
         return fetch("toy", self.raw, mirror)
 
-    def finished(self):
-        """Names in the raw folder that could be mistaken for data."""
+    def data_files(self):
+        """Names of the files in the raw folder that could be mistaken for data."""
         return sorted(path.name for path in self.raw.glob("toy/*") if not path.name.startswith("."))
 
     def refuses(self, reason, source=None, mirror=None):
-        """Fetching fails; the message names dataset, source, reason and remedy; no file is there."""
-        with pytest.raises(ClusterletsError, match=reason) as caught:
+        """Assert that a fetch fails, leaves no data, and names dataset, source, reason and remedy. Return the message."""
+        with pytest.raises(ClusterletsError, match=reason) as error:
             self.fetch(mirror)
-        message = str(caught.value)
+        message = str(error.value)
         assert message.startswith("toy: ") and str(self.raw / "toy") in message and "What to do: " in message
         assert source is None or source in message
-        assert "Traceback" not in message and self.finished() == []
+        assert "Traceback" not in message and self.data_files() == []
         return message
 
     def recovers(self, mirror=None):
-        """A rerun fetches the right file, a second one finds it, and only the lock and the note of origin lie next to it."""
+        """Assert that a fetch gets the right files and that a second one gives the same receipt. Return the receipt.
+
+        Only the lock and the note of origin may lie beside the files.
+        """
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]
         assert {name: (self.raw / "toy" / name).read_bytes() for name in self.contents} == self.contents

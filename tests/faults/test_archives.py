@@ -1,4 +1,4 @@
-"""Every archive in which a dataset is published leads to the same table, through a fetch from a local web server."""
+"""Every archive in which a dataset is published gives the same table. A local web server serves copies of the archives."""
 
 import copy
 import re
@@ -14,7 +14,7 @@ from clusterlets.datasets.fetch import fetch
 from clusterlets.datasets.table import fingerprint
 
 CATALOGUE = {name: datasets.describe(name) for name in datasets.names()}
-WEB_ARCHIVE = re.compile(r"https://web\.archive\.org/web/")  # it serves the same bytes as the publisher
+WEB_ARCHIVE = re.compile(r"https://web\.archive\.org/web/")  # not tested: it serves the same bytes as the publisher
 # Publishers' archives also hold other files, such as these.
 OTHER_MEMBERS = {"Index": b"Index of adult\n", "old/adult.data": b"", "bank.zip/bank.csv": b"a;b\n"}
 
@@ -31,37 +31,37 @@ ARCHIVES = [
 def publish(site, tmp_path, monkeypatch):
     """Serve an archive of a dataset on this machine, fetch it, and return the receipt and the table."""
 
-    def published(name, source, content):
+    def publish_archive(name, source, content):
         path = urlsplit(source["url"]).path
-        moved = copy.deepcopy(CATALOGUE)
-        moved[name]["sources"] = [source | {"url": site.address + path}]
-        monkeypatch.setattr(catalogue, "_catalogue", lambda: moved)
+        local_catalogue = copy.deepcopy(CATALOGUE)
+        local_catalogue[name]["sources"] = [source | {"url": site.address + path}]
+        monkeypatch.setattr(catalogue, "_catalogue", lambda: local_catalogue)
         site.serve(path, content)
         receipt = fetch(name, tmp_path)
         assert receipt["source"] == site.address + path
         return receipt, datasets.prepare(name, tmp_path)
 
-    return published
+    return publish_archive
 
 
-def raw(name):
-    """The real files, by name."""
+def read_raw_files(name):
+    """The contents of a dataset's real raw files, by file name."""
     return {file["name"]: (mirror() / name / file["name"]).read_bytes() for file in CATALOGUE[name]["files"]}
 
 
 @pytest.mark.parametrize("name, source", ARCHIVES)
 @pytest.mark.parametrize("byte_order_mark, line_end", [(b"", b"\n"), (b"\xef\xbb\xbf", b"\r\n")])
-def test_every_archive_gives_the_same_table_also_with_other_line_ends_and_a_byte_order_mark(
+def test_every_archive_gives_the_same_table_even_with_other_line_ends_and_a_byte_order_mark(
     name, source, byte_order_mark, line_end, publish
 ):
-    files = {file: byte_order_mark + content.replace(b"\n", line_end) for file, content in raw(name).items()}
-    receipt, table = publish(name, source, zipped(source, files))
+    files = {file: byte_order_mark + content.replace(b"\n", line_end) for file, content in read_raw_files(name).items()}
+    receipt, table = publish(name, source, zip_like_the_publisher(source, files))
     assert fingerprint(table) == CATALOGUE[name]["fingerprint"]
     assert receipt["sha256_matches"] is (byte_order_mark == b"")
 
 
-def zipped(source, files):
-    """An archive with the files at their paths, among other files; a path may lead through an inner archive."""
+def zip_like_the_publisher(source, files):
+    """An archive with the files at the paths that the source gives, and other files. Paths may lead into the inner bank.zip."""
     contents = OTHER_MEMBERS | {path: files[file] for file, path in source["members"].items()}
     inner = {path.split("/", 1)[1]: content for path, content in contents.items() if path.startswith("bank.zip/")}
     outer = {path: content for path, content in contents.items() if not path.startswith("bank.zip/")}

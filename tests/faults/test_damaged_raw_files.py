@@ -1,4 +1,4 @@
-"""Preparing from raw files that are not what they should be: one clear message, and nothing half-written."""
+"""Preparing a damaged raw file gives one clear message and leaves nothing half-written."""
 
 import json
 
@@ -19,7 +19,7 @@ BANK_ROW = '58;"tertiary";"no";1;"no";"no";1;1;0;"single";"no"\n'
 
 @pytest.fixture
 def steps(tmp_path):
-    """Paths of one dataset's steps, and the two steps on them."""
+    """The steps that fetch and prepare a dataset, and the paths of the files that they read and write."""
 
     class Steps:
         raw, receipt = tmp_path / "raw", tmp_path / "receipt.json"
@@ -37,13 +37,13 @@ def steps(tmp_path):
         def prepare(self, name, scaling="none"):
             prepare_dataset(name, self.raw, self.receipt, scaling, self.npz, self.json)
 
-        def refuse(self, name, match):
-            with pytest.raises(ClusterletsError, match=match) as caught:
+        def assert_refused(self, name, match):
+            with pytest.raises(ClusterletsError, match=match) as error:
                 self.prepare(name)
-            assert str(caught.value).startswith(f"{name}: ")
+            assert str(error.value).startswith(f"{name}: ")
             assert not self.npz.parent.exists() or not list(self.npz.parent.iterdir())
             assert not self.receipt.exists(), "the next run would not fetch again"
-            return str(caught.value)
+            return str(error.value)
 
     return Steps()
 
@@ -77,11 +77,11 @@ def steps(tmp_path):
         ("digits", b"\x1f\x8b\x08\x00broken", "digits.csv.gz cannot be read"),
     ],
 )
-def test_a_damaged_file_is_reported_by_its_line_with_the_remedy(name, content, problem, steps):
+def test_the_message_about_a_damaged_file_names_the_place_and_the_remedy(name, content, problem, steps):
     file = datasets.describe(name)["files"][0]["name"]
     steps.put(name, file, content)
     steps.fetch(name)
-    message = steps.refuse(name, problem)
+    message = steps.assert_refused(name, problem)
     assert f"Delete {file}" in message and "CLUSTERLETS_MIRROR" in message and f"EXCLUDE={name}" in message
 
 
@@ -91,7 +91,7 @@ def test_changed_values_of_the_right_shape_are_refused(steps):
     steps.put("iris", "iris.csv", path.read_text().replace("5.1,3.5,1.4,0.2,0", "5.1,3.5,1.4,0.3,0", 1))
     steps.fetch("iris")
     assert json.loads(steps.receipt.read_text())["sha256_matches"] is False
-    steps.refuse("iris", "its values differ")
+    steps.assert_refused("iris", "its values differ")
 
 
 def test_other_line_ends_are_accepted_with_a_warning(steps):
@@ -105,16 +105,16 @@ def test_other_line_ends_are_accepted_with_a_warning(steps):
     assert "raw bytes differ" in description["warnings"][0]
 
 
-def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(steps):
+def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_again(steps):
     steps.fetch("iris")
     path = steps.raw / "iris" / "iris.csv"
     good = path.read_bytes()
     path.write_bytes(good[: len(good) // 2])
-    steps.refuse("iris", "iris.csv is no longer what was fetched")
+    steps.assert_refused("iris", "iris.csv is no longer what was fetched")
     assert not path.exists() and path.with_name("iris.csv.changed").exists()
     steps.fetch("iris")
     path.unlink()
-    steps.refuse("iris", "iris.csv has gone")
+    steps.assert_refused("iris", "iris.csv has gone")
     steps.fetch("iris")
     steps.prepare("iris")
     assert path.read_bytes() == good and json.loads(steps.receipt.read_text())["source"] == "bundled"
@@ -128,11 +128,11 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_anew(steps
         lambda receipt: receipt | {"dataset": "wine"},
     ],
 )
-def test_a_receipt_of_other_files_is_removed_and_the_raw_file_stays(change, steps):
+def test_a_receipt_that_lists_other_files_is_removed_and_the_raw_file_stays(change, steps):
     steps.fetch("iris")
     storage.save_json(steps.receipt, change(storage.load_json(steps.receipt)))
     raw = {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()}
-    steps.refuse("iris", "the receipt .* lists other files and has been removed")
+    steps.assert_refused("iris", "the receipt .* lists other files and has been removed")
     assert not steps.receipt.exists() and {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()} == raw
 
 
@@ -141,7 +141,7 @@ def test_an_unknown_scaling_is_refused_before_anything_is_read(steps):
         steps.prepare("iris", scaling="zscore")
 
 
-def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(steps):
+def test_a_receipt_with_a_flipped_bit_is_removed_and_nothing_else(steps):
     steps.fetch("iris")
     content, raw = steps.receipt.read_bytes(), (steps.raw / "iris" / "iris.csv").read_bytes()
     for position in range(len(content)):
@@ -151,7 +151,7 @@ def test_a_flipped_bit_in_a_receipt_removes_the_receipt_and_nothing_else(steps):
         assert not steps.receipt.exists() and (steps.raw / "iris" / "iris.csv").read_bytes() == raw
 
 
-def test_no_arrays_stay_without_their_description(steps, monkeypatch):
+def test_arrays_are_removed_if_their_description_cannot_be_written(steps, monkeypatch):
     steps.fetch("iris")
     write = storage.write_bytes
 
@@ -166,7 +166,7 @@ def test_no_arrays_stay_without_their_description(steps, monkeypatch):
     assert list(steps.npz.parent.iterdir()) == []
 
 
-def test_the_prepared_files_hold_table_and_description(steps):
+def test_the_prepared_files_hold_the_table_and_its_description_and_can_be_reproduced(steps):
     steps.fetch("iris")
     steps.prepare("iris")
     before = [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)]
@@ -187,7 +187,7 @@ def test_the_prepared_files_hold_table_and_description(steps):
     assert json.loads(steps.json.read_text())["fingerprint"] == stored["fingerprint"]
 
 
-def test_the_environment_names_the_mirror_where_the_configuration_does_not(steps, toy, site, monkeypatch):
+def test_the_environment_can_set_the_mirror(steps, toy, site, monkeypatch):
     site.heal("/toy/diabetes.csv")
     monkeypatch.setenv("CLUSTERLETS_MIRROR", site.address)
     steps.fetch("toy")

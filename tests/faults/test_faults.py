@@ -1,6 +1,6 @@
-"""What can go wrong between a publisher and a disk: one test per fault.
+"""Everything that can go wrong between a publisher and the disk: one test for each fault.
 
-After each, the final file is absent or right, the message names dataset, source and remedy, and a rerun recovers.
+After a fault the raw file is either missing or right, the message names dataset, source and remedy, and the next fetch works.
 """
 
 import gzip
@@ -26,8 +26,8 @@ FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
 HALF = len(GOOD) // 2
 
-# Runs a fetch of the toy in a process of its own: catalogue (JSON), raw folder.
-CHILD = """
+# A program that fetches the toy. Its arguments are the catalogue, as JSON, and the raw folder.
+FETCH_TOY = """
 import json, sys
 from clusterlets.datasets import catalogue
 from clusterlets.datasets.fetch import fetch
@@ -39,35 +39,35 @@ print(json.dumps(fetch("toy", sys.argv[2])), flush=True)
 
 @pytest.fixture
 def address(toy, site):
-    """The address of the toy's file, its only source."""
+    """The address of the toy's file, which is the toy's only source."""
     toy.from_addresses(site.address + FILE)
     return site.address + FILE
 
 
 @pytest.fixture
-def zipped(toy, site):
-    """The address of an archive that holds the toy's file, its only source."""
+def archive_address(toy, site):
+    """The address of an archive with the toy's file, which is the toy's only source."""
     toy.from_addresses(site.address + ZIP, members={"diabetes.csv": "diabetes.csv"})
     return site.address + ZIP
 
 
 @pytest.fixture
 def child(toy):
-    """Start a process that fetches the toy, with a different program if need be; none outlives the test."""
-    started = []
+    """A function that starts a process that fetches the toy, or runs another program. After the test they are killed."""
+    children = []
 
-    def start(program=CHILD, *arguments):
+    def start(program=FETCH_TOY, *arguments):
         command = [sys.executable, "-c", program, json.dumps(toy.catalogue), str(toy.raw), *map(str, arguments)]
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
-        return started[-1]
+        children.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+        return children[-1]
 
     yield start
-    for process in started:
+    for process in children:
         process.kill()
         process.communicate()
 
 
-# What a server answers.
+# Answers of the server.
 
 _ZIPPED = gzip.compress(GOOD)
 BAD_ANSWERS = {
@@ -94,7 +94,7 @@ BAD_ANSWERS = {
 
 
 @pytest.mark.parametrize("answer", BAD_ANSWERS)
-def test_a_bad_answer_is_named(answer, toy, site, address):
+def test_a_bad_answer_is_reported_and_the_next_fetch_works(answer, toy, site, address):
     reply, reason = BAD_ANSWERS[answer]
     site.serve(FILE, **reply)
     toy.refuses(reason, address)
@@ -102,7 +102,7 @@ def test_a_bad_answer_is_named(answer, toy, site, address):
     toy.recovers()
 
 
-GOOD_IN_THE_END = {
+GOOD_ANSWERS = {
     "busy at first": [{"status": 503}, {"body": GOOD}],
     "cut at first": [{"body": GOOD, "cut": HALF}, {"body": GOOD}],
     "silent half way at first": [{"body": GOOD, "stall": HALF}, {"body": GOOD}],
@@ -111,8 +111,8 @@ GOOD_IN_THE_END = {
 }
 
 
-@pytest.mark.parametrize("replies", GOOD_IN_THE_END.values(), ids=GOOD_IN_THE_END)
-def test_a_good_answer_in_the_end_is_enough(replies, toy, site, address, monkeypatch):
+@pytest.mark.parametrize("replies", GOOD_ANSWERS.values(), ids=GOOD_ANSWERS)
+def test_a_good_answer_counts_even_if_retried_redirected_or_compressed(replies, toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.5)
     for reply in replies:
         site.serve(FILE, **reply)
@@ -120,10 +120,10 @@ def test_a_good_answer_in_the_end_is_enough(replies, toy, site, address, monkeyp
     assert site.requested_paths == [FILE] * len(replies)
 
 
-# What the connection does.
+# Faults of the connection.
 
 
-def test_a_silent_server_is_given_up(toy, site, address, monkeypatch):
+def test_a_fetch_gives_up_on_a_silent_server(toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         toy.from_addresses(f"http://127.0.0.1:{silent.getsockname()[1]}/")
@@ -134,7 +134,7 @@ def test_a_silent_server_is_given_up(toy, site, address, monkeypatch):
 
 
 @pytest.mark.parametrize("slow", ["body", "headers"])
-def test_a_server_that_sends_too_slowly_is_given_up(slow, toy, site, address, monkeypatch):
+def test_a_fetch_gives_up_on_a_server_that_sends_too_slowly(slow, toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_MAX_SECONDS", 0.5)
     toy.from_addresses(address, f"{site.address}/good")
     site.serve(FILE, GOOD, drip=(1, 0.05), slow_headers=slow == "headers")
@@ -145,7 +145,7 @@ def test_a_server_that_sends_too_slowly_is_given_up(slow, toy, site, address, mo
     toy.refuses("takes longer than 0.5 s", address)
 
 
-def test_a_dead_proxy_is_named(toy, site, address, monkeypatch):
+def test_a_dead_proxy_is_reported(toy, site, address, monkeypatch):
     with socket.create_server(("127.0.0.1", 0)) as unused:
         monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused.getsockname()[1]}")
     toy.from_addresses("http://data.example/toy.csv")
@@ -155,11 +155,11 @@ def test_a_dead_proxy_is_named(toy, site, address, monkeypatch):
     toy.recovers()
 
 
-# What the bytes are.
+# Wrong content.
 
 
 @pytest.mark.parametrize("bytes_of_mirror", [WRONG, GOOD[:HALF]])
-def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(bytes_of_mirror, toy, site, address):
+def test_the_publisher_is_used_if_the_mirror_serves_wrong_bytes(bytes_of_mirror, toy, site, address):
     site.serve("/mirror/toy/diabetes.csv", bytes_of_mirror)
     toy.refuses(f"mirror {site.address}/mirror: serves bytes other than the known ones, and", address, f"{site.address}/mirror")
     site.heal(FILE)
@@ -168,8 +168,8 @@ def test_wrong_bytes_on_the_mirror_do_not_shadow_the_publisher(bytes_of_mirror, 
 
 @pytest.mark.parametrize("sized", [True, False])
 def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkeypatch):
-    with monkeypatch.context() as small:
-        small.setattr(transfer, "_MAX_BYTES", HALF)
+    with monkeypatch.context() as patch:
+        patch.setattr(transfer, "_MAX_BYTES", HALF)
         site.serve(FILE, GOOD, sized=sized)
         toy.refuses("a file of more than .* MB cannot be the expected one", address)
     toy.recovers()
@@ -179,57 +179,57 @@ def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkey
 
 
 @pytest.mark.parametrize("outside", ["../", "../../", "{absolute}/"])
-def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, zipped, tmp_path):
+def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, archive_address, tmp_path):
     outside = outside.format(absolute=tmp_path / "outside")
     site.serve(ZIP, archive({f"{outside}diabetes.csv": WRONG, f"{outside}escaped": GOOD}))
     before = {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]}
-    toy.refuses("its values differ", zipped)
+    toy.refuses("its values differ", archive_address)
     assert {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]} == before
     site.heal(ZIP, archive({"../diabetes.csv": WRONG, "diabetes.csv": GOOD}))
     toy.recovers()
 
 
 @pytest.mark.parametrize("member", ["diabetes.csv", "inner.zip/diabetes.csv"])
-def test_a_zip_bomb_is_refused(member, toy, site, zipped, monkeypatch):
+def test_a_zip_bomb_is_refused(member, toy, site, archive_address, monkeypatch):
     monkeypatch.setattr(transfer, "_MAX_BYTES", 2**20)
-    toy.from_addresses(zipped, members={"diabetes.csv": member})
+    toy.from_addresses(archive_address, members={"diabetes.csv": member})
 
-    def nested(content):
+    def archive_with(content):
         inner = archive({"folder/diabetes.csv": content})
         return inner if member == "diabetes.csv" else archive({"inner.zip": inner})
 
-    site.serve(ZIP, nested(bytes(50 * 2**20)))
-    toy.refuses("a file of more than 1 MB", zipped)
+    site.serve(ZIP, archive_with(bytes(50 * 2**20)))
+    toy.refuses("a file of more than 1 MB", archive_address)
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and path.stat().st_size], "it fills the disk"
-    site.heal(ZIP, nested(GOOD))
+    site.heal(ZIP, archive_with(GOOD))
     toy.recovers()
 
 
-_STORED = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
+_UNCOMPRESSED = archive({"diabetes.csv": GOOD}, zipfile.ZIP_STORED)
 
 
-def _damaged(mark, offset, byte):
-    """The archive with one byte changed: in the stored member, or in its entry in the directory of members."""
-    position = _STORED.index(mark) + offset
-    return _STORED[:position] + byte + _STORED[position + 1 :]
+def _damage_archive(pattern, offset, byte):
+    """The uncompressed archive with one byte replaced, ``offset`` bytes after the first occurrence of ``pattern``."""
+    position = _UNCOMPRESSED.index(pattern) + offset
+    return _UNCOMPRESSED[:position] + byte + _UNCOMPRESSED[position + 1 :]
 
 
 BAD_ARCHIVES = {
-    "truncated": (_STORED[:-30], "its archive cannot be used: File is not a zip file"),
+    "truncated": (_UNCOMPRESSED[:-30], "its archive cannot be used: File is not a zip file"),
     "without the member": (archive({"readme.txt": b"moved"}), "its archive cannot be used: it holds no diabetes.csv"),
     "a web page": (b"<html>Please log in</html>", "is a web page, not data"),
-    "a changed byte": (_damaged(b"5000,", 0, b"?"), "its archive cannot be used: .*Bad CRC-32"),
-    "no directory": (_damaged(b"PK\x01\x02", 0, b"?"), "Bad magic number for central directory"),
-    "encrypted": (_damaged(b"PK\x01\x02", 8, b"\x01"), "encrypted"),
-    "an unknown compression": (_damaged(b"PK\x01\x02", 10, b"\x63"), "compression method is not supported"),
+    "a changed byte": (_damage_archive(b"5000,", 0, b"?"), "its archive cannot be used: .*Bad CRC-32"),
+    "no directory": (_damage_archive(b"PK\x01\x02", 0, b"?"), "Bad magic number for central directory"),
+    "encrypted": (_damage_archive(b"PK\x01\x02", 8, b"\x01"), "encrypted"),
+    "an unknown compression": (_damage_archive(b"PK\x01\x02", 10, b"\x63"), "compression method is not supported"),
 }
 
 
 @pytest.mark.parametrize("form", BAD_ARCHIVES)
-def test_a_bad_archive_is_named(form, toy, site, zipped):
+def test_a_bad_archive_is_reported_and_the_next_fetch_works(form, toy, site, archive_address):
     content, reason = BAD_ARCHIVES[form]
     site.serve(ZIP, content)
-    toy.refuses(reason, zipped)
+    toy.refuses(reason, archive_address)
     site.heal(ZIP, archive({"diabetes.csv": GOOD}))
     toy.recovers()
 
@@ -254,12 +254,12 @@ def test_a_pipe_is_not_read_as_a_file(folder, toy, site, address, tmp_path):
 
 @pytest.fixture
 def small_disk(toy):
-    """The toy's raw folder as a file system of 128 kB."""
+    """A file system of 128 kB that is mounted at the toy's raw folder."""
     with disk(toy.raw, "size=128k") as folder:
         yield folder
 
 
-def test_a_full_disk_is_named(toy, site, address, small_disk):
+def test_a_full_disk_is_reported(toy, site, address, small_disk):
     site.serve(FILE, GOOD, sized=False)
     toy.refuses("No space left on device.*\n.*free space on its disk")
     names = {path.name for path in toy.target.parent.iterdir()}
@@ -268,15 +268,15 @@ def test_a_full_disk_is_named(toy, site, address, small_disk):
     toy.recovers()
 
 
-def test_a_full_disk_of_temporary_files_is_named(toy, site, address, tmp_path, monkeypatch):
+def test_a_full_disk_for_temporary_files_is_reported(toy, site, address, tmp_path, monkeypatch):
     site.serve(FILE, GOOD)
-    with disk(tmp_path / "temporary", "size=128k") as small, monkeypatch.context() as patch:
-        patch.setattr(tempfile, "tempdir", str(small))
-        toy.refuses(f"cannot be stored in {small}/.* .No space left on device", address)
+    with disk(tmp_path / "temporary", "size=128k") as small_folder, monkeypatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", str(small_folder))
+        toy.refuses(f"cannot be stored in {small_folder}/.* .No space left on device", address)
     toy.recovers()
 
 
-def test_a_read_only_disk_is_named(toy, site, address, small_disk):
+def test_a_read_only_disk_is_reported_unless_the_files_are_there(toy, site, address, small_disk):
     site.heal(FILE)
     remount(small_disk, "ro")
     toy.refuses("no file can be written to .*: Read-only file system.*\n.*make it a folder that you may write to")
@@ -286,7 +286,7 @@ def test_a_read_only_disk_is_named(toy, site, address, small_disk):
     assert toy.fetch() == receipt, "files that are there need no writing"
 
 
-def test_a_file_where_the_raw_folder_should_be_is_named(toy, site, address):
+def test_a_file_in_place_of_the_raw_folder_is_reported(toy, site, address):
     site.heal(FILE)
     toy.raw.write_text("not a folder")
     toy.refuses("no file can be written to .*: Not a directory.*\n.*make it a folder that you may write to")
@@ -294,7 +294,7 @@ def test_a_file_where_the_raw_folder_should_be_is_named(toy, site, address):
     toy.recovers()
 
 
-def test_of_two_processes_at_once_only_one_downloads(toy, site, address, child):
+def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
     first, second = child(), child()
     assert [process.stdout.readline() for process in (first, second)] == ["started\n"] * 2
@@ -305,10 +305,10 @@ def test_of_two_processes_at_once_only_one_downloads(toy, site, address, child):
     assert site.requested_paths == [FILE]
 
 
-def test_two_processes_both_succeed_where_the_disk_has_no_locks(toy, site, address, child):
+def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
-    unlocked = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + CHILD
-    first, second = child(unlocked), child(unlocked)
+    no_locks = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + FETCH_TOY
+    first, second = child(no_locks), child(no_locks)
     wait_until(lambda: len(site.requested_paths) == 2)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
@@ -317,17 +317,17 @@ def test_two_processes_both_succeed_where_the_disk_has_no_locks(toy, site, addre
 
 def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, child):
     site.serve(FILE, GOOD, stall=HALF)
-    killed = child()
+    interrupted = child()
     assert site.stalled.wait(20)
-    killed.kill()
-    killed.wait()
-    assert toy.finished() == []
+    interrupted.kill()
+    interrupted.wait()
+    assert toy.data_files() == []
     site.resume.set()
     site.heal(FILE)
     toy.recovers()
 
 
-# Put before a program: it waits as soon as a file whose name ends in the last argument is about to get its name.
+# Put before a program, this makes it stall before it gives a file its final name, if that name ends in the last argument.
 STALLING = """
 import os, sys, time
 replace = os.replace
@@ -338,7 +338,7 @@ def stall(source, target):
     replace(source, target)
 os.replace = stall
 """
-PREPARING = """
+PREPARE_IRIS = """
 from clusterlets.steps.preparing import prepare_dataset
 prepare_dataset("iris", sys.argv[1], sys.argv[2], "none", sys.argv[3], sys.argv[4])
 """
@@ -350,22 +350,22 @@ def kill_when_stalled(program, *arguments):
         process.kill()
 
 
-def test_a_fetch_killed_between_two_files_can_be_repeated(pair, site):
-    pair.from_addresses(site.address + ZIP, members={file: file for file in ADULT})
+def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site):
+    toy_of_two_files.from_addresses(site.address + ZIP, members={file: file for file in ADULT})
     site.heal(ZIP, archive(ADULT))
-    kill_when_stalled(CHILD, json.dumps(pair.catalogue), pair.raw, "adult.test")
-    assert pair.finished() == ["adult.data"] and pair.target.read_bytes() == ADULT["adult.data"]
-    (unnamed,) = pair.raw.glob("toy/.adult.test.*")  # such a file stays, but is never taken for data
-    unnamed.unlink()
-    assert pair.recovers()["source"] == site.address + ZIP
+    kill_when_stalled(FETCH_TOY, json.dumps(toy_of_two_files.catalogue), toy_of_two_files.raw, "adult.test")
+    assert toy_of_two_files.data_files() == ["adult.data"] and toy_of_two_files.target.read_bytes() == ADULT["adult.data"]
+    (leftover,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # it is never taken for data
+    leftover.unlink()
+    assert toy_of_two_files.recovers()["source"] == site.address + ZIP
 
 
 @pytest.mark.parametrize("file, finished", [("data.npz", []), ("data.json", ["data.npz"])])
-def test_a_preparation_that_was_killed_can_be_repeated(file, finished, tmp_path):
+def test_a_killed_preparation_can_be_repeated(file, finished, tmp_path):
     receipt, prepared = tmp_path / "receipt.json", tmp_path / "prepared"
     outputs = [prepared / "data.npz", prepared / "data.json"]
     fetch_dataset("iris", tmp_path / "raw", receipt)
-    kill_when_stalled(PREPARING, tmp_path / "raw", receipt, *outputs, file)
+    kill_when_stalled(PREPARE_IRIS, tmp_path / "raw", receipt, *outputs, file)
     assert sorted(path.name for path in prepared.iterdir() if not path.name.startswith(".")) == finished
     prepare_dataset("iris", tmp_path / "raw", receipt, "none", *outputs)
     assert storage.load_arrays(outputs[0])["X"].shape == (150, 4)

@@ -1,4 +1,4 @@
-"""Which source serves, what the receipt says, what stays as it was, and what ``clusterlets datasets --check`` prints."""
+"""Which source a fetch uses, what its receipt says, which files it leaves alone, and what ``datasets --check`` prints."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ FILE = "/diabetes.csv"
 
 
 @pytest.mark.parametrize("kind", ["folder", "file address", "web address"])
-def test_a_mirror_serves_in_each_form(kind, toy, site, tmp_path):
+def test_a_mirror_can_be_a_folder_a_file_address_or_a_web_address(kind, toy, site, tmp_path):
     folder = tmp_path / "a mirror"
     (folder / "toy").mkdir(parents=True)
     (folder / "toy" / "diabetes.csv").write_bytes(GOOD)
@@ -30,12 +30,12 @@ def test_a_mirror_serves_in_each_form(kind, toy, site, tmp_path):
     }
 
 
-def test_bundled_datasets_ask_no_mirror(site, tmp_path):
+def test_bundled_datasets_are_not_requested_from_a_mirror(site, tmp_path):
     assert fetch("iris", tmp_path, site.address)["source"] == "bundled"
     assert site.requested_paths == []
 
 
-def test_a_file_put_by_hand_wins_and_stays_unless_it_is_empty(toy, site):
+def test_a_file_put_there_by_hand_is_used_and_kept_unless_it_is_empty(toy, site):
     site.serve("/toy/diabetes.csv", GOOD)
     toy.target.parent.mkdir(parents=True)
     toy.target.touch()
@@ -48,18 +48,18 @@ def test_a_file_put_by_hand_wins_and_stays_unless_it_is_empty(toy, site):
     assert site.requested_paths == [] and [path.name for path in toy.target.parent.iterdir()] == ["diabetes.csv"]
 
 
-def test_one_of_two_files_put_by_hand_stays_and_the_other_comes(pair, site):
-    pair.target.parent.mkdir(parents=True)
+def test_if_one_of_two_files_was_put_there_by_hand_only_the_other_is_fetched(toy_of_two_files, site):
+    toy_of_two_files.target.parent.mkdir(parents=True)
     by_hand = ADULT["adult.data"].replace(b"\n", b"\r\n")
-    pair.target.write_bytes(by_hand)
+    toy_of_two_files.target.write_bytes(by_hand)
     site.serve("/toy/adult.data", ADULT["adult.data"])
     site.serve("/toy/adult.test", ADULT["adult.test"])
-    receipt = pair.fetch(site.address)
-    assert receipt["source"] == "by hand and mirror" and pair.target.read_bytes() == by_hand
-    assert site.requested_paths == ["/toy/adult.test"] and pair.fetch(site.address) == receipt
+    receipt = toy_of_two_files.fetch(site.address)
+    assert receipt["source"] == "by hand and mirror" and toy_of_two_files.target.read_bytes() == by_hand
+    assert site.requested_paths == ["/toy/adult.test"] and toy_of_two_files.fetch(site.address) == receipt
 
 
-def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
+def test_if_a_source_fails_the_next_one_is_used(toy, site, tmp_path):
     toy.from_addresses(f"{site.address}/gone", f"{site.address}/page", f"{site.address}/good")
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
     site.serve("/good", GOOD)
@@ -67,7 +67,7 @@ def test_the_next_source_serves_where_one_fails(toy, site, tmp_path):
     assert site.requested_paths == ["/gone"] * 3 + ["/page", "/good"]
 
 
-def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):
+def test_the_message_says_in_order_why_each_source_failed(toy, site):
     toy.from_addresses(f"{site.address}/gone")
     message = toy.refuses("404", mirror=f"{site.address}/mirror")
     assert [line.split(": ")[0].strip() for line in message.splitlines()[1:4]] == [
@@ -78,7 +78,7 @@ def test_the_reasons_of_all_sources_are_listed_in_their_order(toy, site):
     assert "CLUSTERLETS_MIRROR" in message and "make reproduce EXCLUDE=toy" in message
 
 
-def test_the_password_of_a_mirror_is_not_shown(toy, site):
+def test_the_password_of_a_mirror_is_in_no_message_and_no_file(toy, site):
     mirror = site.address.replace("//", "//me:secret@")
     assert "secret" not in toy.refuses("404", f"mirror {site.address}", mirror=mirror)
     site.serve("/toy/diabetes.csv", GOOD, cut=len(GOOD) // 5)
@@ -89,7 +89,7 @@ def test_the_password_of_a_mirror_is_not_shown(toy, site):
     assert not [path for path in toy.raw.rglob("*") if path.is_file() and b"secret" in path.read_bytes()]
 
 
-FAILING = {
+UNUSABLE_MIRRORS = {
     "nothing listens": "http://me:se%2Fcret@127.0.0.1:9",
     "an invalid port": "http://me:secret@127.0.0.1:port/data",
     "a slash, an at sign and a space in the password": "http://me:se/c@re t@127.0.0.1:9/data",
@@ -100,34 +100,34 @@ FAILING = {
 }
 
 
-@pytest.mark.parametrize("mirror", FAILING.values(), ids=FAILING)
-def test_no_message_shows_the_password_of_a_mirror_that_fails(mirror, toy):
+@pytest.mark.parametrize("mirror", UNUSABLE_MIRRORS.values(), ids=UNUSABLE_MIRRORS)
+def test_the_password_of_a_mirror_with_an_unusable_address_is_in_no_message(mirror, toy):
     message = toy.refuses("mirror ", mirror=mirror)
     assert not [word for word in ("cret", "se%2F", "se/", "c@re") if word in message]
 
 
 @pytest.mark.parametrize("word", ["secret", "se%2Fcr%40t", "%E2%82%AC", "€"])
-def test_the_password_of_a_mirror_is_sent(word, toy, site):
+def test_the_password_of_a_mirror_is_sent_to_the_mirror(word, toy, site):
     site.serve("/toy/diabetes.csv", GOOD)
     toy.recovers(site.address.replace("//", f"//me:{word}@"))
     login = base64.b64decode(site.logins[0].removeprefix("Basic ")).decode()
     assert login == f"me:{unquote(word)}"
 
 
-def test_a_folder_with_an_at_sign_or_colon_is_named_in_full(toy, tmp_path):
+def test_messages_show_the_full_name_of_a_mirror_folder_with_an_at_sign_or_colon(toy, tmp_path):
     for name in ("a@b", "2021-01-01T10:00@home"):
         toy.refuses(f"mirror {tmp_path / name}: {tmp_path / name}/toy/diabetes.csv is missing", mirror=str(tmp_path / name))
 
 
-def test_bytes_that_cannot_be_verified_are_the_last_choice(toy, site):
-    """As with nbfi: no table is known to compare with, so only known bytes are sure to be right."""
+def test_bytes_that_cannot_be_checked_are_used_only_if_no_source_serves_the_known_ones(toy, site):
+    """Here, as for nbfi, the catalogue has no fingerprint of the table. So only the known bytes are sure to be right."""
     toy.entry |= {"strict": False, "fingerprint": None}
     toy.from_addresses(f"{site.address}/unknown", f"{site.address}/known")
-    first, second = GOOD.replace(b"33.6", b"36.3", 1), GOOD.replace(b"33.6", b"63.3", 1)
-    site.serve("/unknown", first)
-    site.serve("/known", second)
+    unknown, other_unknown = GOOD.replace(b"33.6", b"36.3", 1), GOOD.replace(b"33.6", b"63.3", 1)
+    site.serve("/unknown", unknown)
+    site.serve("/known", other_unknown)
     receipt = toy.fetch()
-    assert receipt["sha256_matches"] is False and toy.target.read_bytes() == first
+    assert receipt["sha256_matches"] is False and toy.target.read_bytes() == unknown
     toy.target.unlink()
     site.heal("/known")
     assert toy.recovers()["source"] == f"{site.address}/known"
@@ -135,8 +135,8 @@ def test_bytes_that_cannot_be_verified_are_the_last_choice(toy, site):
 
 @pytest.mark.parametrize("content, matches", [(b"test content\n", True), (b"test content\r\n", False)])
 def test_a_git_blob_id_stands_in_for_an_unknown_sha256(content, matches, toy):
-    blob = "d670460b4b4aece5915caf5c68d12f560a9fe3e4"  # the example of git's own book
-    toy.entry["files"] = [{"name": "diabetes.csv", "git_blob": [blob]}]
+    blob_id = "d670460b4b4aece5915caf5c68d12f560a9fe3e4"  # of "test content\n", from the book "Pro Git"
+    toy.entry["files"] = [{"name": "diabetes.csv", "git_blob": [blob_id]}]
     toy.target.parent.mkdir(parents=True)
     toy.target.write_bytes(content)
     assert toy.fetch()["sha256_matches"] is matches
@@ -149,13 +149,13 @@ def test_an_unknown_dataset_is_reported_before_anything_is_written(tmp_path):
     assert not (tmp_path / "raw").exists()
 
 
-OTHER_ENDS = GOOD.replace(b"\n", b"\r\n")
+OTHER_LINE_ENDS = GOOD.replace(b"\n", b"\r\n")
 OTHER_TABLE = GOOD.replace(b"33.6", b"36.3", 1)
 
 
-def test_each_source_is_asked_and_judged(toy, site):
+def test_checking_the_sources_gives_a_verdict_on_each(toy, site):
     toy.from_addresses(*(f"{site.address}/{path}" for path in ("gone", "ends", "known", "table", "page")))
-    site.serve("/ends", OTHER_ENDS)
+    site.serve("/ends", OTHER_LINE_ENDS)
     site.serve("/known", GOOD)
     site.serve("/table", OTHER_TABLE)
     site.serve("/page", b"<!DOCTYPE html><html>Please log in</html>")
@@ -170,7 +170,7 @@ def test_each_source_is_asked_and_judged(toy, site):
 
 
 @pytest.mark.parametrize("served, status", [(GOOD, 0), (OTHER_TABLE, 1)])
-def test_the_command_fails_where_no_source_serves_a_dataset(served, status, toy, site, tmp_path, capsys):
+def test_the_command_fails_if_no_source_serves_a_dataset(served, status, toy, site, tmp_path, capsys):
     toy.from_addresses(f"{site.address}/gone", f"{site.address}/data")
     site.serve("/data", served)
     settings = tmp_path / "settings.yaml"

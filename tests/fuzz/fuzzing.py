@@ -1,8 +1,8 @@
-"""What the fuzz tests share: how examples are drawn and failures shown, how commands run here, and how they may end.
+"""Helpers of the fuzz tests: draw examples, print failing ones, run commands in this process, and check how they end.
 
-Each fuzz test runs twice. One run has a fixed number of examples from a fixed seed, the same on every machine. The other is
-slow: it searches with one seed after the other, from CLUSTERLETS_FUZZ_SEED on, until CLUSTERLETS_FUZZ_SECONDS are over (5 by
-default, for each test). A failing example is shrunk for at most 30 seconds, and printed as a test to paste.
+Each fuzz test runs in two ways. The fast way tries a fixed number of examples from a fixed seed, the same on every machine.
+The slow way searches: it tries one seed after the other, from CLUSTERLETS_FUZZ_SEED on, for CLUSTERLETS_FUZZ_SECONDS per
+test (5 by default). A failing example is shrunk for at most 30 seconds, and printed as a test to paste.
 """
 
 import contextlib
@@ -21,31 +21,31 @@ from hypothesis.errors import UnsatisfiedAssumption
 
 from clusterlets.__main__ import main
 
-SECONDS = float(os.environ.get("CLUSTERLETS_FUZZ_SECONDS", 5))
-#: The first seed of a search; those of `make test` have the seed 0.
-SEED = int(os.environ.get("CLUSTERLETS_FUZZ_SEED", 1))
-#: CPU seconds of this process after which an example counts as one that never ends.
-LIMIT = 30
+SEARCH_SECONDS = float(os.environ.get("CLUSTERLETS_FUZZ_SECONDS", 5))
+#: The first seed of a search. The examples of `make test` come from seed 0.
+FIRST_SEED = int(os.environ.get("CLUSTERLETS_FUZZ_SEED", 1))
+#: CPU seconds after which an example counts as endless and fails.
+CPU_SECONDS = 30
 #: Seconds spent on shrinking a failing example.
-SHRINKING = 30
+SHRINKING_SECONDS = 30
 
 
 def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with that many examples, the same ones every time."""
+    """Call ``check`` with ``n_examples`` examples, which are the same every time."""
     _run_batch(check, examples, n_examples, seed_of_batch=0)
 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
     """Call ``check`` with batches of examples, each with a different seed, until the time is up."""
-    deadline, batch = time.monotonic() + SECONDS, 0
+    deadline, batch = time.monotonic() + SEARCH_SECONDS, 0
     while time.monotonic() < deadline:
-        _run_batch(check, examples, n_examples, SEED + batch)
+        _run_batch(check, examples, n_examples, FIRST_SEED + batch)
         batch += 1
 
 
 def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, seed_of_batch: int) -> None:
-    failing = _Failing(check)
-    quiet = settings(
+    recorder = _FailureRecorder(check)
+    run_settings = settings(
         max_examples=n_examples,
         deadline=None,
         database=None,
@@ -53,40 +53,43 @@ def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, se
         suppress_health_check=list(HealthCheck),
     )
     try:
-        seed(seed_of_batch)(quiet(given(examples)(lambda example: failing(example))))()
+        seed(seed_of_batch)(run_settings(given(examples)(lambda example: recorder(example))))()
     except BaseException as error:
-        if failing.smallest is not None:
-            error.add_note(as_test(check, failing.smallest))
+        if recorder.smallest is not None:
+            error.add_note(as_test(check, recorder.smallest))
         raise
 
 
-class _Failing:
-    """A check that remembers what failed. After SHRINKING seconds nothing else fails, so that Hypothesis ends."""
+class _FailureRecorder:
+    """A check that remembers its failing examples.
+
+    SHRINKING_SECONDS after the first failure, all examples that have not failed yet pass, so that Hypothesis stops shrinking.
+    """
 
     def __init__(self, check: Callable):
         self.check = check
-        self.failed: set[str] = set()
+        self.failing_examples: set[str] = set()
         self.smallest: str | None = None
-        self.end = float("inf")
+        self.deadline = float("inf")
 
     def __call__(self, example) -> None:
         text = repr(example)
-        if time.monotonic() > self.end and text not in self.failed:
+        if time.monotonic() > self.deadline and text not in self.failing_examples:
             return
         try:
-            with _limit():
+            with _limit_cpu_time():
                 self.check(example)
         except UnsatisfiedAssumption:
             raise
         except BaseException:
-            self.end = min(self.end, time.monotonic() + SHRINKING)
-            self.failed.add(text)
+            self.deadline = min(self.deadline, time.monotonic() + SHRINKING_SECONDS)
+            self.failing_examples.add(text)
             self.smallest = text
             raise
 
 
 def as_test(check: Callable, example: str) -> str:
-    """The source of a test of one example, for the file of its check; it takes the fixtures of the fuzz test."""
+    """The source of a test of one example. It belongs in the file of the check, and needs the fixtures of the fuzz test."""
     return (
         "Paste this into the file of the check, with the fixtures of its fuzz test:\n\n"
         "def test_an_example_that_once_failed():\n"
@@ -96,12 +99,12 @@ def as_test(check: Callable, example: str) -> str:
 
 
 @contextlib.contextmanager
-def _limit() -> Iterator[None]:
-    def never_ends(*_):
-        raise AssertionError(f"did not end within {LIMIT} seconds of computing")
+def _limit_cpu_time() -> Iterator[None]:
+    def fail(*_):
+        raise AssertionError(f"did not end within {CPU_SECONDS} seconds of computing")
 
-    previous_handler = signal.signal(signal.SIGPROF, never_ends)
-    signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    previous_handler = signal.signal(signal.SIGPROF, fail)
+    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
     try:
         yield
     finally:
@@ -119,9 +122,9 @@ class Outcome:
 
 
 def command(*arguments: str, may_remove: str = "") -> Outcome:
-    """Run a command; it must succeed, or say what is wrong and leave every file unchanged.
+    """Run a command in this process. Assert that it ends without a traceback and, if it fails, leaves every file unchanged.
 
-    Only the damaged file ``may_remove`` may go: its reader removes it, so that it is made again.
+    A failing command may remove only the damaged file ``may_remove``, which is then made again.
     """
     before = files_here()
     out, err = io.StringIO(), io.StringIO()
@@ -129,32 +132,32 @@ def command(*arguments: str, may_remove: str = "") -> Outcome:
         warnings.simplefilter("error")
         try:
             status = main(list(arguments))
-        except SystemExit as end:  # argparse
+        except SystemExit as end:  # raised by argparse
             status = end.code
     result = Outcome(status, out.getvalue(), err.getvalue())
     assert result.status in (0, 1, 2) and "Traceback" not in result.err, result
     if status:
         after = files_here()
-        written = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != may_remove]
-        assert not written, f"wrote or removed {written}"
+        changed = [name for name in {**before, **after} if before.get(name) != after.get(name) and name != may_remove]
+        assert not changed, f"wrote or removed {changed}"
     return result
 
 
 def is_one_line(outcome: Outcome, name: str) -> bool:
-    """Whether a refused command said so in one line, after the usage if the command line itself was wrong."""
+    """Whether a failed command gave the reason in one line, after its usage if the command line was wrong."""
     line = outcome.err.removesuffix("\n").rpartition(f"clusterlets {name}: ")[2]
     usage = outcome.err.startswith("usage: ") and outcome.status == 2
     return bool(line) and "\n" not in line and (usage or outcome.err.startswith(f"clusterlets {name}: "))
 
 
 def files_here() -> dict[str, bytes]:
-    """Every file below the working directory."""
+    """The content of every file below the working directory, by path."""
     return {str(path): path.read_bytes() for path in Path().rglob("*") if path.is_file()}
 
 
 @contextlib.contextmanager
 def restored_folder() -> Iterator[None]:
-    """Restore the folder afterwards: new files go, and the others get their content back."""
+    """Restore the working directory afterwards: remove new files, and give the other files their content back."""
     before = files_here()
     try:
         yield
@@ -171,7 +174,7 @@ def any_of(*values) -> st.SearchStrategy:
     return st.sampled_from(values)
 
 
-#: Texts that programs stumble over.
+#: Texts that programs often handle wrongly.
 ODD = any_of(
     *("", " ", "-", "--", "0", "-1", "1e400", "nan", "inf", "1_000", "٣", "²", "true", "null", "{k}", "{", "$(touch hit)"),
     *("`x`", "~user"),

@@ -1,4 +1,4 @@
-"""Command lines, and results with one fault: a command does what was asked, or says in one line why not."""
+"""With any arguments, and on damaged results, a command does what it should or says in one line why it cannot."""
 
 import csv
 import io
@@ -30,19 +30,19 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def mostly(usual, rare):
-    """Nine values of ten from the first strategy."""
+    """Values of the strategy ``usual``, and about one in ten of the strategy ``rare``."""
     return st.integers(0, 9).flatmap(lambda number: usual if number else rare)
 
 
 def options(**values):
-    """Command lines with any of these options, each with one of its values or, rarely, with none."""
+    """Lists of some of these options in any order, each with one of its values or, rarely, without a value."""
     strategies = {name: mostly(allowed.map(lambda value: (value,)), st.just(())) for name, allowed in values.items()}
     pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
-    return pairs.filter(lambda drawn: not any("--" in pair for pair in drawn)).flatmap(st.permutations)  # argparse drops it
+    return pairs.filter(lambda drawn: not any("--" in pair for pair in drawn)).flatmap(st.permutations)  # argparse drops "--"
 
 
 def as_arguments(pairs):
-    """``[("k", "5")]`` as ``-k 5``; a value that begins with a dash is joined to its option, as users must do."""
+    """``[("k", "5")]`` as ``-k 5``; a value that begins with a dash is joined to its option, as users must write it."""
     for name, *value in pairs:
         option = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         yield from [f"{option}={value[0]}"] if len(name) > 1 and value and value[0].startswith("-") else [option, *value]
@@ -50,10 +50,10 @@ def as_arguments(pairs):
 
 # ---- cluster ---------------------------------------------------------------------------------------------------------
 
-ROWS = 24
+N_ROWS = 24
 NUMBERS = any_of("1", "2", "3", "5", "24", "25", "1000000000", "0", "-1", "1.5", "²", "٣", "1_0", "nan", "9" * 5000)
 SHARES = any_of("0", "0.25", "1", "0.5", "1e-5", "0.2000000001", "-0.1", "1.1", "nan", "inf", "1e400", "½")
-FILES = any_of(
+OUTPUT_PATHS = any_of(
     *("a.csv", "b/c.csv", "people.csv", "folder", "é 漢.csv", "a\nb.csv", "-a.csv", "~.csv", "", ".", "/", "x" * 300)
 )
 CLUSTER = options(
@@ -68,16 +68,16 @@ CLUSTER = options(
     omega=SHARES,
     tau=SHARES,
     seed=NUMBERS | any_of("4294967295", "4294967296", "18446744073709551616"),
-    o=FILES,
+    o=OUTPUT_PATHS,
 )
 
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """A folder with a table whose rows all differ."""
+    """Work in a folder with a table whose rows all differ."""
     monkeypatch.chdir(tmp_path)
     Path("folder").mkdir()
-    rows = [f"n{n},{n % 7 + n / 10},{n * n % 31},{'Rom' if n % 3 else 'Bonn'},{'wm'[n % 2]}\n" for n in range(ROWS)]
+    rows = [f"n{n},{n % 7 + n / 10},{n * n % 31},{'Rom' if n % 3 else 'Bonn'},{'wm'[n % 2]}\n" for n in range(N_ROWS)]
     Path("people.csv").write_text("".join(["name,age,income,city,sex\n", *rows]))
 
 
@@ -88,15 +88,15 @@ def gives_every_row_a_cluster_or_says_why_not(pairs):
             assert is_one_line(result, "cluster"), result.err
             return
         values = {name: value[0] for name, *value in pairs if value}
-        assert result.out.startswith(f"people.csv: {ROWS} rows")
+        assert result.out.startswith(f"people.csv: {N_ROWS} rows")
         assert f"seed {int(values.get('seed', 0))}:" in result.out
         if "o" in values:
             header, *rows = csv.reader(io.StringIO(Path(values["o"]).read_text()))
-            assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
+            assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(N_ROWS))
             clusters = {int(cluster) for _, cluster in rows}
             assert clusters == set(range(len(clusters))) and f": {len(clusters)} cluster" in result.out
             if values.get("matcher") not in ("D", "B"):
-                assert len(rows) == ROWS
+                assert len(rows) == N_ROWS
         if values.get("method") == "frac":
             assert f"FRAC, k = {int(values.get('k', 10))}, " in result.out
             assert f"tau {float(values['tau']) if 'tau' in values else '1/'}" in result.out.replace("tau 0:", "tau 0.0:")
@@ -108,7 +108,7 @@ def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
 
 # ---- tune ------------------------------------------------------------------------------------------------------------
 
-PICTURES = any_of("a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png")
+PLOT_PATHS = any_of("a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png")
 TUNE = options(
     sensitive=mostly(any_of("sex"), any_of("age", "name", "nothing", "") | ODD),
     features=mostly(any_of("age,income", "age"), any_of("city", "") | ODD),
@@ -118,42 +118,42 @@ TUNE = options(
     minutes=mostly(any_of("0.02", "1e-9"), any_of("0", "-1", "nan", "inf", "1e400", "1_0")),
     seeds=mostly(any_of("2", "3"), any_of("1", "0", "1001", "²")),
     seed=mostly(any_of("1", "4294966294"), NUMBERS | any_of("4294966295")),
-    o=mostly(any_of("a.csv", "b/c.csv", "é 漢.csv", "x.png"), FILES),
-    plot=mostly(any_of("a.png", "b/c.svg", "é 漢.pdf"), PICTURES),
+    o=mostly(any_of("a.csv", "b/c.csv", "é 漢.csv", "x.png"), OUTPUT_PATHS),
+    plot=mostly(any_of("a.png", "b/c.svg", "é 漢.pdf"), PLOT_PATHS),
 )
 
 
 @pytest.fixture
 def few_methods(people, monkeypatch):
-    """Methods that take milliseconds, also to load."""
+    """Let tune try only two fast methods, and skip their loading."""
     names = methods.names
     monkeypatch.setattr(methods, "names", lambda *roles: names(*roles) if roles else ["FRAC", "k-means"])
     monkeypatch.setattr(trials, "_load", lambda *_: Fit(OK))
 
 
-def children():
+def child_processes():
     return Path("/proc/thread-self/children").read_text() if sys.platform == "linux" else ""
 
 
 def tune_recommends_a_run_that_its_command_repeats(pairs):
     with restored_folder():
-        before = children()
+        before = child_processes()
         result = command("tune", "people.csv", *as_arguments([("sensitive", "city"), *pairs]))
-        assert children() == before
+        assert child_processes() == before
         if result.status:
             assert is_one_line(result, "tune"), result.err
             return
         values = {name: value[0] for name, *value in pairs if value}
-        written = re.findall(r"^(?:every configuration|picture): (.*)$", result.out, re.MULTILINE)
-        assert len(written) == 2 and all(Path(file).stat().st_size for file in written)
-        assert written == [values.get("o", written[0]), values.get("plot", written[1])]
-        front = list(csv.DictReader(io.StringIO(Path(written[0]).read_text())))
+        paths = re.findall(r"^(?:every configuration|picture): (.*)$", result.out, re.MULTILINE)
+        assert len(paths) == 2 and all(Path(path).stat().st_size for path in paths)
+        assert paths == [values.get("o", paths[0]), values.get("plot", paths[1])]
+        front = list(csv.DictReader(io.StringIO(Path(paths[0]).read_text())))
         assert {row["method"] for row in front} == {"FRAC", "k-means"}
         assert all(int(row["runs"]) <= int(values.get("seeds", 6)) for row in front)
         deviation = re.search(r"largest deviation ([\d.]+),", result.out)[1]
         repeated = command(*shlex.split(result.out.splitlines()[-1])[1:])
         assert repeated.status == 0 and re.search(rf"max {deviation}\b", repeated.out), repeated
-        pyplot.close("all")  # a process draws one, but this one runs many commands
+        pyplot.close("all")  # each command leaves a figure open, and this process runs many
 
 
 def test_tune_recommends_a_run_that_its_command_repeats(fuzz, few_methods):
@@ -175,13 +175,13 @@ SETTINGS = {
 
 
 def make_results(folder):
-    """The workflow's results for one small table, made by its own steps, without figures and pages."""
+    """Make the workflow's results for one small table by running its steps, without figures and pages."""
     for step in tiny_grid.plan(folder, SETTINGS, ["results/tables/all_tables.tex"]):
         assert command(*step).status == 0, step
     names = ["runs.csv", *(f"tables/{path.name}" for path in Path("results/tables").iterdir())]
-    promised = [f"--files={','.join(names)}", "--user-files={}", f"--lock={ROOT / 'requirements.lock'}"]
-    written = [f"--config={json.dumps(read_configuration('settings.json'))}", "--results=results"]
-    assert command("write-manifest", *promised, *written, "--output=results/manifest.json").status == 0
+    file_arguments = [f"--files={','.join(names)}", "--user-files={}", f"--lock={ROOT / 'requirements.lock'}"]
+    run_arguments = [f"--config={json.dumps(read_configuration('settings.json'))}", "--results=results"]
+    assert command("write-manifest", *file_arguments, *run_arguments, "--output=results/manifest.json").status == 0
 
 
 @pytest.fixture(scope="module")
@@ -196,14 +196,14 @@ def made_results(tmp_path_factory):
 
 @pytest.fixture
 def results(made_results, monkeypatch):
-    """The results in results/, and the same in reference/; each test restores what it changes."""
+    """The paths of the files in results/. A copy is in reference/. Each test restores the files that it changes."""
     monkeypatch.chdir(made_results)
     return sorted(name for name in files_here() if name.startswith("results/"))
 
 
 @st.composite
 def damage(draw, files):
-    """A file of the results, and what it holds now; None where it is gone."""
+    """The path of one of the files, and the damaged content to give it; None to remove it."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
     kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))
@@ -218,32 +218,32 @@ def damage(draw, files):
     return name, contents.get(kind, content[: draw(st.integers(0, len(content) - 1))])
 
 
-def put(name, content):
+def replace_file(name, content):
     Path(name).unlink()
     if content is not None:
         Path(name).write_bytes(content)
 
 
-def promised_files():
+def manifest_files():
     return {f"results/{name}" for name in manifest.files(manifest.read(Path("reference/manifest.json")))}
 
 
-def verify_names_what_is_damaged(example):
+def verify_names_a_damaged_file(example):
     name, content = example
     with restored_folder():
         intact = Path(name).read_bytes()
-        put(name, content)
+        replace_file(name, content)
         result = command("verify")
         if result.status and "manifest.json" in result.err:
             assert is_one_line(result, "verify")
-        elif name in promised_files() and content != intact:
+        elif name in manifest_files() and content != intact:
             assert result.status == 1 and name in result.out, result
 
 
-def test_verify_names_whatever_is_damaged(fuzz, results):
-    assert len(promised_files()) > 10 and command("verify").status == 0
+def test_verify_names_a_damaged_file(fuzz, results):
+    assert len(manifest_files()) > 10 and command("verify").status == 0
 
-    fuzz(verify_names_what_is_damaged, damage(results), n_examples=40)
+    fuzz(verify_names_a_damaged_file, damage(results), n_examples=40)
 
 
 SELECTIONS = [
@@ -259,7 +259,7 @@ def export_gives_the_same_clusters_or_none(example):
     intact = command(*export)
     assert intact.status == 0 and intact.out
     with restored_folder():
-        put(name, content)
+        replace_file(name, content)
         result = command(*export, may_remove=name)
         if result.status == 0:
             assert result.out == intact.out, "different clusters than those that the grid scored"
@@ -273,8 +273,8 @@ def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results
 
 
 @pytest.fixture
-def archived(results, monkeypatch):
-    """The results with an account of their run. Without the crate's metadata, which need a library of their own."""
+def results_with_account(results, monkeypatch):
+    """The paths of the results, with an account of the run. The crate has no metadata, which would need another library."""
     settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
     save_json(
         "results/accounts/provenance.json",
@@ -292,18 +292,18 @@ def archive_holds_the_run_or_nothing_is_written(example):
     (name, content), pairs = example
     with restored_folder():
         intact = Path(name).read_bytes()
-        put(name, content)
+        replace_file(name, content)
         result = command("archive", *as_arguments(pairs), may_remove=name)
         if result.status:
             assert is_one_line(result, "archive"), result.err
             return
-        assert content == intact or name not in {*promised_files(), "results/accounts/provenance.json", "results/manifest.json"}
-        with zipfile.ZipFile(dict(pairs).get("o", "results.crate.zip")) as packed:
-            files = {file: packed.read(file) for file in packed.namelist() if file.startswith("results/") and file[-1] != "/"}
-        assert promised_files() <= {re.sub(r"/[^/]*$", "/", file) for file in files} | files.keys()
+        assert content == intact or name not in {*manifest_files(), "results/accounts/provenance.json", "results/manifest.json"}
+        with zipfile.ZipFile(dict(pairs).get("o", "results.crate.zip")) as crate:
+            files = {file: crate.read(file) for file in crate.namelist() if file.startswith("results/") and file[-1] != "/"}
+        assert manifest_files() <= {re.sub(r"/[^/]*$", "/", file) for file in files} | files.keys()
         assert all(Path(file).read_bytes() == packed_content for file, packed_content in files.items())
 
 
-def test_archive_holds_the_run_or_nothing_is_written(fuzz, archived):
-    where = options(o=FILES | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
-    fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(archived), where), n_examples=40)
+def test_archive_holds_the_run_or_nothing_is_written(fuzz, results_with_account):
+    output_option = options(o=OUTPUT_PATHS | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
+    fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(results_with_account), output_option), n_examples=40)
