@@ -1,7 +1,7 @@
 """Limits on the groups of every cluster, in whole numbers.
 
-A limit bounds one count in a cluster by another: ``count of A <= f * count of B``. A consists of the instances with a level of a
-sensitive column, or of all others. B is the whole cluster, or the instances that have a different level. A group is a
+A limit bounds one count in a cluster by another: ``count of A <= f * count of B``. A consists of the instances with a level of
+a sensitive column, or of all others. B is the whole cluster, or the instances that have a different level. A group is a
 combination of levels, one of each column. So every limit can be written as a row of whole numbers for the counts of the groups,
 and a cluster keeps the limits if ``rows @ counts <= 0``.
 

@@ -181,7 +181,7 @@ class _Growth:
         return middle if middle < high else low  # There is no float between neighbouring ones.
 
     def _forced_cut(self) -> tuple[int, int, int] | None:
-        """Leaf, feature, and number of instances on the left. A side is below the minimum size only if there is no other cut."""
+        """Leaf, feature, and size of the left side. A side is below the minimum size only if there is no other cut."""
         by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
         for min_size in (self.min_size, 1):
             for node in by_errors:
