@@ -41,7 +41,7 @@ def place(numbers: Numbers, matcher: str, place: int) -> Finding:
 
 def ratio(numbers: Numbers, of: str, to: str, factor: float, tolerance: float) -> Finding:
     """Whether two matchers' mean deviations have this ratio; in part: the first is larger by a different factor."""
-    quotient = numbers.matcher(of)["deviation_mean"] / numbers.matcher(to)["deviation_mean"]
+    quotient = _quotient(numbers.matcher(of)["deviation_mean"], numbers.matcher(to)["deviation_mean"])
     return grade_in_two_steps(abs(quotient / factor - 1) <= tolerance + LAST_BIT, quotient > 1, f"{of} / {to} = {quotient:.2f}")
 
 
@@ -78,7 +78,14 @@ def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: floa
 
 
 def _relative_spread(row: pd.Series) -> float:
-    return 100 * row["deviation_mean_std"] / row["deviation_mean"]
+    return 100 * _quotient(row["deviation_mean_std"], row["deviation_mean"])
+
+
+def _quotient(number: float, mean_deviation: float) -> float:
+    """A number as a multiple of a matcher's mean deviation; Undecided if that is 0."""
+    if mean_deviation == 0:
+        raise Undecided("A mean deviation is 0, so there is no ratio to it.")
+    return number / mean_deviation
 
 
 def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
@@ -95,7 +102,7 @@ def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
 def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Finding:
     """Whether the largest mean deviation of a matcher is at least ``factor`` times the least."""
     deviation = numbers.every_matcher()["deviation_mean"]
-    quotient = deviation.max() / deviation.min()
+    quotient = _quotient(deviation.max(), deviation.min())
     return grade_in_two_steps(
         quotient >= factor, quotient >= in_part, f"{deviation.idxmax()} / {deviation.idxmin()} = {quotient:.2f}"
     )

@@ -1,5 +1,6 @@
 """The registry finds every method by name, loads a method from a user's file, and refuses whatever is no method."""
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -87,6 +88,13 @@ def test_any_table_is_clustered_or_refused(name, rows, data):
 def test_an_unknown_name_is_refused_with_all_names(name):
     with pytest.raises(ClusterletsError, match=f"There is no method .*{', '.join(methods.names())}"):
         methods.get(name)
+
+
+@pytest.mark.parametrize("name", [name for name in methods.names() if methods.get(name).kernels])
+def test_the_kernels_to_compile_first_exist(name):
+    for kernel in methods.get(name).kernels:
+        module, function = kernel.split(".")
+        assert callable(getattr(importlib.import_module(f"clusterlets.algorithms.{module}"), function).machine_code), kernel
 
 
 def test_a_near_name_is_suggested():
