@@ -27,7 +27,7 @@ HOPS = (1, 2, 3, 4)
 
 
 class Starts:
-    """A stand-in for a random generator: its permutation is always the given order of the clusters' first clusterlets."""
+    """A stand-in for a random generator: its permutation is always the given order of starts."""
 
     def __init__(self, order: np.ndarray) -> None:
         self.order = order
@@ -57,7 +57,7 @@ def our_clusters(clusterlets: Clusterlets, hops: int, starts: np.ndarray) -> dic
 
 
 def compare(results: Path, peer: str) -> pd.DataFrame:
-    """Count, per dataset, matcher and hops, the repetitions, those with equal clusters, and those in which the package fails."""
+    """Count, by dataset, matcher and hops, the repetitions, those with equal clusters, and those where the package fails."""
     cases, our_answers, keys = [], [], []
     for dataset, k, seed, clusterlets in stored_clusterlets(results):
         starts = np.random.default_rng([k, int(seed)]).permutation(len(clusterlets))
