@@ -1,10 +1,10 @@
-# Fair Clustering with Clusterlets, from raw data to the last table. README.md says how to run it.
+# This workflow reproduces "Fair Clustering with Clusterlets", from raw data to the last table. README.md says how to run it.
 
 from snakemake.utils import min_version
 
 min_version("9.0")
 
-# The folder of this file; workflow.basedir would be a different one if a Snakefile imports this workflow as a module.
+# The folder of this file. If another Snakefile imports this workflow as a module, workflow.basedir is the folder of that one.
 CHECKOUT = workflow.current_basedir.get_path_or_uri(secret_free=True)
 
 
@@ -22,7 +22,8 @@ include: "workflow/rules/caching.smk"
 report: f"{CAPTIONS}/workflow.rst"
 
 
-# These need the network or take seconds: on a cluster they and the figures run where Snakemake does instead of waiting in a queue.
+# On a cluster, these rules and those of the figures run on Snakemake's own machine and do not wait in a queue: they need the
+# network, or take only seconds.
 localrules:
     fetch_dataset,
     prepare_dataset,
@@ -49,7 +50,8 @@ rule all:
         MANIFEST,
 
 
-# No output, so that it prints its table at every call. Its log is not named ".log", as it does not end with a job's account.
+# This rule has no output, so it prints its table at every call. Its log is not named "*.log", because all files of that name
+# end with a job's account.
 rule data:
     input:
         [prepared_path("npz", OUT, dataset) for dataset in config["datasets"]],

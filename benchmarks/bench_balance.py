@@ -2,10 +2,10 @@
 
     python benchmarks/bench_balance.py [--seeds 10]
 
-The tables are adult by sex and bank by marital status (married or single), only numeric features, scaled to 0..1. The balance
-is (1 - lambda) floor(n_min / k) / ceil(n_max / k), the rule of that paper, which printed the best of a hundred seeds.
-fair-limit keeps it in every cluster, fair-flow up to whole instances, so that seeds that miss it do not count. The raw files
-lie in the folder that CLUSTERLETS_MIRROR names, or in ../shared/datasets. Times are CPU time of the one thread.
+The tables are adult by sex and bank by marital status (married or single), with numeric features only, scaled to 0..1. The
+balance must be at least that paper's (1 - lambda) floor(n_min / k) / ceil(n_max / k). The paper prints the best of 100 seeds.
+fair-limit keeps the bound in every cluster. fair-flow may miss it by rounding to whole instances; such seeds do not count.
+The raw files are read from the folder CLUSTERLETS_MIRROR, or from ../shared/datasets. Times are CPU seconds.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import Bars  # before numba: it sets the threads
+from measuring import Bars  # before numba, whose threads it limits
 
 from clusterlets.algorithms.fair_flow import fair_flow
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import share_limits
 
 MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or Path(__file__).parents[2] / "shared" / "datasets")
-# Table, k, lambda: the sums of squares of MPFC, whose assignments are optimal, and of MS-FlowFC.
+# For each table, k and lambda: the sums of squares that the paper prints for MPFC, which assigns optimally, and for MS-FlowFC.
 PRINTED = {
     ("adult", 2, 0.01): (3697, 3698),
     ("adult", 5, 0.01): (2434, 2447),
@@ -45,8 +45,8 @@ PRINTED = {
 
 def adult():
     parts = [
-        pd.read_csv(MIRROR / "adult" / name, header=None, skiprows=skipped, skipinitialspace=True)
-        for name, skipped in (("adult.data", 0), ("adult.test", 1))
+        pd.read_csv(MIRROR / "adult" / name, header=None, skiprows=header_lines, skipinitialspace=True)
+        for name, header_lines in (("adult.data", 0), ("adult.test", 1))
     ]
     rows = pd.concat(parts)
     return rows[[0, 2, 4, 10, 11, 12]].to_numpy(dtype=float), (rows[9] == "Female").to_numpy().astype(np.int64)
@@ -84,14 +84,14 @@ def main():
     if not MIRROR.is_dir():
         sys.exit(f"There is no folder {MIRROR}: let CLUSTERLETS_MIRROR name the one with the raw files.")
     tables, bars = {"adult": scaled(*adult()), "bank": scaled(*bank())}, Bars()
-    for (name, k, slack), (optimal, published) in PRINTED.items():
+    for (name, k, lambda_), (mpfc_cost, ms_flow_cost) in PRINTED.items():
         X, groups = tables[name]
         counts = np.bincount(groups).tolist()
-        target = (1 - Fraction(str(slack))) * (min(counts) // k) / -(-max(counts) // k)
-        # fair-limit is held against both; MPFC's assignments come from a commercial solver.
+        target = (1 - Fraction(str(lambda_))) * (min(counts) // k) / -(-max(counts) // k)
+        # fair-flow must reach MS-FlowFC's cost, fair-limit the lower of both costs, although MPFC uses a commercial solver.
         for method, fit, bar in (
-            ("fair-flow", fit_fair_flow, published),
-            ("fair-limit", fit_fair_limit, min(optimal, published)),
+            ("fair-flow", fit_fair_flow, ms_flow_cost),
+            ("fair-limit", fit_fair_limit, min(mpfc_cost, ms_flow_cost)),
         ):
             inertias, start = [], time.process_time()
             for seed in range(seeds):
@@ -99,11 +99,11 @@ def main():
                 if balance_of(clustering.labels, groups, k) >= target:
                     inertias.append(clustering.inertia)
             seconds = (time.process_time() - start) / seeds
-            where, best = f"{method}, {name}, k = {k}, lambda = {slack}", min(inertias, default=np.inf)
-            print(f"{where}: {len(inertias)} of {seeds} seeds keep {float(target):.5f}; {best:,.1f}; {seconds:.2f} s a fit")
-            bars.at_most(f"{where}: best / {bar:,}", best / (bar + 0.5), 1, "")
+            label, best = f"{method}, {name}, k = {k}, lambda = {lambda_}", min(inertias, default=np.inf)
+            print(f"{label}: {len(inertias)} of {seeds} seeds keep {float(target):.5f}; {best:,.1f}; {seconds:.2f} s a fit")
+            bars.at_most(f"{label}: best / {bar:,}", best / (bar + 0.5), 1, "")  # the printed costs are rounded
             if method == "fair-limit":
-                bars.at_least(f"{where}: seeds that keep it", len(inertias), seeds, "")
+                bars.at_least(f"{label}: seeds that keep it", len(inertias), seeds, "")
     sys.exit(f"{bars.missed} bars missed" if bars.missed else 0)
 
 

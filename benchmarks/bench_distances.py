@@ -1,4 +1,4 @@
-"""Memory of distance sums on bank, and the error of sampled sums on adult and bank, as the workflow has prepared them.
+"""Measure the memory of distance sums on bank, and the error of sampled sums on adult and bank (as the workflow prepares them).
 
 python benchmarks/bench_distances.py
 """
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 
-from measuring import Bars, peak_megabytes, prepared  # isort: skip; before numpy, as it sets the threads
+from measuring import Bars, peak_megabytes, prepared  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 
@@ -19,27 +19,27 @@ GROUPS = 60
 
 
 def print_error_of_samples(name: str) -> None:
-    """Compare the cohesion of 20 clusters of k-means from sampled and from exact sums."""
+    """Print how far the cohesion of 20 k-means clusters from sampled sums of distances is from that of exact sums."""
     X, _ = prepared(name)
     labels = kmeans_labels(X, 20, np.random.default_rng(0))
     sizes, clusters, largest = np.bincount(labels), np.eye(20, dtype=bool), geometry.diameter(X)
     start = time.process_time()
-    truth = cohesion(clusters, sizes, geometry.distance_sums(X, labels, 20), largest)
-    middle = time.process_time()
-    draws = [geometry.sampled_sums(X, labels, 20, np.random.default_rng(seed).permutation(len(X))) for seed in range(10)]
-    end = time.process_time()
-    cohesions, standard_errors = np.transpose([cohesion_with_error(clusters, sizes, sums, largest) for sums in draws])
-    errors = cohesions - truth
+    exact_cohesion = cohesion(clusters, sizes, geometry.distance_sums(X, labels, 20), largest)
+    exact_end = time.process_time()
+    samples = [geometry.sampled_sums(X, labels, 20, np.random.default_rng(seed).permutation(len(X))) for seed in range(10)]
+    sampled_end = time.process_time()
+    cohesions, standard_errors = np.transpose([cohesion_with_error(clusters, sizes, sums, largest) for sums in samples])
+    errors = cohesions - exact_cohesion
     print(
-        f"      sampled sums on {name}: {(end - middle) / 10:.2f} s for {middle - start:.2f} s; cohesion "
-        f"{truth:.4f}, error {np.sqrt((errors**2).mean()):.1e} (mean standard error: {np.mean(standard_errors):.1e}); "
+        f"      sampled sums on {name}: {(sampled_end - exact_end) / 10:.2f} s for {exact_end - start:.2f} s; cohesion "
+        f"{exact_cohesion:.4f}, error {np.sqrt((errors**2).mean()):.1e} (mean standard error: {np.mean(standard_errors):.1e}); "
         f"{np.mean(np.abs(errors) <= 2 * standard_errors):.0%} of ten within two standard errors"
     )
 
 
 def main() -> int:
     bars = Bars()
-    # A process of its own, which does nothing else.
+    # The peak is measured in a separate process that does nothing else.
     memory = float(subprocess.check_output([sys.executable, __file__, "bank"], text=True))
     bars.at_most(f"sums, bank, {GROUPS} groups, peak memory", memory, 400, "MB")
     for name in ("adult", "bank"):

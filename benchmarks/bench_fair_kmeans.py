@@ -4,8 +4,9 @@
     peer/bin/pip install fair-kmeans==0.1.3
     python benchmarks/bench_fair_kmeans.py --peer peer/bin/python --files adult.csv bank.csv
 
-The files hold the group (0 in half of the rows, else 1) and then the features. Every cluster must hold as many rows of both.
-Costs are the best of three seeds, seconds the median; fairlets and the peer take one start of k-means, fair-limit its four.
+The first column of a file is the group (0 in half of the rows, 1 in the others); the other columns are the features. Every
+cluster must have equally many rows of both groups. The cost is the best of three seeds; the seconds are their median. fairlets
+and the peer start k-means once, and fair-limit starts it four times, its default.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import subprocess
 import sys
 
 import numpy as np
-from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
+from measuring import Bars, cpu_seconds  # before numba, whose threads it limits
 
 from clusterlets import methods
 
@@ -37,7 +38,7 @@ for seed in range(int(sys.argv[3])):
 
 
 def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
-    """Median CPU seconds and least cost of the peer's fits."""
+    """Return the median CPU seconds and the least cost of the peer's fits."""
     command = [python, "-I", "-c", PEER, file, str(n_clusters), str(SEEDS)]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     seconds, costs = zip(*(map(float, line.split()) for line in lines), strict=True)
@@ -45,10 +46,10 @@ def peer(python: str, file: str, n_clusters: int) -> tuple[float, float]:
 
 
 def ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
-    """The same for one of our methods."""
+    """Return the median CPU seconds and the least cost of the fits of one of our methods."""
     table = np.loadtxt(file, delimiter=",", skiprows=1)
     X, groups = np.ascontiguousarray(table[:, 1:]), table[:, 0].astype(np.int64)
-    costs, times = [], []
+    costs, seconds = [], []
 
     def fit(seed: int) -> None:
         labels = methods.get(name)().fit(X, groups, n_clusters, np.random.default_rng(seed), **METHODS[name])
@@ -58,8 +59,8 @@ def ours(name: str, file: str, n_clusters: int) -> tuple[float, float]:
 
     fit(0)  # loads the compiled code
     for seed in range(SEEDS):
-        times.append(cpu_seconds(lambda seed=seed: fit(seed), runs=1))
-    return statistics.median(times), min(costs)
+        seconds.append(cpu_seconds(lambda seed=seed: fit(seed), runs=1))
+    return statistics.median(seconds), min(costs)
 
 
 def main():
@@ -73,9 +74,9 @@ def main():
             their_seconds, their_cost = peer(arguments.peer, file, n_clusters)
             for name in METHODS:
                 seconds, cost = ours(name, file, n_clusters)
-                what = f"{name}, {file}, k = {n_clusters}"
-                bars.at_least(f"{what}: {their_seconds:.2f} s over {seconds:.3f} s", their_seconds / seconds, 20, "times")
-                bars.at_most(f"{what}: cost over the peer's", cost / their_cost, 1.0, "times")
+                label = f"{name}, {file}, k = {n_clusters}"
+                bars.at_least(f"{label}: {their_seconds:.2f} s over {seconds:.3f} s", their_seconds / seconds, 20, "times")
+                bars.at_most(f"{label}: cost over the peer's", cost / their_cost, 1.0, "times")
     sys.exit(f"{bars.missed} bars missed" if bars.missed else 0)
 
 

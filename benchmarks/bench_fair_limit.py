@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import Bars, cpu_seconds, made_table, peak_megabytes, prepared, standardised  # before numpy: it sets the threads
+from measuring import Bars, cpu_seconds, made_table, peak_megabytes, prepared, standardised  # before numba: sets its threads
 
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import deviation_limits, exact, largest_deviation
@@ -25,7 +25,10 @@ from clusterlets.datasets import adult, compas
 
 
 def fit(X: np.ndarray, groups: np.ndarray, k: int, limit: str, seed: int, levels: np.ndarray | None = None):
-    """Sum of squared errors and CPU seconds; ``levels`` (K, S) are those of the groups in several sensitive columns."""
+    """Return the sum of squared errors and the CPU seconds of a fit.
+
+    ``levels`` (K, S) holds the level of each group in each of S sensitive columns; without it, the groups are the levels.
+    """
     counts = np.bincount(groups)
     levels, results = np.arange(len(counts))[:, None] if levels is None else levels, []
     limits = deviation_limits(levels, counts, [exact(limit)] * levels.shape[1])
@@ -40,17 +43,17 @@ def blocks(path: Path, folder: Path, bars: Bars) -> None:
     for dataset, rows in pd.read_csv(path, dtype={"limit": str}).groupby("dataset", sort=False):
         X, groups = prepared(str(dataset), folder)
         X = standardised(X)
-        fit(X, groups, 2, "0.5", 0)  # compiles
+        fit(X, groups, 2, "0.5", 0)  # compiles, so that no measured fit has to
         for row in rows[rows["status"] == "ok"].itertuples():
             fits = [fit(X, groups, row.k, row.limit, seed) for seed in range(3)]
-            what = f"{dataset}, k = {row.k}, limit {row.limit}"
-            bars.at_most(what, statistics.median(sse for sse, _ in fits) / row.sse, 1.003, "of the reference")
+            label = f"{dataset}, k = {row.k}, limit {row.limit}"
+            bars.at_most(label, statistics.median(sse for sse, _ in fits) / row.sse, 1.003, "of the reference")
             bars.at_most(
-                f"{what}, time", statistics.median(seconds for _, seconds in fits) / row.seconds, 2, "of the reference"
+                f"{label}, time", statistics.median(seconds for _, seconds in fits) / row.seconds, 2, "of the reference"
             )
 
 
-# dataset, k, sum of squared errors of MS-FlowFC, its largest deviation, the fraction of its cost that is allowed.
+# Dataset, k, MS-FlowFC's sum of squared errors, its largest deviation (our limit), and our bar as a fraction of that sum.
 REACHED = [
     *(("magic", 5, 111668, "0.0005", 0.95), ("magic", 20, 82013, "0.005", 0.92)),
     *(("adult", 5, 244783, "0.0001", 0.935), ("adult", 20, 164639, "0.003", 0.90)),
@@ -62,30 +65,31 @@ def reached(folder: Path, bars: Bars) -> None:
         X, groups = prepared(dataset, folder)
         X = standardised(X)
         costs, seconds = zip(*(fit(X, groups, k, deviation, seed) for seed in range(3)), strict=True)
-        what = f"{dataset}, k = {k}, limit {deviation}"
-        bars.at_most(what, statistics.median(costs) / cost, fraction, "of MS-FlowFC")
+        label = f"{dataset}, k = {k}, limit {deviation}"
+        bars.at_most(label, statistics.median(costs) / cost, fraction, "of MS-FlowFC")
         print(f"      {statistics.median(seconds):.2f} s a fit")
 
 
 def many_rows(n: int, bars: Bars) -> None:
-    X, two = made_table(n, 8)
-    five = np.random.default_rng(1).integers(0, 5, n)
-    columns = np.array([[first, second] for first in range(2) for second in range(5)])
-    for what, groups, levels in (
-        ("two groups", two, None),
-        ("five groups", five, None),
-        ("two columns", 5 * two + five, columns),
+    X, two_groups = made_table(n, 8)
+    five_groups = np.random.default_rng(1).integers(0, 5, n)
+    levels_of_pairs = np.array([[first, second] for first in range(2) for second in range(5)])
+    for label, groups, levels in (
+        ("two groups", two_groups, None),
+        ("five groups", five_groups, None),
+        ("two columns", 5 * two_groups + five_groups, levels_of_pairs),
     ):
         _, seconds = fit(X, groups, 20, "0.02", 0, levels)
-        bars.at_most(f"{n:,} rows, {what}", seconds, 15, "s")
+        bars.at_most(f"{n:,} rows, {label}", seconds, 15, "s")
     bars.at_most(f"{n:,} rows", peak_megabytes(), 1000, "MB")
 
 
-# Dataset, columns, k, limit, price over the best plain k-means: each of both columns keeps the limit.
+# Dataset, sensitive columns, k, the limit that both columns must keep, and the reference price: its cost over that in PLAIN.
 TWO_COLUMNS = [
     *(("adult", ("sex", "race"), 5, "0.05", 1.0451), ("adult", ("sex", "race"), 20, "0.02", 1.2066)),
     *(("adult", ("sex", "race"), 20, "0.05", 1.145), ("compas", ("race", "sex"), 20, "0.05", 1.456)),
 ]
+# Sum of squared errors of the best plain k-means.
 PLAIN = {("adult", 5): 143_681, ("adult", 20): 63_694, ("compas", 20): 10_984}
 
 
@@ -93,8 +97,8 @@ def two_columns(raw: Path, bars: Bars) -> None:
     for dataset, names, k, limit, price in TWO_COLUMNS:
         module = {"adult": adult, "compas": compas}[dataset]
         table = module.prepare({path.name: path for path in (raw / dataset).iterdir()})
-        left_out = {feature for name in names for feature in module.SENSITIVE[name]}
-        X = np.asarray(table.X, dtype=np.float64)[:, [name not in left_out for name in table.feature_names]]
+        excluded = {feature for name in names for feature in module.SENSITIVE[name]}
+        X = np.asarray(table.X, dtype=np.float64)[:, [name not in excluded for name in table.feature_names]]
         codes = np.column_stack([np.unique(table.sensitive[name], return_inverse=True)[1] for name in names])
         levels, groups = np.unique(codes, axis=0, return_inverse=True)
         fits = [fit(standardised(X), groups.reshape(-1), k, limit, seed, levels) for seed in range(3)]

@@ -1,4 +1,4 @@
-"""Time FRAC: one round, and adult (as the workflow has prepared it) until it converges. CPU time of the one thread.
+"""Measure the CPU time of one round of FRAC, and of a whole fit on adult (as the workflow prepares it), until it converges.
 
 python benchmarks/bench_frac.py
 """
@@ -6,7 +6,7 @@ python benchmarks/bench_frac.py
 import sys
 
 import numpy as np
-from measuring import Bars, cpu_seconds, prepared  # before numpy: it sets the threads
+from measuring import Bars, cpu_seconds, prepared  # before numba, whose threads it limits
 
 from clusterlets.algorithms.frac import frac
 
@@ -15,15 +15,15 @@ def main() -> int:
     bars = Bars()
     rng = np.random.default_rng(0)
     X, groups, rounds = rng.normal(size=(2000, 10)), rng.integers(0, 2, size=2000), 20
-    run = cpu_seconds(lambda: frac(X, groups, 20, np.random.default_rng(0), max_iter=rounds, tol=-1))
-    bars.at_most("one round of FRAC, n = 2,000, k = 20", 1e3 * run / rounds, 10, "ms")
+    seconds = cpu_seconds(lambda: frac(X, groups, 20, np.random.default_rng(0), max_iter=rounds, tol=-1))
+    bars.at_most("one round of FRAC, n = 2,000, k = 20", 1e3 * seconds / rounds, 10, "ms")
 
     X, groups = prepared("adult")
     results = []
-    run = cpu_seconds(lambda: results.append(frac(X, groups, 30, np.random.default_rng(0))), runs=1)
+    seconds = cpu_seconds(lambda: results.append(frac(X, groups, 30, np.random.default_rng(0))), runs=1)
     n_iter = results[0].n_iter
-    bars.at_most(f"FRAC on adult {X.shape}, k = 30, to convergence ({n_iter} rounds)", run, 12, "s")
-    bars.at_most(f"FRAC on adult {X.shape}, k = 30, were it 100 rounds", 100 * run / n_iter, 12, "s")
+    bars.at_most(f"FRAC on adult {X.shape}, k = 30, to convergence ({n_iter} rounds)", seconds, 12, "s")
+    bars.at_most(f"FRAC on adult {X.shape}, k = 30, were it 100 rounds", 100 * seconds / n_iter, 12, "s")
     return bars.missed
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from measuring import Bars, made_table, peak_megabytes  # before numpy: it sets the threads
+from measuring import Bars, made_table, peak_megabytes  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.algorithms import geometry
@@ -28,13 +28,13 @@ K, FEATURES = 20, 10
 
 
 def match(name: str, clusterlets: Clusterlets) -> None:
-    """Run a matcher with the parameters of the paper's grid that take longest."""
+    """Run a matcher with those parameters of the paper's grid that take longest."""
     parameters = {"omega": 0.5, "sample_size": 250_000} if name == "C" else {"hops": 4}
     methods.get(name)().match(clusterlets, np.random.default_rng(0), **parameters)
 
 
 def in_fork(action: Callable[[], object]) -> dict[str, float]:
-    """CPU time of an action in a fork of this process, and the fork's peak memory."""
+    """Run an action in a fork of this process, and return the fork's CPU time and peak memory."""
 
     def fit(seed: int) -> None:
         action()
@@ -44,10 +44,10 @@ def in_fork(action: Callable[[], object]) -> dict[str, float]:
 
 
 def measure(n: int) -> dict[str, dict[str, float]]:
-    """Time and memory of each step on n instances."""
-    import sklearn.cluster  # noqa: F401, so that its import is not timed
+    """Return the time and memory of each step on n instances."""
+    import sklearn.cluster  # noqa: F401, imported here so that the import is not timed
 
-    matchers = methods.names("paper")  # which loads them
+    matchers = methods.names("paper")  # loads the matchers, so that this is not timed
     X, groups = made_table(n, FEATURES)
     start = time.process_time()
     clusterlets = extract_clusterlets(X, groups, K, np.random.default_rng(0))
@@ -64,15 +64,15 @@ def measure(n: int) -> dict[str, dict[str, float]]:
 
 
 def plot(results: dict[int, dict[str, dict[str, float]]], path: Path) -> None:
-    """Time against n, both logarithmic; a marker of its own for each step, colors of the Okabe-Ito palette."""
+    """Draw time against n on logarithmic axes. Each step has its own marker, and a color of the Okabe-Ito palette."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    drawn = ("extraction", "C", "D", "G-B", "distance sums, exact", "distance sums, sampled", "largest distance")
+    drawn_steps = ("extraction", "C", "D", "G-B", "distance sums, exact", "distance sums, sampled", "largest distance")
     palette = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9")
-    styles = zip(drawn, palette, "osD^vXP", strict=True)
+    styles = zip(drawn_steps, palette, "osD^vXP", strict=True)
     figure, axes = pyplot.subplots(figsize=(7, 4.2), layout="constrained")
     for step, color, marker in styles:
         sizes = [n for n in results if step in results[n]]
@@ -99,7 +99,7 @@ def main() -> int:
     for n in SIZES:
         command = [sys.executable, __file__, "--n", str(n)]
         results[n] = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
-        print(f"n = {n:,}: " + ", ".join(f"{step} {it['seconds']:.3g} s" for step, it in results[n].items()), flush=True)
+        print(f"n = {n:,}: " + ", ".join(f"{step} {cost['seconds']:.3g} s" for step, cost in results[n].items()), flush=True)
     bars = Bars()
     for name in methods.names("paper"):
         peak = max(results[SIZES[-1]][step]["megabytes"] for step in ("extraction", name))

@@ -1,9 +1,9 @@
-"""What one job of the workflow costs, start-up included: the real steps, each in a process of its own.
+"""Measure what one job of the workflow costs, including its start-up: each step runs in its own process, as the rules run it.
 
     python benchmarks/bench_jobs.py
 
-The files that a job reads are made first, from breast_cancer, which comes with scikit-learn: k = 30, ten seeds, the
-largest cell of the paper's grid.
+The files that a job reads are made first, from breast_cancer, which comes with scikit-learn. With k = 30 and ten seeds, the
+jobs are those of the largest cells of the paper's grid.
 """
 
 import os
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 DATASET = "--dataset breast_cancer --base-seed 0"
 BLOCK = f"{DATASET} --k 30 --seeds 0-9"
 ONE = f"{DATASET} --k 2 --seeds 0-0"
-# Everything that a matching job reads.
+# The steps that make everything that a matching job reads.
 INPUTS = (
     "fetch-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json",
     "prepare-dataset --dataset breast_cancer --raw-dir . --receipt-path receipt.json --scaling none"
@@ -35,13 +35,13 @@ MATCH = (
 
 
 def step(command: str) -> None:
-    """Run a step as the rules do."""
-    job = [sys.executable, "-P", ROOT / "workflow" / "step.py", *command.split()]
-    subprocess.run(job, check=True, stdout=subprocess.DEVNULL)
+    """Run a step of the workflow as its rule does."""
+    arguments = [sys.executable, "-P", ROOT / "workflow" / "step.py", *command.split()]
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
 
 
 def cpu_of_job(command: str) -> float:
-    """Least CPU time of five runs of a step."""
+    """Run a step five times, and return the least CPU time."""
     times = []
     for _ in range(5):
         before = cpu_of_children()

@@ -1,14 +1,14 @@
-"""k-means against scikit-learn's, from the same starts and from many: time and cost on every prepared dataset.
+"""Compare our k-means with scikit-learn's: the time from the same starts, and the mean cost over many seeds.
 
     python benchmarks/bench_kmeans.py
 
-The datasets are taken as the workflow has prepared them (``results/prepared``); without them the bundled ones serve.
+The datasets are all that the workflow has prepared in ``results/prepared``. If there are none, those of scikit-learn are used.
 """
 
 import sys
 import warnings
 
-from measuring import PREPARED, Bars, cpu_seconds, prepared  # isort: skip; before numpy, as it sets the threads
+from measuring import PREPARED, Bars, cpu_seconds, prepared  # isort: skip; before numpy, whose threads it limits
 
 import numpy as np
 from sklearn import datasets
@@ -18,18 +18,18 @@ from sklearn.exceptions import ConvergenceWarning
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 
 K = 30
-SMALL = 2000
+SMALL = 2000  # a table with fewer rows is small
 STARTS = 5
-SEEDS = {True: 300, False: 40}  # for small and for large tables
+SEEDS = {True: 300, False: 40}  # number of seeds: for a small table, and for a large one
 
 
 def tables() -> dict[str, np.ndarray]:
-    tables = {path.stem: prepared(path.stem)[0] for path in sorted(PREPARED.glob("*.npz"))}
-    return tables or {name: getattr(datasets, f"load_{name}")().data for name in ("iris", "wine", "breast_cancer", "digits")}
+    features = {path.stem: prepared(path.stem)[0] for path in sorted(PREPARED.glob("*.npz"))}
+    return features or {name: getattr(datasets, f"load_{name}")().data for name in ("iris", "wine", "breast_cancer", "digits")}
 
 
 def time_ratio(X: np.ndarray) -> float:
-    """Time of Lloyd's rounds from the same rows, as a fraction of scikit-learn's; the two take turns."""
+    """Return our time for Lloyd's rounds as a fraction of scikit-learn's. Both start from the same rows, and take turns."""
     ours = theirs = 0.0
     for seed in range(STARTS):
         centres = X[kmeans_plus_plus(X, K, np.random.default_rng(seed))]
@@ -39,7 +39,7 @@ def time_ratio(X: np.ndarray) -> float:
 
 
 def cost_ratio(X: np.ndarray, seeds: int) -> tuple[float, float]:
-    """Mean cost over many seeds, as a fraction of scikit-learn's, and its standard error."""
+    """Return our mean cost over many seeds as a fraction of scikit-learn's, and the standard error of this fraction."""
     rng = np.random.default_rng(0)
     ours = np.array([lloyd(X, X[kmeans_plus_plus(X, K, rng)]).inertia for _ in range(seeds)])
     theirs = np.array([KMeans(K, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(seeds)])

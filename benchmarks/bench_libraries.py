@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import cpu_seconds, prepared, standardised  # before numba: it sets the threads
+from measuring import cpu_seconds, prepared, standardised  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import moments_by_label
@@ -28,7 +28,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 DRIVER = Path(__file__).with_name("libraries_driver.py")
 BLOCKS = (("adult.sex", 5), ("credit", 10), ("compas.race", 5))
-# Entries of libraries_driver.py: the first word, what to install for it, and how the entries go on.
+# For each library: what to install, and the ends of its entries in libraries_driver.py, which all begin with its name.
 LIBRARIES = {
     "scikit-learn": ("scikit-learn", [" KMeans"]),
     "fair-kmeans": ("fair-kmeans", [" FairKMeans"]),
@@ -46,7 +46,7 @@ LIBRARIES = {
 
 
 def python_of(environments: Path, library: str) -> Path:
-    """The interpreter of a library's environment, which is made and filled if it is missing."""
+    """Return the interpreter of a library's environment. If there is no environment, create it and install the library."""
     folder = environments / library
     python = folder / "bin" / "python"
     if not python.exists():
@@ -56,20 +56,20 @@ def python_of(environments: Path, library: str) -> Path:
 
 
 def fit_elsewhere(python: Path, entry: str, table: Path, k: int, seconds: int, memory_mb: int) -> dict:
-    """The driver's answer, or why it ended without one."""
+    """Fit in the library's environment, and return the driver's answer, or the reason why it gave none."""
 
-    def limit() -> None:
+    def set_limits() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
         resource.setrlimit(resource.RLIMIT_DATA, (memory_mb * 2**20,) * 2)
 
     with tempfile.TemporaryDirectory() as folder:
         answer = Path(folder) / "answer.json"
         command = [python, "-P", DRIVER, entry, table, str(k), answer]
-        process = subprocess.run(command, preexec_fn=limit, capture_output=True, text=True, cwd=folder)
+        process = subprocess.run(command, preexec_fn=set_limits, capture_output=True, text=True, cwd=folder)
         if answer.exists():
             return json.loads(answer.read_text(encoding="utf-8"))
     error = (process.stderr.strip().splitlines() or [""])[-1]
-    return {
+    return {  # -24 stands for SIGXCPU
         "reason": f"stopped after {seconds} s" if process.returncode == -24 else f"status {process.returncode}: {error[:150]}"
     }
 
@@ -80,12 +80,12 @@ def fair_limit(X: np.ndarray, groups: np.ndarray, k: int) -> dict:
     def fit() -> None:
         labels.append(method.fit(X, groups, k, np.random.default_rng(0), max_deviation=0.02))
 
-    fit()  # compiles
+    fit()  # compiles, so that the timed fit does not
     return {"version": "", "seconds": cpu_seconds(fit, runs=1), "labels": labels[-1].tolist()}
 
 
 def table_row(answer: dict, X: np.ndarray, groups: np.ndarray, k: int) -> dict:
-    """A row of the table."""
+    """Return the measured columns of a row: seconds, sizes, deviation and price, or a note on why there are none."""
     if "labels" not in answer:
         return {"seconds": "", "clusters": "", "smallest": "", "deviation": "", "price": "", "note": answer["reason"]}
     _, labels = np.unique(answer["labels"], return_inverse=True)
@@ -120,13 +120,13 @@ def main() -> None:
             for library, (_, entries) in LIBRARIES.items():
                 python = python_of(options.environments, library)
                 for entry in entries:
-                    began = time.monotonic()
+                    start = time.monotonic()
                     answer = fit_elsewhere(python, library + entry, table, k, options.seconds, options.memory)
                     rows.append(
                         {"block": f"{dataset}, k = {k}", "entry": library + entry, "version": answer.get("version", "")}
                     )
                     rows[-1] |= table_row(answer, X, groups, k)
-                    print(f"{dataset} {library + entry}: {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
+                    print(f"{dataset} {library + entry}: {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
         rows.append({"block": f"{dataset}, k = {k}", "entry": "FairLimit, max_deviation=0.02", "version": ""})
         rows[-1] |= table_row(fair_limit(X, groups, k), X, groups, k)
     print(pd.DataFrame(rows).to_csv(sep="|", index=False))

@@ -18,7 +18,7 @@ import subprocess
 import sys
 
 import numpy as np
-from measuring import Bars, cpu_seconds  # before numpy: it sets the threads
+from measuring import Bars, cpu_seconds  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets
@@ -27,6 +27,7 @@ from clusterlets.algorithms.matching.centroid import match_centroid, sample_part
 
 SAMPLES = 250_000
 OMEGAS = (0, 0.25, 0.5, 0.75)
+# Code that makes the instances, for this process and for the peer's.
 DATA = """
 import numpy as np
 rng = np.random.default_rng(0)
@@ -34,6 +35,7 @@ labels = np.repeat(np.arange(40), 10)
 groups = labels // 20
 X = rng.normal(size=(400, 10)) + rng.normal(size=(40, 10))[labels]
 """
+# Code for the peer's process: prints the seconds that the published matcher takes per sample.
 PUBLISHED = """
 import sys, time
 from clusterlets import Clusterlet
@@ -62,7 +64,7 @@ def sixty_clusterlets() -> Clusterlets:
 
 
 def match_every_omega(clusterlets: Clusterlets) -> None:
-    """The whole of C: one pass over the samples, and the best partition by each omega."""
+    """Run all of matcher C: one pass over the samples, then the best partition for each omega."""
     front = sample_partitions(clusterlets, SAMPLES, np.random.default_rng(0))
     for omega in OMEGAS:
         match_centroid(front, omega)
@@ -72,25 +74,25 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--peer", help="the python of an environment that holds the published package")
     peer, bars = parser.parse_args().peer, Bars()
-    clusterlets = sixty_clusterlets()
+    sixty = sixty_clusterlets()
     for name in ("D", "B", "G-D", "G-B"):
         matcher = methods.get(name)
         for scope in ("last", "cluster"):
 
             def run():
-                matcher().match(clusterlets, np.random.default_rng(0), hops=4, scope=scope)
+                matcher().match(sixty, np.random.default_rng(0), hops=4, scope=scope)
 
             bars.at_most(f"{matcher.label}, scope {scope}, 60 clusterlets, 4 hops", cpu_seconds(run, 20) * 1e3, 5, "ms")
-    data: dict = {}
-    exec(DATA, data)
-    forty = clusterlets_from_labels(data["X"], data["groups"], data["labels"])
-    ours = cpu_seconds(lambda: match_every_omega(forty), runs=5)
-    bars.at_most(f"C, {SAMPLES:,} samples, 40 clusterlets, four omegas", ours, 1.0, "s")
+    namespace: dict = {}
+    exec(DATA, namespace)
+    forty = clusterlets_from_labels(namespace["X"], namespace["groups"], namespace["labels"])
+    our_time = cpu_seconds(lambda: match_every_omega(forty), runs=5)
+    bars.at_most(f"C, {SAMPLES:,} samples, 40 clusterlets, four omegas", our_time, 1.0, "s")
     if peer:
         process = subprocess.run([peer, "-I", "-c", DATA + PUBLISHED], capture_output=True, text=True, check=True)
-        published = float(process.stdout.split()[-1]) * SAMPLES
-        print(f"      published, one omega: {published:.0f} s for {SAMPLES:,} samples")
-        bars.at_least("C, four omegas, against one omega of the published package", published / ours, 400, "times as fast")
+        peer_time = float(process.stdout.split()[-1]) * SAMPLES
+        print(f"      published, one omega: {peer_time:.0f} s for {SAMPLES:,} samples")
+        bars.at_least("C, four omegas, against one omega of the published package", peer_time / our_time, 400, "times as fast")
     return bars.missed
 
 

@@ -20,21 +20,21 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from measuring import Bars, made_table, prepared, standardised  # before numpy: it sets the threads
+from measuring import Bars, made_table, prepared, standardised  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.grid.fitting import Limits, fits
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 FEATURES, K = 8, 10
-SHORT = 10_000  # rows up to which a fit is measured three times
+SHORT = 10_000  # up to this number of rows, a fit is measured three times
 SHORTEST = 1e-3  # seconds; shorter times are drawn at this height
 ADULT_K = 20
 HELD_TO_BARS = ("fair-flow", "tree-fairlets", "coreset", "fairkm", "fair-lloyd", "FRAC")
 
 
 def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits) -> dict:
-    """Status, CPU seconds and megabytes of a fit; of three, up to ten thousand rows, their median and largest."""
+    """Return status, CPU seconds and megabytes of a fit; up to 10,000 rows, the median seconds and most megabytes of three."""
     method, X = methods.get(name)(), standardised(X)
     if method.unsupported(len(X), int(groups.max()) + 1):
         return {"status": "unsupported"}
@@ -50,9 +50,9 @@ def measure(name: str, X: np.ndarray, groups: np.ndarray, k: int, limits: Limits
 
 
 def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
-    """Print a measurement of each size, as JSON, up to the first without a result; then that of adult."""
+    """Print the measurement of each size as JSON, up to the first size without a result. Then print that of adult, if asked."""
     X, groups = made_table(200, FEATURES)
-    methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles
+    methods.get(name)().fit(X, groups, 2, np.random.default_rng(0))  # compiles, so that no measured fit has to
     for rows in sizes:
         row = {"method": name, "table": "made", "rows": rows, **measure(name, *made_table(rows, FEATURES), K, limits)}
         print(json.dumps(row), flush=True)
@@ -63,58 +63,58 @@ def grow(name: str, sizes: list[int], with_adult: bool, limits: Limits) -> None:
         print(json.dumps({"method": name, "table": "adult", "rows": len(X), **measure(name, X, groups, ADULT_K, limits)}))
 
 
-def plot(measured: pd.DataFrame, limits: Limits, path: Path) -> None:
-    """Seconds and memory against rows, one line per method, which is named at its end."""
+def plot(measurements: pd.DataFrame, limits: Limits, path: Path) -> None:
+    """Draw seconds and memory against rows, with a line for each method and the method's name at the end of the line."""
     from matplotlib.ticker import LogLocator
 
     from clusterlets.report.drawing.style import COLORS, method_styles, plt
 
-    styles = method_styles([*COLORS, *sorted(set(measured["method"]) - set(COLORS))])
-    figure, both = plt.subplots(1, 2, figsize=(10, 6), layout="constrained")
+    styles = method_styles([*COLORS, *sorted(set(measurements["method"]) - set(COLORS))])
+    figure, both_axes = plt.subplots(1, 2, figsize=(10, 6), layout="constrained")
     panels = (("seconds", "CPU seconds of a fit", "timeout", limits.seconds),)
     panels += (("memory_mb", "peak memory (MB)", "out_of_memory", limits.memory_mb),)
-    measured = measured.assign(seconds=measured["seconds"].clip(lower=SHORTEST))
-    for axes, (column, label, crossed, limit) in zip(both, panels, strict=True):
+    measurements = measurements.assign(seconds=measurements["seconds"].clip(lower=SHORTEST))
+    for axes, (column, label, limit_status, limit) in zip(both_axes, panels, strict=True):
         axes.set(xscale="log", yscale="log", xlabel="rows", ylabel=label)
-        if (measured["status"] == crossed).any():
+        if (measurements["status"] == limit_status).any():
             axes.axhline(limit, color="0.5", ls=":", lw=1)
         ends: dict[int, list[tuple[float, str]]] = {}
-        for name, rows in measured[measured["table"] == "made"].groupby("method", sort=False):
+        for name, rows in measurements[measurements["table"] == "made"].groupby("method", sort=False):
             color, marker = styles[str(name)]
-            ok, stopped = rows[rows["status"] == "ok"], rows[rows["status"] == crossed]
-            axes.plot(ok["rows"], ok[column], color=color, marker=marker, markersize=4, lw=1)
-            x, y = [*ok["rows"], *stopped["rows"]], [*ok[column], *(len(stopped) * [limit])]
-            if len(stopped):
+            finished_rows, stopped_rows = rows[rows["status"] == "ok"], rows[rows["status"] == limit_status]
+            axes.plot(finished_rows["rows"], finished_rows[column], color=color, marker=marker, markersize=4, lw=1)
+            x, y = [*finished_rows["rows"], *stopped_rows["rows"]], [*finished_rows[column], *(len(stopped_rows) * [limit])]
+            if len(stopped_rows):
                 axes.plot(x[-2:], y[-2:], color=color, lw=1, ls=":", marker="^", markevery=[-1], markerfacecolor="white")
             if x:
                 ends.setdefault(x[-1], []).append((y[-1], str(name)))
-        axes.set_xlim(measured["rows"].min() / 1.3, measured["rows"].max() * 8)  # room for the names
-        ticks = sorted(set(measured.loc[measured["table"] == "made", "rows"]))
+        axes.set_xlim(measurements["rows"].min() / 1.3, measurements["rows"].max() * 8)  # room for the names
+        ticks = sorted(set(measurements.loc[measurements["table"] == "made", "rows"]))
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         axes.minorticks_off()
         axes.grid(alpha=0.25)
         axes.set_ylim(axes.get_ylim())
-        for x, names in ends.items():
-            name_ends(axes, x, sorted(names), {name: styles[name][0] for _, name in names})
+        for x, line_ends in ends.items():
+            name_ends(axes, x, sorted(line_ends), {name: styles[name][0] for _, name in line_ends})
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150, metadata={"Software": None})
 
 
-def name_ends(axes, x: float, names: list[tuple[float, str]], colors: dict[str, str]) -> None:
-    """Names next to the ends of lines at x, moved apart where they would overlap."""
+def name_ends(axes, x: float, line_ends: list[tuple[float, str]], colors: dict[str, str]) -> None:
+    """Write the names of the lines that end at x next to their ends, moved apart where they would overlap."""
     from matplotlib.patheffects import withStroke
 
     low, high = np.log(axes.get_ylim())
     gap = (high - low) / 45
-    heights = np.log([value for value, _ in names])
+    heights = np.log([value for value, _ in line_ends])
     for _ in range(500):
         for index in range(len(heights) - 1):
             overlap = max(0.0, gap - (heights[index + 1] - heights[index]))
             heights[index : index + 2] += (-overlap / 2, overlap / 2)
         heights = np.minimum(heights, high - gap)
-    for (value, name), height in zip(names, np.exp(heights), strict=True):
+    for (value, name), height in zip(line_ends, np.exp(heights), strict=True):
         line = {"arrowstyle": "-", "color": colors[name], "lw": 0.5, "relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 2}
         text = axes.annotate(name, (x, value), (1.6 * x, height), va="center", fontsize=7, color=colors[name], arrowprops=line)
         text.set_path_effects([withStroke(linewidth=2, foreground="white")])
@@ -137,12 +137,12 @@ def main() -> int:
         return 0
     options = ["--seconds", str(limits.seconds), "--memory", str(limits.memory_mb), *(["--adult"] if arguments.adult else [])]
     options += ["--rows", *map(str, arguments.rows)]
-    measured, bars = [], Bars()
+    measurements, bars = [], Bars()
     for name in arguments.methods:
         command = [sys.executable, __file__, "--one", name, *options]
         lines = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()
-        measured += map(json.loads, lines)
-        for row in measured[-len(lines) :]:
+        measurements += map(json.loads, lines)
+        for row in measurements[-len(lines) :]:
             seconds, memory = row.get("seconds", np.inf), row.get("memory_mb", np.inf)
             print(
                 f"{name:14} {row['table']:6} {row['rows']:>9,} {seconds:9.3f} s {memory:8.0f} MB  {row['status']}", flush=True
@@ -150,10 +150,10 @@ def main() -> int:
             if row["table"] == "adult" and name in HELD_TO_BARS:
                 bars.at_most(f"{name} on adult", seconds if row["status"] == "ok" else np.inf, 15, "s")
                 bars.at_most(f"{name} on adult", memory if row["status"] == "ok" else np.inf, 2000, "MB")
-        if arguments.csv:  # after each method, so that an interruption loses only the last
-            pd.DataFrame(measured).to_csv(arguments.csv, index=False)
+        if arguments.csv:  # written after each method, so that an interruption loses one method at most
+            pd.DataFrame(measurements).to_csv(arguments.csv, index=False)
     if arguments.plot:
-        plot(pd.DataFrame(measured), limits, arguments.plot)
+        plot(pd.DataFrame(measurements), limits, arguments.plot)
     return bars.missed
 
 

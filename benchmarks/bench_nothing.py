@@ -1,9 +1,9 @@
-"""How long a finished grid takes to say that there is nothing to do: the paper's, and the one with all variants.
+"""Measure how long Snakemake takes to find that a grid is finished: the paper's grid, and the one with all variants.
 
     python benchmarks/bench_nothing.py
 
-Nothing is computed: all files of the grid are made empty, and Snakemake is made to take them for finished. It then records
-every job as after a run, so that the measured time includes comparing these records with the rules.
+No result is computed: all files of the grid are created empty, and ``snakemake --touch`` marks them as finished. That also
+records every job as a real run does, so the measured time includes comparing these records with the rules.
 """
 
 import subprocess
@@ -16,8 +16,8 @@ from measuring import Bars, cpu_of_children
 
 ROOT = Path(__file__).resolve().parents[1]
 GRIDS = {"the paper's grid": [], "with all variants": [str(ROOT / "workflow/configs/extended.yaml")]}
-BAR = 15
-# Snakemake's command line without the tenth of a second that it waits before it touches a job's files.
+BAR = 15  # seconds of CPU
+# Runs Snakemake's command line, without its wait of a tenth of a second before it touches the files of a job.
 SNAKEMAKE = """
 import sys
 from snakemake import cli
@@ -29,7 +29,7 @@ cli.main(sys.argv[1:])
 
 
 def snakemake(folder: str, configs: list[str], *options: str) -> str:
-    """What Snakemake prints for a grid."""
+    """Run Snakemake on a grid, and return what it prints."""
     command = [sys.executable, "-c", SNAKEMAKE, "--snakefile", str(ROOT / "Snakefile"), "--cores", "2", *options]
     process = subprocess.run(
         [*command, *(["--configfile", *configs] if configs else [])], cwd=folder, check=True, capture_output=True, text=True
@@ -38,7 +38,7 @@ def snakemake(folder: str, configs: list[str], *options: str) -> str:
 
 
 def finish(folder: str, configs: list[str]) -> int:
-    """Make all files of a grid, empty, as if a run had; return how many."""
+    """Create all files of a grid, empty, and have them recorded as finished. Return the number of files."""
     rows = snakemake(folder, configs, "--summary").splitlines()
     table = rows[next(number for number, row in enumerate(rows) if row.startswith("output_file")) + 1 :]
     paths = [Path(folder) / row.split("\t")[0] for row in table if "\t" in row]
@@ -54,9 +54,9 @@ def main() -> int:
     for name, configs in GRIDS.items():
         with tempfile.TemporaryDirectory() as folder:
             count = finish(folder, configs)
-            before, began = cpu_of_children(), time.perf_counter()
+            cpu_before, start = cpu_of_children(), time.perf_counter()
             output = snakemake(folder, configs)
-            wall, cpu = time.perf_counter() - began, cpu_of_children() - before
+            wall, cpu = time.perf_counter() - start, cpu_of_children() - cpu_before
             if "Nothing to be done" not in output:
                 raise SystemExit(f"{name}: the grid was not finished:\n{output}")
             bars.at_most(f"{name}, {count:,} files: nothing to do ({wall:.1f} s by the clock)", cpu, BAR, "s of CPU")

@@ -17,44 +17,44 @@ from math import log
 from pathlib import Path
 
 import numpy as np
-from measuring import made_table  # before numpy: it sets the threads
+from measuring import made_table  # before numba, whose threads it limits
 
 from clusterlets.provenance import accounts
 
 SIZES = (10_000, 100_000, 316_228, 1_000_000)
 BLOCK = "--data people.npz --dataset people --k 20 --seeds 0-0 --base-seed 0"
-# Methods whose step also sums the distances.
+# Methods that cluster instances. Their step also sums the distances.
 FITS = ("FRAC", "k-means", "random")
 READ = ["--settings", '{"sensitive": ["group"], "features": "numeric", "separator": null, "scaling": "none"}']
 
 
 def steps(n: int) -> Iterator[tuple[str, list[str], str]]:
-    """Name, arguments and output of every step that reads instances, in order."""
-    read = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
-    yield "prepare-user-table", [*read.split(), *READ], "people.npz"
+    """Yield the name, arguments and output file of every step that reads instances, in the order in which they run."""
+    prepare = "prepare-user-table --name people --table people.csv --npz-path people.npz --json-path people.json"
+    yield "prepare-user-table", [*prepare.split(), *READ], "people.npz"
     yield "extract-clusterlets", f"extract-clusterlets {BLOCK} --pieces pieces.npz --labels labels.npz".split(), "labels.npz"
     measure = "measure-geometry --data people.npz --dataset people --base-seed 0 --output geometry.json"
     yield "measure-geometry", measure.split(), "geometry.json"
-    summed = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
-    yield "sum-distances", summed.split(), "sums.npz"
+    sum_distances = "sum-distances --data people.npz --dataset people --labels labels.npz --base-seed 0 --output sums.npz"
+    yield "sum-distances", sum_distances.split(), "sums.npz"
     for method in FITS:
-        files = f"--parameters {{}} --limits {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
-        arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *files.split()]
+        fit_options = f"--parameters {{}} --limits {{}} --pieces pieces.{method}.npz --labels labels.{method}.npz"
+        arguments = ["fit-method", "--method", json.dumps({"name": method}), *BLOCK.split(), *fit_options.split()]
         yield f"fit-method ({method})", arguments, f"labels.{method}.npz"
 
 
 def cost(folder: Path, arguments: list[str]) -> dict:
-    """What a step cost, by its own account."""
+    """Run a step, and return the account of its cost that it prints."""
     command = [sys.executable, "-m", "clusterlets", *arguments]
-    done = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True)
-    account = accounts.parse(done.stderr)
-    if done.returncode or account is None:
-        raise SystemExit(f"{arguments[0]} failed:\n{done.stderr}")
+    process = subprocess.run(command, cwd=folder, stderr=subprocess.PIPE, text=True)
+    account = accounts.parse(process.stderr)
+    if process.returncode or account is None:
+        raise SystemExit(f"{arguments[0]} failed:\n{process.stderr}")
     return account
 
 
 def write_table(path: Path, n: int) -> None:
-    """The table of a size, with four decimals."""
+    """Write a table of n rows as CSV, with four decimals."""
     X, groups = made_table(n, 10)
     names = ",".join([*(f"x{number}" for number in range(X.shape[1])), "group"])
     formats = ["%.4f"] * X.shape[1] + ["%d"]
@@ -66,14 +66,14 @@ def main() -> None:
     parser.add_argument("--rows", nargs="+", type=int, default=SIZES)
     previous: dict[str, tuple[int, float]] = {}
     for n in parser.parse_args().rows:
-        with tempfile.TemporaryDirectory() as name:
-            folder = Path(name)
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = Path(temporary)
             write_table(folder / "people.csv", n)
             for step, arguments, output in steps(n):
-                spent = cost(folder, arguments)
-                seconds, megabytes = spent["cpu_seconds"], spent["memory_mb"]
-                rows, previous_seconds = previous.get(step, (n, seconds))
-                growth = f" (exponent {log(seconds / previous_seconds) / log(n / rows):.2f})" if rows != n else ""
+                account = cost(folder, arguments)
+                seconds, megabytes = account["cpu_seconds"], account["memory_mb"]
+                previous_n, previous_seconds = previous.get(step, (n, seconds))
+                growth = f" (exponent {log(seconds / previous_seconds) / log(n / previous_n):.2f})" if previous_n != n else ""
                 previous[step] = n, seconds
                 size = (folder / output).stat().st_size
                 print(f"{n:,} rows, {step}: {seconds:.2f} s of CPU{growth}, {megabytes:.0f} MB, {size:,} bytes", flush=True)

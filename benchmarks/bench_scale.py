@@ -25,7 +25,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 SIZES = ("10x10", "25x10", "50x20", "100x10", "100x50")
 PROFILES = ("slurm", "cluster-generic")
-# Runs Snakemake's command line, and prints at the end of planning how its jobs were grouped.
+# Code that runs Snakemake's command line and, at the end of planning, prints how the jobs are grouped.
 PLANNER = """
 import json, sys
 from snakemake import cli, dag
@@ -43,18 +43,18 @@ cli.main(sys.argv[1:])
 
 @dataclass(frozen=True)
 class Plan:
-    """A dry run: its jobs, what it cost, and its submissions where jobs are grouped."""
+    """The number of jobs that a dry run plans, what the dry run cost, and, if jobs are grouped, their submissions."""
 
     jobs: int
     cpu: float
     wall: float
     megabytes: float
     submissions: int
-    most: int
+    most: int  # jobs of the largest submission
 
 
 def tables(folder: Path, count: int) -> list[dict]:
-    """Write small tables of two groups, and return their entries in a configuration."""
+    """Write small tables of two groups, and return the entries that list them in a configuration."""
     rows = "".join(f"{number},{number % 7},{number % 2}\n" for number in range(100))
     names = [f"table{number}" for number in range(count)]
     for name in names:
@@ -63,40 +63,40 @@ def tables(folder: Path, count: int) -> list[dict]:
 
 
 def groups_of(profile: str) -> list[str]:
-    """The options that group jobs as a cluster profile does; its executor need not be installed."""
+    """Return options that group jobs as a cluster profile does. Unlike the profile, they need no installed executor."""
     settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
-    grouped = [f"{rule}={group}" for rule, group in settings["groups"].items()]
+    groups = [f"{rule}={group}" for rule, group in settings["groups"].items()]
     components = [f"{group}={count}" for group, count in settings["group-components"].items()]
-    return ["--groups", *grouped, "--group-components", *components]
+    return ["--groups", *groups, "--group-components", *components]
 
 
 def planned(folder: Path, settings: dict, options: list[str]) -> Plan:
-    """A dry run of a configuration, in a process of its own."""
+    """Plan a configuration by a dry run in a process of its own."""
     (folder / "settings.yaml").write_text(yaml.safe_dump(settings), encoding="utf-8")
     command = ["--snakefile", str(ROOT / "Snakefile"), "--cores", "2", "-n", "--quiet", "rules", *options]
     with (folder / "output").open("w+", encoding="utf-8") as output:
-        began = time.perf_counter()
+        start = time.perf_counter()
         process = subprocess.Popen(
             [sys.executable, "-c", PLANNER, *command, "--configfile", "settings.yaml"], cwd=folder, stdout=output, stderr=output
         )
         _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - began
+        wall = time.perf_counter() - start
         output.seek(0)
         text = output.read()
     if status:
         raise SystemExit(f"The dry run failed:\n{text[-2000:]}")
     jobs = int(re.findall(r"^total\s+(\d+)", text, re.MULTILINE)[-1])
     lines = re.findall(r'^\{"submissions".*\}$', text, re.MULTILINE)
-    grouped = json.loads(lines[-1]) if lines else {"submissions": 0, "most": 0}
-    return Plan(jobs, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, **grouped)
+    grouping = json.loads(lines[-1]) if lines else {"submissions": 0, "most": 0}
+    return Plan(jobs, usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss / 1024, **grouping)
 
 
-def line(plan: Plan, before: Plan | None) -> str:
-    """What a dry run cost, and how its CPU grew since the size before."""
-    growth = f", exponent {log(plan.cpu / before.cpu) / log(plan.jobs / before.jobs):.2f}" if before else ""
-    spent = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{growth}), {plan.wall:.1f} s by the clock"
-    sent = f"; {plan.submissions:,} submissions, {plan.most} jobs at most" if plan.submissions else ""
-    return f"{plan.jobs:,} jobs, {spent}, {plan.megabytes:.0f} MB{sent}"
+def line(plan: Plan, previous: Plan | None) -> str:
+    """Describe what a dry run cost, and how its CPU time grew since the previous size."""
+    growth = f", exponent {log(plan.cpu / previous.cpu) / log(plan.jobs / previous.jobs):.2f}" if previous else ""
+    cost = f"{plan.cpu:.1f} s of CPU ({1000 * plan.cpu / plan.jobs:.2f} ms a job{growth}), {plan.wall:.1f} s by the clock"
+    submissions = f"; {plan.submissions:,} submissions, {plan.most} jobs at most" if plan.submissions else ""
+    return f"{plan.jobs:,} jobs, {cost}, {plan.megabytes:.0f} MB{submissions}"
 
 
 def main() -> None:
@@ -107,19 +107,19 @@ def main() -> None:
     parser.add_argument("options", nargs="*", metavar="-- OPTIONS", help="of Snakemake's, after --")
     arguments = parser.parse_args()
     profiles = () if arguments.no_profiles else PROFILES
-    ways = {"on one machine": arguments.options} | {f"as {name}": [*arguments.options, *groups_of(name)] for name in profiles}
-    before: dict[str, Plan] = {}
+    modes = {"on one machine": arguments.options} | {f"as {name}": [*arguments.options, *groups_of(name)] for name in profiles}
+    previous: dict[str, Plan] = {}
     for size in arguments.sizes:
         datasets, seeds = map(int, size.split("x"))
-        for way, options in ways.items():
-            with tempfile.TemporaryDirectory() as name:
-                folder = Path(name)
+        for mode, options in modes.items():
+            with tempfile.TemporaryDirectory() as temporary:
+                folder = Path(temporary)
                 settings = {"datasets": tables(folder, datasets), "seeds": {"count": seeds, "block": arguments.block}}
                 demo = yaml.safe_load((ROOT / "workflow/configs/demo.yaml").read_text(encoding="utf-8"))
-                settings["methods"] = demo["methods"]  # the paper's
+                settings["methods"] = demo["methods"]  # the methods of the paper
                 plan = planned(folder, settings, options)
-            print(f"{datasets} datasets, {seeds} seeds, {way}: {line(plan, before.get(way))}", flush=True)
-            before[way] = plan
+            print(f"{datasets} datasets, {seeds} seeds, {mode}: {line(plan, previous.get(mode))}", flush=True)
+            previous[mode] = plan
 
 
 if __name__ == "__main__":

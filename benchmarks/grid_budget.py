@@ -13,7 +13,7 @@ from pathlib import Path
 from measuring import Bars
 
 STEPS = "results/accounts/steps.csv"
-#: Budget of each kind of job in seconds of CPU, and the steps that belong to it.
+#: For each kind of job: its budget in seconds of CPU, and the steps that it covers.
 BUDGETS = {
     "cells": (240, {"score-method"}),
     "C's samples": (80, {"sample-partitions"}),
@@ -21,7 +21,7 @@ BUDGETS = {
     "distances between clusterlets": (100, {"measure-geometry", "sum-distances"}),
     "fits of FRAC, k-means and random, with their distances": (300, {"fit-method"}),
 }
-TOTAL = 650
+TOTAL = 650  # budget of all jobs in seconds of CPU
 
 
 def main(path: str = STEPS) -> int:

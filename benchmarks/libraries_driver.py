@@ -1,9 +1,9 @@
-"""One fit of another library, in its own environment: no module of this project is loaded. bench_libraries.py starts it.
+"""Fit another library once, in an environment without this project. bench_libraries.py starts this script.
 
     python libraries_driver.py ENTRY TABLE.npz K RESULT.json
 
-TABLE has the members X and groups. RESULT names the library's version and, of a fit, the labels, and its CPU seconds without
-imports; or the reason why there is none.
+TABLE has the members X and groups. RESULT always holds the library's version. After a successful fit, RESULT also holds the
+labels and the CPU seconds without imports; after a failed one, the reason.
 """
 
 import json
@@ -50,7 +50,7 @@ def fair_centres(X, groups, k):
         raise ValueError("fit takes two groups, group_a and group_b")
     from holisticai.bias.mitigation import FairKCenterClustering
 
-    n_first = round(k * float((groups == 0).mean()))  # its bound: how many centres are rows of each group
+    n_first = round(k * float((groups == 0).mean()))  # the method fixes how many centres come from each group
     settings = {"req_nr_per_group": [n_first, k - n_first], "nr_initially_given": 0, "seed": 0}
     estimator = FairKCenterClustering(**settings)
 
@@ -62,22 +62,25 @@ def fair_centres(X, groups, k):
 
 
 def clusterers(package):
-    """Refuses, with the names of the classes that cluster: subclasses of scikit-learn's ClusterMixin, or by their name."""
+    """Return an entry that only fails, with a message that lists the package's classes for clustering.
+
+    These are the subclasses of scikit-learn's ClusterMixin, and the classes with "cluster" in their name.
+    """
 
     def prepare(X, groups, k):
         from sklearn.base import ClusterMixin
 
-        root, names, failed = import_module(package), set(), 0
+        root, names, n_failed = import_module(package), set(), 0
         for module in pkgutil.walk_packages(root.__path__, f"{package}.", onerror=lambda name: None):
             try:
                 members = vars(import_module(module.name)).values()
             except Exception:
-                failed += 1
+                n_failed += 1
                 continue
             classes = [member for member in members if isinstance(member, type) and member.__module__.startswith(package)]
-            names |= {kind.__name__ for kind in classes if issubclass(kind, ClusterMixin) or "cluster" in kind.__name__.lower()}
+            names |= {cls.__name__ for cls in classes if issubclass(cls, ClusterMixin) or "cluster" in cls.__name__.lower()}
         raise ValueError(
-            f"classes that cluster: {', '.join(sorted(names)) or 'none'} (modules that need more libraries: {failed})"
+            f"classes that cluster: {', '.join(sorted(names)) or 'none'} (modules that need more libraries: {n_failed})"
         )
 
     return prepare
@@ -88,7 +91,7 @@ ENTRIES = {
     "fair-kmeans FairKMeans": fair_kmeans,
     "holisticai FairletClustering": holistic("FairletClustering"),
     "holisticai FairletClustering, Scalable": holistic("FairletClustering", decomposition="Scalable"),
-    # The tables are standardised already; by default it would also give every row the length 1, and cluster other points.
+    # The tables are already standardised. By default, this class would also scale every row to length 1.
     "holisticai VariationalFairClustering": holistic("VariationalFairClustering", normalize_input=False),
     "holisticai VariationalFairClustering, lmbda=20": holistic("VariationalFairClustering", normalize_input=False, lmbda=20),
     "holisticai FairKMedianClustering": holistic("FairKMedianClustering"),

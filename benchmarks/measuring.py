@@ -1,4 +1,4 @@
-"""What the benchmarks share: CPU time of one numeric thread, tables, and results held against their bars."""
+"""Shared by the benchmarks: a single numeric thread, CPU time, memory, tables, and bars, the limits that results must keep."""
 
 import os
 import resource
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-# Before numpy starts its threads; numba reads the last.
+# Numeric libraries read these when they are loaded: the first three belong to numpy and scikit-learn, the last one to numba.
 for pool in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
     os.environ[f"{pool}_NUM_THREADS"] = "1"
 
@@ -19,7 +19,7 @@ PREPARED = Path("results/prepared")
 
 
 def prepared(dataset: str, folder: Path = PREPARED) -> tuple[np.ndarray, np.ndarray]:
-    """Features and groups of a dataset that the workflow has prepared."""
+    """Return the features and groups of a dataset that the workflow has prepared."""
     path = folder / f"{dataset}.npz"
     if not path.exists():
         sys.exit(f"There is no file {path}: run `make data` first.")
@@ -28,20 +28,20 @@ def prepared(dataset: str, folder: Path = PREPARED) -> tuple[np.ndarray, np.ndar
 
 
 def standardised(X: np.ndarray) -> np.ndarray:
-    """Each feature with mean 0 and variance 1, or 0 if it is constant."""
+    """Return X with each feature scaled to mean 0 and variance 1. Constant features become 0."""
     spread = X.std(axis=0)
     return np.ascontiguousarray((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 def made_table(n: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
-    """Twenty overlapping clusters, and two groups whose shares depend on the first feature."""
+    """Draw the features of twenty overlapping clusters, and two groups whose shares depend on the first feature."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(n, n_features)) + 3 * rng.normal(size=(20, n_features))[rng.integers(0, 20, n)]
     return X, (rng.random(n) < 0.3 + 0.2 * (X[:, 0] > 0)).astype(np.int64)
 
 
 def cpu_seconds(action: Callable[[], object], runs: int = 3) -> float:
-    """Least CPU time of several runs: what else the machine does adds to a run, and never takes away."""
+    """Return the least CPU time of several runs, because other work on the machine can only lengthen a run."""
     times = []
     for _ in range(runs):
         start = time.process_time()
@@ -51,28 +51,28 @@ def cpu_seconds(action: Callable[[], object], runs: int = 3) -> float:
 
 
 def cpu_of_children() -> float:
-    """CPU time of all processes that this one started and waited for, start-up included."""
+    """Return the CPU time of all child processes that have ended, including their start-up."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def peak_megabytes() -> float:
-    """Most memory that this process has held so far."""
+    """Return the most memory that this process has held so far."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 class Bars:
-    """Prints each result with its bar, and remembers whether all were met."""
+    """Prints each result with its bar, and counts the bars that are missed."""
 
     def __init__(self) -> None:
         self.missed = 0
 
     def at_most(self, what: str, value: float, bar: float, unit: str) -> None:
-        """A result that must not be above its bar."""
+        """Print a result that must not be above its bar."""
         self._print(what, value, f"at most {bar:g}", unit, met=value <= bar)
 
     def at_least(self, what: str, value: float, bar: float, unit: str) -> None:
-        """A result that must not be below its bar."""
+        """Print a result that must not be below its bar."""
         self._print(what, value, f"at least {bar:g}", unit, met=value >= bar)
 
     def _print(self, what: str, value: float, bar: str, unit: str, met: bool) -> None:

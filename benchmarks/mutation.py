@@ -3,11 +3,12 @@
     python benchmarks/mutation.py                                               all modules, two processes
     python benchmarks/mutation.py --sample 5 algorithms/matching/pinball.py     every fifth mutant of one module
 
-Mutants are made in memory, so nothing is written: pytest collects once, each mutant is a fork in which the code of one
-module is exchanged, and its tests run, the quickest first, until one fails. Compiled functions run as plain Python, on
-tiles of fewer lanes. Left out are tests that take longer than three seconds this way, the slowest of a module beyond a
-minute in all, and those that start a process, which would not see the mutant. A mutant that no test detects is printed;
-``benchmarks/survivors.csv`` says why each of these is harmless, and the run fails if one is missing there.
+Mutants are made in memory, and no module is written to disk. pytest collects the tests once. Each mutant gets a fork of this
+process, in which the code of one module is replaced. The module's tests then run, quickest first, until one fails. Compiled
+functions run as plain Python, on tiles of fewer lanes. Three kinds of tests are left out: those that take longer than three
+seconds in plain Python, the slowest ones of a module whose tests take more than a minute together, and those that start a
+process, which would not see the mutant. A mutant that no test detects is printed as a survivor. ``benchmarks/survivors.csv``
+explains why each survivor is harmless; the run fails if a survivor is missing there.
 
 Not mutated: imports, annotations, decorators, docstrings and error messages.
 """
@@ -29,7 +30,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import NamedTuple
 
-# Before numpy and numba are imported. A fork of a process with OpenMP threads (scikit-learn's) would wait for them forever.
+# Set before numpy and numba are imported. With more than one OpenMP thread (scikit-learn's), a fork would wait forever.
 os.environ.update(NUMBA_DISABLE_JIT="1", OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
 
 import pytest
@@ -41,7 +42,7 @@ ROOT = Path(__file__).resolve().parents[1]
 EXPLAINED = ROOT / "benchmarks" / "survivors.csv"
 _PINBALL = ("unit/algorithms/test_pinball.py",)
 _CENTROID = ("unit/algorithms/test_centroid.py",)
-#: Which files test a module.
+#: The test files of each module that is mutated.
 TESTS = {
     "algorithms/matching/objectives.py": (*_PINBALL, *_CENTROID),
     "algorithms/matching/pinball.py": (*_PINBALL, "unit/algorithms/test_published_matchers.py"),
@@ -58,10 +59,10 @@ TESTS = {
     "algorithms/checks.py": ("unit/algorithms/test_checks.py", "unit/test_pandas_index.py"),
     "algorithms/frac.py": ("unit/algorithms/test_frac.py",),
 }
-MEMORY = 4 * 2**30
-#: CPU time in plain Python above which a test is left out, and of all tests of a module, of which the slowest are left out.
+MEMORY = 4 * 2**30  # bytes of address space that a mutant's process may use
+#: Limits of CPU time in plain Python: for a single test, and for the tests of a module, of which the slowest are left out.
 SECONDS, SECONDS_OF_ALL = 3, 60
-#: Lanes of a tile in plain Python: fewer are quicker, and still test every edge.
+#: A line of kernels.py and its replacement: tiles of fewer lanes are quicker in plain Python, and still test every edge case.
 LANES = ("LANES = 128", "LANES = 8")
 
 COMPARISONS = {
@@ -92,7 +93,7 @@ OPERATORS = {
 
 
 class Mutant(NamedTuple):
-    """One change: ``field`` of ``parent`` (in a list: its item ``index``) becomes ``replacement``."""
+    """One change: ``replacement`` takes the place of ``field`` of ``parent``, or of item ``index`` if the field is a list."""
 
     module: str
     line: int
@@ -107,7 +108,7 @@ class Mutant(NamedTuple):
 
 
 def mutants_of(module: str) -> tuple[ast.Module, list[Mutant]]:
-    """The syntax tree of a module, and every change of it."""
+    """Return the syntax tree of a module, and all its mutants."""
     tree = ast.parse((ROOT / "clusterlets" / module).read_text(encoding="utf-8").replace(*LANES))
     return tree, list(_mutants_below(tree, module, ""))
 
@@ -119,13 +120,13 @@ def _mutants_below(parent: ast.AST, module: str, statement: str) -> Iterator[Mut
         for index, node in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if not isinstance(node, ast.AST) or isinstance(node, (ast.Import, ast.ImportFrom)) or _is_docstring(node):
                 continue
-            where = _one_line(node) if isinstance(node, ast.stmt) else statement
+            innermost = _one_line(node) if isinstance(node, ast.stmt) else statement
             for replacement in _replacements(node):
                 ast.copy_location(replacement, node)
-                around = statement if isinstance(node, ast.stmt) else where
-                text = f"{_one_line(node)} → {_one_line(replacement)} in {around[:90]}"
+                context = statement if isinstance(node, ast.stmt) else innermost
+                text = f"{_one_line(node)} → {_one_line(replacement)} in {context[:90]}"
                 yield Mutant(module, node.lineno, text, parent, field, index, replacement)
-            yield from _mutants_below(node, module, where)
+            yield from _mutants_below(node, module, innermost)
 
 
 def _is_docstring(node: ast.AST) -> bool:
@@ -133,12 +134,12 @@ def _is_docstring(node: ast.AST) -> bool:
 
 
 def _one_line(node: ast.AST) -> str:
-    """Source of an expression, or the first line of a statement's."""
+    """Return the source of an expression, or the first line of the source of a statement."""
     return ast.unparse(node).splitlines()[0] if isinstance(node, (ast.stmt, ast.expr)) else ""
 
 
 def _replacements(node: ast.AST) -> Iterator[ast.AST]:
-    """What may replace a node."""
+    """Yield the nodes that may replace a node."""
     match node:
         case ast.Compare(left, [op], right):
             yield from (ast.Compare(left, [other()], right) for other in COMPARISONS[type(op)])
@@ -173,26 +174,26 @@ def _replacements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def install(mutant: Mutant, tree: ast.Module) -> None:
-    """Exchange the code of the mutant's module for the changed one, in this process."""
+    """Apply a mutant to the syntax tree of its module, and replace the module's code by that of the tree, in this process."""
     if mutant.index is None:
         setattr(mutant.parent, mutant.field, mutant.replacement)
     else:
         getattr(mutant.parent, mutant.field)[mutant.index] = mutant.replacement
     name = "clusterlets." + mutant.module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     module = sys.modules[name]
-    changed = {"__name__": name, "__file__": module.__file__, "__builtins__": __builtins__}
-    exec(compile(ast.fix_missing_locations(tree), module.__file__, "exec"), changed)
-    for attribute, value in changed.items():
-        before = vars(module).get(attribute)
+    namespace = {"__name__": name, "__file__": module.__file__, "__builtins__": __builtins__}
+    exec(compile(ast.fix_missing_locations(tree), module.__file__, "exec"), namespace)
+    for attribute, value in namespace.items():
+        old_value = vars(module).get(attribute)
         if isinstance(value, type) and value.__module__ == name:
             for member, function in vars(value).items():
-                _exchange(function, vars(before)[member])
-        elif not attribute.startswith("__") and not _exchange(value, before):
-            _rebind(attribute, before, value)
+                _replace_code(function, vars(old_value)[member])
+        elif not attribute.startswith("__") and not _replace_code(value, old_value):
+            _rebind(attribute, old_value, value)
 
 
-def _exchange(new: object, old: object) -> bool:
-    """Give ``old`` the code and the defaults of ``new``, if they are functions of the module."""
+def _replace_code(new: object, old: object) -> bool:
+    """Give ``old`` the code and defaults of ``new``, if both are functions of the module. Return whether both are functions."""
     new, old = map(_function_of, (new, old))
     if not isinstance(new, FunctionType) or not isinstance(old, FunctionType):
         return False
@@ -202,14 +203,14 @@ def _exchange(new: object, old: object) -> bool:
 
 
 def _function_of(member: object) -> object:
-    """The function of a property, a cached one or a class method; anything else as it is."""
+    """Return the function of a property, cached property or class method, and anything else unchanged."""
     for attribute in ("fget", "__func__", "func"):
         member = getattr(member, attribute, member)
     return member
 
 
 def _rebind(attribute: str, old: object, new: object) -> None:
-    """Give a changed constant to every module that has imported it."""
+    """Give the new value of a constant to every module that has imported the old one."""
     if isinstance(new, (Number, str, tuple, dict)) and new != old:
         for module in list(sys.modules.values()):
             if isinstance(module, ModuleType) and vars(module).get(attribute) is old:
@@ -217,27 +218,27 @@ def _rebind(attribute: str, old: object, new: object) -> None:
 
 
 class MutationRun:
-    """A pytest plugin: runs the collected tests once as they are, then once for each mutant."""
+    """A pytest plugin that runs the collected tests once without a mutant, then once for each mutant."""
 
     def __init__(self, modules: list[str], sample: int, jobs: int) -> None:
         self.modules, self.sample, self.jobs = modules, sample, jobs
         self.failed = False
         self.survivors: list[Mutant] = []
-        self.counts: dict[str, list[int]] = {}
+        self.counts: dict[str, list[int]] = {}  # for each module, how many mutants were killed and how many survived
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self.failed |= report.failed
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Take the place of pytest's own loop."""
+        """Run the tests and the mutants, in place of pytest's own loop."""
         seconds = self._measure(session.items)
         running: dict[int, Mutant] = {}
         for module in self.modules:
-            of_module = [item for item in seconds if item.path.as_posix().endswith(TESTS[module])]
-            of_module.sort(key=seconds.__getitem__)
-            totals = accumulate(seconds[item] for item in of_module)
-            tests = {item: seconds[item] for item, total in zip(of_module, totals) if total <= SECONDS_OF_ALL}
-            print(f"{module}: {len(tests)} of {len(of_module)} tests", flush=True)
+            module_tests = [item for item in seconds if item.path.as_posix().endswith(TESTS[module])]
+            module_tests.sort(key=seconds.__getitem__)
+            totals = accumulate(seconds[item] for item in module_tests)
+            tests = {item: seconds[item] for item, total in zip(module_tests, totals) if total <= SECONDS_OF_ALL}
+            print(f"{module}: {len(tests)} of {len(module_tests)} tests", flush=True)
             tree, mutants = mutants_of(module)
             self.counts[module] = [0, 0]
             for mutant in mutants[:: self.sample]:
@@ -250,9 +251,9 @@ class MutationRun:
         return True
 
     def _measure(self, items: list[pytest.Item]) -> dict[pytest.Item, float]:
-        """CPU time of each test that passes within :data:`SECONDS` and without further processes."""
-        subprocess.Popen = None
-        signal.signal(signal.SIGVTALRM, _too_long)
+        """Return the CPU time of each test that passes within :data:`SECONDS` and starts no process."""
+        subprocess.Popen = None  # so that tests that start a process fail
+        signal.signal(signal.SIGVTALRM, _fail_slow_test)
         seconds = {}
         for item in items:
             self.failed, start = False, time.process_time()
@@ -266,13 +267,14 @@ class MutationRun:
         return seconds
 
     def _start(self, mutant: Mutant, tree: ast.Module, tests: dict[pytest.Item, float]) -> int:
-        """The process that runs the tests, with their usual seconds, on a mutant; it ends with 0 if all pass.
+        """Start a process that runs the tests on a mutant and ends with 0 if all pass. Return its id.
 
-        A test may take five times as long as usual, and two seconds more, so that an endless loop soon ends.
+        ``tests`` holds the usual seconds of each test. A test is stopped after five times as long plus two seconds, so that an
+        endless loop soon ends.
         """
-        process = os.fork()
-        if process:
-            return process
+        process_id = os.fork()
+        if process_id:
+            return process_id
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         os.dup2(1, 2)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
@@ -290,22 +292,22 @@ class MutationRun:
         os._exit(self.failed)
 
     def _reap(self, running: dict[int, Mutant]) -> None:
-        """Wait for one process; whatever does not end with 0 (a failure, the limit of time or memory) is a kill."""
-        process, status = os.wait()
-        mutant = running.pop(process)
+        """Wait until a process ends. Status 0 means that its mutant survived; a failed test or a crossed limit kills it."""
+        process_id, status = os.wait()
+        mutant = running.pop(process_id)
         self.counts[mutant.module][status == 0] += 1
         if status == 0:
             self.survivors.append(mutant)
             print(f"survived  {mutant.module}:{mutant.line}  {mutant.text}", flush=True)
 
 
-def _too_long(*_):
+def _fail_slow_test(*_):
     pytest.fail(f"takes longer than {SECONDS} s")
 
 
 def report(run: MutationRun) -> int:
-    """Print the counts; 1 if a survivor is not explained."""
-    killed, survived = (sum(count[which] for count in run.counts.values()) for which in (0, 1))
+    """Print the counts. Return 1 if survivors.csv does not explain every survivor, otherwise 0."""
+    killed, survived = (sum(count[index] for count in run.counts.values()) for index in (0, 1))
     with open(EXPLAINED, newline="", encoding="utf-8") as file:
         explained = {(row["module"], row["mutant"]) for row in csv.DictReader(file)}
     unexplained = [mutant for mutant in run.survivors if (mutant.module, mutant.text) not in explained]
@@ -316,7 +318,7 @@ def report(run: MutationRun) -> int:
 
 
 def main() -> int:
-    """Run from the command line."""
+    """Run the mutants of the modules that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("modules", nargs="*", default=list(TESTS), metavar="module", help=", ".join(TESTS))
     parser.add_argument("--sample", type=int, default=1, help="take only every n-th mutant")
@@ -329,8 +331,8 @@ def main() -> int:
         importlib.import_module("clusterlets." + module.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     run = MutationRun(arguments.modules, arguments.sample, arguments.jobs)
     files = dict.fromkeys(str(ROOT / "tests" / file) for module in arguments.modules for file in TESTS[module])
-    quiet = ["-s", "-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider"]
-    pytest.main([*quiet, "-W", "ignore::pytest.PytestAssertRewriteWarning", *files], [run])
+    pytest_options = ["-s", "-o", "addopts=", "-p", "no:terminal", "-p", "no:cacheprovider"]
+    pytest.main([*pytest_options, "-W", "ignore::pytest.PytestAssertRewriteWarning", *files], [run])
     return report(run)
 
 

@@ -1,8 +1,8 @@
-"""Fair clustering: Clusterlets, FRAC and their rivals as scikit-learn estimators, and the scores of a clustering.
+"""Fair clustering: Clusterlets, FRAC and other methods as scikit-learn estimators, and scores of clusterings.
 
-Importing the package loads nothing heavy. ``__init__.pyi`` lists what ``from clusterlets import ...`` offers, and type checkers
-read it too; each name loads what it needs when it is first used (PEP 562). All steps of the workflow depend on this file, so
-adding or removing a name must not change it.
+Importing the package loads no heavy library: the module that defines a name is loaded when the name is first used (PEP 562).
+``__init__.pyi``, which type checkers read too, lists the names. They are not listed here, because every step of the workflow
+depends on this file: a change of it would make all results outdated.
 """
 
 import ast
@@ -12,6 +12,7 @@ from typing import Any
 
 __version__ = "2.0.0"
 
+# Each public name, and the module that defines it.
 _HOMES = {
     alias.name: statement.module
     for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body

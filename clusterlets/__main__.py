@@ -1,6 +1,6 @@
 """The command line: commands for users, and each step of the workflow. A command imports only what it needs.
 
-The options of a step are the parameters of its function. Their help is read from its docstring, or from the one of
+The options of a step are the parameters of its function. Their help texts are lines of the docstring of that function or of
 :mod:`clusterlets.steps`.
 """
 
@@ -21,28 +21,31 @@ for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUM
 
 try:
     from clusterlets.errors import ClusterletsError
-except ImportError as error:  # another package's clusterlets/__init__.py
+except ImportError as error:  # another package has overwritten clusterlets/__init__.py
     sys.exit(f"clusterlets: {error}")
 from clusterlets import __version__, steps  # noqa: E402
 from clusterlets.extras import optional  # noqa: E402
 from clusterlets.steps.options import STEPS  # noqa: E402
 
-_BEGAN = time.perf_counter()
+_START_TIME = time.perf_counter()
 
 # System errors which mean that a file cannot be written.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-# The extra of a command, if it is a smaller one than "workflow".
+# Optional dependencies of a command, if it needs fewer than those of the extra "workflow".
 _EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}
-# Loaded by name, so that no step depends on what commands there are.
+# Imported by its name, so that the steps do not count as depending on the commands.
 _COMMANDS = "clusterlets.commands"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command; errors for users are printed without a traceback, and give status 1. A step prints its cost."""
+    """Run one command, and return its status: 1 after an error that a user can mend, printed without a traceback.
+
+    A step also prints what it cost.
+    """
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # for names with characters that the locale lacks
+            stream.reconfigure(errors="backslashreplace")  # names may have characters that the locale lacks
     name, *options = arguments or ["--help"]
     if name == "--version":
         print(f"clusterlets {__version__}")
@@ -60,7 +63,7 @@ def main(arguments: list[str] | None = None) -> int:
     if name in STEPS:
         from clusterlets.provenance import accounts
 
-        print(accounts.line(name, time.perf_counter() - _BEGAN), file=sys.stderr)  # ends the job's log
+        print(accounts.line(name, time.perf_counter() - _START_TIME), file=sys.stderr)  # the last line of the job's log
     return status
 
 
@@ -79,10 +82,10 @@ def _run(name: str, options: list[str]) -> int:
         return 1
     except KeyboardInterrupt:
         return 130
-    except BrokenPipeError:  # "clusterlets ... | head" has read enough
+    except BrokenPipeError:  # the reader has closed the pipe, as in "clusterlets ... | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.filename is None and error.errno not in _UNWRITABLE:  # the message would not say what to fix
+        if error.filename is None and error.errno not in _UNWRITABLE:  # our message could not say what to fix
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
@@ -96,13 +99,13 @@ def _run(name: str, options: list[str]) -> int:
 def _step(name: str, options: list[str]) -> None:
     from clusterlets.grid.processes import end_with_run
 
-    end_with_run()  # before a library starts a thread
+    end_with_run()  # must run before a library starts a thread
     from clusterlets.provenance.libraries import require_locked
 
     module, function = STEPS[name].split(":")
     with require_locked():
         step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
-    with require_locked():  # again, because a step may import more
+    with require_locked():  # again, because a step may import more libraries as it runs
         step(**vars(_parser(name, step).parse_args(options)))
 
 
@@ -124,7 +127,7 @@ def _parser(name: str, step: Callable) -> argparse.ArgumentParser:
 
 if __name__ == "__main__":
     _status = main()
-    if STEPS.keys() & set(sys.argv[1:2]):  # the results are written, and unloading Numba takes as long as loading it
+    if STEPS.keys() & set(sys.argv[1:2]):  # exit at once, as unloading Numba takes as long as loading it
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(_status)

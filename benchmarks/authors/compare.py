@@ -27,7 +27,7 @@ HOPS = (1, 2, 3, 4)
 
 
 class Starts:
-    """A random generator that gives this order of starts."""
+    """A stand-in for a random generator: its permutation is always the given order of starts."""
 
     def __init__(self, order: np.ndarray) -> None:
         self.order = order
@@ -37,7 +37,7 @@ class Starts:
 
 
 def stored_clusterlets(results: Path) -> Iterator[tuple[str, int, str, Clusterlets]]:
-    """Dataset, k, seed and clusterlets of every stored repetition of a table with two groups."""
+    """Yield the dataset, k, seed and clusterlets of each stored repetition, for tables with two groups."""
     for path in sorted(results.glob("pieces/*/clusterlets/k*/seeds*.npz")):
         block = SeedBlock.load(str(path))
         for seed, arrays in block.values.items() if block.status == OK else ():
@@ -57,30 +57,30 @@ def our_clusters(clusterlets: Clusterlets, hops: int, starts: np.ndarray) -> dic
 
 
 def compare(results: Path, peer: str) -> pd.DataFrame:
-    """One row per dataset, matcher and hops: repetitions, those with equal clusters, and those where the package fails."""
-    cases, ours, keys = [], [], []
+    """Count, by dataset, matcher and hops, the repetitions, those with equal clusters, and those where the package fails."""
+    cases, our_answers, keys = [], [], []
     for dataset, k, seed, clusterlets in stored_clusterlets(results):
         starts = np.random.default_rng([k, int(seed)]).permutation(len(clusterlets))
         arrays = {"counts": clusterlets.counts.tolist(), "centroids": clusterlets.centroids.tolist(), "starts": starts.tolist()}
         for hops in HOPS:
             cases.append({**arrays, "hops": hops})
-            ours.append(our_clusters(clusterlets, hops, starts))
+            our_answers.append(our_clusters(clusterlets, hops, starts))
             keys.append((dataset, hops))
     with tempfile.TemporaryDirectory() as folder:
         cases_path, answers_path = Path(folder, "cases.json"), Path(folder, "answers.json")
         cases_path.write_text(json.dumps(cases))
         subprocess.run([peer, "-I", DRIVER, cases_path, answers_path], check=True)
-        answers = json.loads(answers_path.read_text())
+        their_answers = json.loads(answers_path.read_text())
     rows = [
         {
             "dataset": dataset,
             "matcher": name,
             "hops": hops,
-            "equal": clusters == answer[name],
-            "failed": isinstance(answer[name], str),
+            "equal": clusters == their_answer[name],
+            "failed": isinstance(their_answer[name], str),  # the message of its error
         }
-        for (dataset, hops), own, answer in zip(keys, ours, answers, strict=True)
-        for name, clusters in own.items()
+        for (dataset, hops), our_answer, their_answer in zip(keys, our_answers, their_answers, strict=True)
+        for name, clusters in our_answer.items()
     ]
     grouped = pd.DataFrame(rows).groupby(["dataset", "matcher", "hops"])
     return grouped.agg(runs=("equal", "size"), equal=("equal", "sum"), failed=("failed", "sum")).reset_index()

@@ -1,8 +1,8 @@
-"""Runs the matchers of the authors' package on clusterlets from a file: authors/bin/python -I driver.py cases.json answers.json
+"""Run the matchers of the authors' package on clusterlets from a file: authors/bin/python -I driver.py cases.json answers.json
 
-It runs in an environment of its own that holds clusterlets==0.0.3, and communicates by files, because that package has the
-import name of ours. A case has the clusterlets of one repetition; the answer has the clusters of each matcher, as
-lists of indices.
+This script runs in a separate environment with clusterlets==0.0.3, because that package has the same import name as ours.
+Therefore it exchanges files with compare.py. A case holds the clusterlets of one repetition. The answer to it holds, for each
+matcher, the clusters as lists of clusterlet indices.
 """
 
 import json
@@ -17,7 +17,7 @@ from clusterlets import Clusterlet
 
 
 def matchers(hops: int, shares: np.ndarray) -> dict:
-    """The four matchers by our names; a greedy cluster holds its start and as many clusterlets as we allow hops."""
+    """Return the four matchers under our names. Greedy ones take the size of a cluster, its first clusterlet included."""
     return {
         "D": DPbMatcher(hops),
         "B": BalancePbMatcher(hops, shares),
@@ -27,16 +27,16 @@ def matchers(hops: int, shares: np.ndarray) -> dict:
 
 
 def answer(case: Mapping) -> dict[str, list[list[int]] | str]:
-    """The clusters of each matcher, or the error it ends with."""
+    """Return the clusters of each matcher, or the error that it raised."""
     counts, centroids = np.array(case["counts"]), np.array(case["centroids"])
     shares = counts.sum(axis=0) / counts.sum()
     members = np.split(np.arange(counts.sum()), np.cumsum(counts.sum(axis=1))[:-1])
     all_clusterlets = {Clusterlet(i, counts[i], centroids[i], members[i]) for i in range(len(counts))}
 
     def next_start(candidates: Iterable[Clusterlet]) -> Clusterlet:
-        """The first candidate in our random order of starts, so that only the rules differ and not the draws."""
+        """Return the first candidate in the case's order. Our matchers use the same order, so only the rules can differ."""
         by_id = {clusterlet.id_: clusterlet for clusterlet in candidates}
-        return next(by_id[number] for number in case["starts"] if number in by_id)
+        return next(by_id[id_] for id_ in case["starts"] if id_ in by_id)
 
     answers = {}
     for name, matcher in matchers(case["hops"], shares).items():
