@@ -272,7 +272,7 @@ class Cluster:
         )
 
     def _running_pid(self, daemon):
-        """The process id of a daemon, or None if it has ended. A later process may have this id, but does not name our folder."""
+        """The process id of a daemon, or None if it has ended. A later process may have its id, but not name our folder."""
         try:
             pid = int((self.folder / f"{daemon}.pid").read_text())
             return pid if str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes() else None
