@@ -1,4 +1,4 @@
-"""Configurations from the schema, valid and nearly valid: what is accepted runs as requested, the rest is refused."""
+"""Fuzz tests of configurations, valid and nearly valid: each runs as requested, or is refused with a readable message."""
 
 import importlib
 import json
@@ -29,8 +29,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = yaml.safe_load((ROOT / "workflow" / "schemas" / "config.schema.yaml").read_text(encoding="utf-8"))
 BUNDLED = ("iris", "wine", "breast_cancer", "digits")
 
-# What the schema leaves open: which names there are.
-ENTRIES = st.one_of(
+# The schema does not list the names of datasets and methods, so these strategies do.
+DATASETS = st.one_of(
     any_of(*BUNDLED, "adult", {"name": "adult", "sensitive": "sex"}, {"name": "adult", "sensitive": ["class", "race"]}),
     any_of(*({"name": name, "id": f"{name}_b", "scaling": "standard"} for name in BUNDLED)),
     any_of(
@@ -57,7 +57,7 @@ METHODS = st.one_of(
         {"path": "own.py"},
     ),
 )
-OWN = """
+OWN_METHOD = """
 from clusterlets.methods import Method
 
 class Own(Method):
@@ -70,49 +70,50 @@ class Own(Method):
 
 
 def name_of(method):
-    """The name of an entry of ``methods``."""
+    """The name of the method that an entry of ``methods`` describes."""
     return method if isinstance(method, str) else method.get("name", "own")
 
 
-NAMES = {
-    "datasets": st.lists(ENTRIES, min_size=1, max_size=3, unique_by=json.dumps),
+# Strategies for the keys whose values name datasets and methods.
+BY_NAME = {
+    "datasets": st.lists(DATASETS, min_size=1, max_size=3, unique_by=json.dumps),
     "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=name_of),
     "exclude": any_of([], "", None, "wine", ["wine"], "wine, digits"),
 }
-VALID = {key: valid_values(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in NAMES} | NAMES
+VALUES = {key: valid_values(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in BY_NAME} | BY_NAME
 
 
-def configurations(**always):
-    """Files for --configfile: any of the keys, and those that are always there."""
-    return st.fixed_dictionaries(always, optional={key: values for key, values in VALID.items() if key not in always})
+def configurations(**required):
+    """Contents of configuration files: the ``required`` keys, and any other keys of the schema."""
+    return st.fixed_dictionaries(required, optional={key: values for key, values in VALUES.items() if key not in required})
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("own.py").write_text(OWN)
+    Path("own.py").write_text(OWN_METHOD)
     Path("people.csv").write_text("age,b,city,sex\n1,2,Rom,w\n2,1,Bonn,m\n3,3,Rom,m\n")
     return tmp_path
 
 
-def read(requested):
-    """The configuration as it was accepted, or None."""
+def read_if_accepted(requested):
+    """Write the requested configuration to a file and read it; None if it is refused, with a readable message."""
     Path("requested.yaml").write_text(yaml.safe_dump(requested, allow_unicode=True))
     try:
         return read_configuration("requested.yaml")
     except ClusterletsError as error:
-        first, *faults = str(error).split("\n")
+        headline, *faults = str(error).split("\n")
         assert len(str(error)) < 5000 and "Traceback" not in str(error)
-        assert faults or "Configuration cannot be used" not in first
+        assert faults or "Configuration cannot be used" not in headline
         assert all(fault.startswith("  - ") and len(fault) > 10 for fault in faults), str(error)
         return None
 
 
-def runs_as_requested(requested, config):
-    """Every requested number has its own cells, and there are no others; no name needs quotes in a shell."""
+def assert_runs_as_requested(requested, config):
+    """Assert that the cells are those of the requested values and no others, and that no path needs quotes in a shell."""
     for key in ("k", "hops", "omega"):
-        expected = requested.get(key, config[key])
-        assert sorted(config[key]) == sorted(expected) and all(math.isfinite(value) for value in expected)
+        values = requested.get(key, config[key])
+        assert sorted(config[key]) == sorted(values) and all(math.isfinite(value) for value in values)
         assert key == "omega" or all(type(value) is int for value in config[key])
     for key in ("base_seed", "sample_size"):
         assert type(config[key]) is int and config[key] == requested.get(key, config[key])
@@ -124,28 +125,28 @@ def runs_as_requested(requested, config):
     assert len({cell.path for cell in grid_cells}) == len(grid_cells)
     assert all(re.fullmatch(r"[\w./+%-]+", cell.path) for cell in grid_cells)
     omegas = {cell.configuration.partition("_omega")[2] for cell in grid_cells if cell.method == "C"}
-    expected = {name_of(method): method for method in requested.get("methods", config["methods"])}
-    parameters = expected["C"].get("parameters", {}) if isinstance(expected.get("C"), dict) else {}
-    assert {float(omega) for omega in omegas} == (set(parameters.get("omega", config["omega"])) if "C" in expected else set())
-    assert {cell.method for cell in grid_cells} == set(config["methods"]) == set(expected)
+    entries = {name_of(method): method for method in requested.get("methods", config["methods"])}
+    c_parameters = entries["C"].get("parameters", {}) if isinstance(entries.get("C"), dict) else {}
+    assert {float(omega) for omega in omegas} == (set(c_parameters.get("omega", config["omega"])) if "C" in entries else set())
+    assert {cell.method for cell in grid_cells} == set(config["methods"]) == set(entries)
     assert {cell.dataset for cell in grid_cells} == set(config["tables"])
 
 
-def is_refused_or_runs_as_requested(requested):
-    config = read(requested)
+def check_configuration(requested):
+    config = read_if_accepted(requested)
     if config:
-        runs_as_requested(requested, config)
+        assert_runs_as_requested(requested, config)
 
 
-def test_what_fits_the_schema_runs_as_requested_or_is_refused(fuzz):
-    fuzz(is_refused_or_runs_as_requested, configurations(), n_examples=60)
+def test_a_valid_configuration_runs_as_requested_or_is_refused(fuzz):
+    fuzz(check_configuration, configurations(), n_examples=60)
 
 
-def test_what_nearly_fits_is_refused_or_runs_as_requested(fuzz):
-    fuzz(is_refused_or_runs_as_requested, spoilt(configurations()), n_examples=100)
+def test_a_nearly_valid_configuration_is_refused_or_runs_as_requested(fuzz):
+    fuzz(check_configuration, spoilt(configurations()), n_examples=100)
 
 
-def yaml_is_read_or_refused(text):
+def check_yaml(text):
     Path("requested.yaml").write_bytes(text.encode("utf-8", "surrogatepass"))
     try:
         config = read_configuration("requested.yaml")
@@ -157,56 +158,56 @@ def yaml_is_read_or_refused(text):
 def test_any_yaml_is_read_or_refused(fuzz):
     tokens = ["k: ", "omega: ", "5", ".nan", "[", "]", "{", "}", ": ", ", ", "\n", "\n  ", "- ", "? ", "#", "|", "&a ", "*a"]
     pieces = st.lists(ODD | any_of(*tokens, "!!python/name:os", "2020-13-45"))
-    fuzz(yaml_is_read_or_refused, pieces.map("".join), n_examples=60)
+    fuzz(check_yaml, pieces.map("".join), n_examples=60)
 
 
-# The paper's grid would be many jobs.
-SMALL = {
-    "datasets": NAMES["datasets"],
+# Small enough to plan quickly: the paper's grid has thousands of jobs.
+SMALL_GRID = {
+    "datasets": BY_NAME["datasets"],
     "seeds": st.fixed_dictionaries({"count": st.integers(1, 3), "block": st.integers(1, 10**6)}),
     "k": st.lists(st.integers(2, 10**6), min_size=1, max_size=2, unique=True),
     "hops": st.lists(st.integers(1, 10**6), min_size=1, max_size=2, unique=True),
-    "omega": VALID["omega"],
-    "methods": VALID["methods"],
+    "omega": VALUES["omega"],
+    "methods": VALUES["methods"],
 }
 
 
-def planned(config_file):
-    """The arguments of every command that the workflow would run."""
+def planned_commands(config_file):
+    """The arguments of every command that the workflow would run, from a dry run."""
     snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
     options = ["--dry-run", "--quiet=host", "--printshellcmds", "--configfile", config_file]
     process = subprocess.run([*snakemake, *options], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     assert process.returncode == 0, process.stdout
     commands = re.findall(r"^Shell command: clusterlets (.*) > (?:\S+\.log|'.*\.log') 2>&1$", process.stdout, re.MULTILINE)
-    assert len(commands) == process.stdout.count("Shell command: ") - 1, process.stdout  # the target has none
+    assert len(commands) == process.stdout.count("Shell command: ") - 1, process.stdout  # the target rule runs no command
     return [shlex.split(command) for command in commands]
 
 
 def step_arguments(name, options):
-    """The arguments that a step gets from its options."""
+    """The arguments that the function of a step gets from the options of a command line."""
     module, function = STEPS[name].split(":")
-    step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
-    return vars(command_line._parser(name, step).parse_args(options))
+    step_function = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
+    return vars(command_line._parser(name, step_function).parse_args(options))
 
 
-def is_planned_with_commands_that_agree_with_it(requested):
-    config = read(requested)
+def check_planned_commands(requested):
+    config = read_if_accepted(requested)
     assume(config is not None)
-    steps = [(name, step_arguments(name, options)) for name, *options in planned("requested.yaml")]
-    for _, step in steps:
+    steps = [(name, step_arguments(name, options)) for name, *options in planned_commands("requested.yaml")]
+    for _, arguments in steps:
         passed_on = {"base_seed": config["base_seed"], "limits": "$LIMITS", "sample_size": config["sample_size"]}
-        assert all(step[key] == value for key, value in passed_on.items() if key in step)
-        assert "config" not in step or json.loads(step["config"])["seeds"] == config["seeds"]
-    scored = [step for name, step in steps if name == "score-method" and "/variants/" not in step["output"]]
-    for step in scored:
-        method = json.loads(step["method"])
+        assert all(arguments[key] == value for key, value in passed_on.items() if key in arguments)
+        assert "config" not in arguments or json.loads(arguments["config"])["seeds"] == config["seeds"]
+    cell_jobs = [job for name, job in steps if name == "score-method" and "/variants/" not in job["output"]]
+    for job in cell_jobs:
+        method = json.loads(job["method"])
         grid = config["grids"][method["name"]]
         assert all(method.get(key) == grid.get(key) for key in ("path", "command"))
-        assert json.loads(step["settings"]) == {name: config[key] for name, key in grid["settings"].items()}
+        assert json.loads(job["settings"]) == {name: config[key] for name, key in grid["settings"].items()}
     assert Counter(
-        (step["dataset"], json.loads(step["method"])["name"], step["k"], step["parameters"], step["seeds"]) for step in scored
+        (job["dataset"], json.loads(job["method"])["name"], job["k"], job["parameters"], job["seeds"]) for job in cell_jobs
     ) == Counter((cell.dataset, cell.method, cell.k, json.dumps(cell.parameters), cell.seeds) for cell in cells(config))
 
 
-def test_what_is_accepted_is_planned_with_commands_that_agree_with_it(fuzz):
-    fuzz(is_planned_with_commands_that_agree_with_it, configurations(**SMALL), n_examples=3)
+def test_the_planned_commands_agree_with_the_accepted_configuration(fuzz):
+    fuzz(check_planned_commands, configurations(**SMALL_GRID), n_examples=3)

@@ -1,4 +1,4 @@
-"""Methods of users, as files and as command lines: a sane result, or a refusal in one line and nothing written."""
+"""Fuzz tests of users' methods, as Python files and as command lines: a valid clustering, or a refusal and no output."""
 
 import csv
 import itertools
@@ -17,12 +17,12 @@ from clusterlets.grid.cells import combinations
 from clusterlets.grid.configuration import read_configuration
 from clusterlets.grid.entries import load
 
-ROWS = 24
-X, GROUPS = np.arange(2.0 * ROWS).reshape(ROWS, 2), np.arange(ROWS) % 2
+N_ROWS = 24
+X, GROUPS = np.arange(2.0 * N_ROWS).reshape(N_ROWS, 2), np.arange(N_ROWS) % 2
 
-# ---- files -----------------------------------------------------------------------------------------------------------
+# ---- Python files ----------------------------------------------------------------------------------------------------
 
-FILE = """{future}
+FILE_TEMPLATE = """{future}
 import dataclasses, os, sys, warnings
 import numpy as np
 from clusterlets.errors import NoClusteringError
@@ -44,10 +44,11 @@ class Mine({base}):
         {before}
         return {result}
 """
-# What a fit returns, and whether these are labels that follow from the request alone.
-DEALT = "np.arange(len(X)) % n_clusters"
+# Labels that a test can predict.
+ROUND_ROBIN = "np.arange(len(X)) % n_clusters"
+# Expressions that a method returns, valid and invalid.
 RESULTS = any_of(
-    *[DEALT] * 3,
+    *[ROUND_ROBIN] * 3,
     *("np.arange(len(X)) % n_clusters + 0.0", "list(range(len(X)))", "np.eye(n_clusters, dtype=bool)[groups]", "X", "-groups"),
     *("random_state.integers(n_clusters, size=len(X))", "None", "'abc'", "[]", "np.full(len(X), np.nan)", "{}", "(yield)"),
     *("[[0], [1, 2]]", "np.zeros((len(X), 0), dtype=bool)", "iter(groups)", "Part()", "groups + 2**60", "groups * 1j"),
@@ -68,7 +69,7 @@ ATTRIBUTES = any_of(
     "def unsupported(self, rows, n_groups): return 'no'",
     "@staticmethod\n    def unsupported(rows, n_groups): return ''",
 )
-FILES = st.fixed_dictionaries(
+FILE_PARTS = st.fixed_dictionaries(
     {
         "future": any_of("", "from __future__ import annotations"),
         "at_import": any_of("", "", "", "sys.exit(0)", "os.chdir('/')", "1 / 0", "def f(:", "raise KeyError('a')", "exit('b')"),
@@ -91,17 +92,17 @@ FILES = st.fixed_dictionaries(
 
 
 @pytest.fixture
-def people(tmp_path, monkeypatch):
+def people_csv(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)
-    rows = [f"{n % 7 + n / 10},{n * n % 31},{'wm'[n % 2]}\n" for n in range(ROWS)]
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)  # or the check for __pycache__ could not fail
+    rows = [f"{n % 7 + n / 10},{n * n % 31},{'wm'[n % 2]}\n" for n in range(N_ROWS)]
     Path("people.csv").write_text("".join(["age,income,sex\n", *rows]))
 
 
-def a_file_gives_every_row_a_cluster_or_one_line(example):
+def check_method_file(example):
     source, n_clusters, parameters, output = example
     with restored_folder():
-        Path("mine.py").write_text(FILE.format(**source))
+        Path("mine.py").write_text(FILE_TEMPLATE.format(**source))
         arguments = ["people.csv", "--sensitive", "sex", "--method", "mine.py", "-k", str(n_clusters), "-o", output]
         result = command("cluster", *arguments, *(["--parameters", parameters] if parameters else []))
         if result.status:
@@ -109,24 +110,25 @@ def a_file_gives_every_row_a_cluster_or_one_line(example):
             return
         assert output == "labels.csv"
         header, *rows = csv.reader(Path(output).read_text().splitlines())
-        assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(ROWS))
+        assert header == ["row", "cluster"] and {int(row) for row, _ in rows} == set(range(N_ROWS))
         clusters = {int(cluster) for _, cluster in rows}
         assert clusters == set(range(len(clusters)))
-        if source["result"] == DEALT:
-            assert [(int(row), int(cluster)) for row, cluster in rows] == [(row, row % n_clusters) for row in range(ROWS)]
+        if source["result"] == ROUND_ROBIN:
+            assert [(int(row), int(cluster)) for row, cluster in rows] == [(row, row % n_clusters) for row in range(N_ROWS)]
         assert not Path("__pycache__").exists()
 
 
-def test_a_file_gives_every_row_a_cluster_or_one_line(fuzz, people):
+def test_a_method_file_gives_every_row_a_cluster_or_ends_with_one_line(fuzz, people_csv):
     parameters = any_of("", "", "", "share=0.5", "share=1_0", "share=inf", "self=1", "X=1", "other=2", "share=0,share=1") | ODD
     parameters = parameters.filter(lambda text: not text.startswith("-"))
     output = any_of(*["labels.csv"] * 6, "mine.py", "people.csv")
-    example = st.tuples(FILES, st.integers(1, ROWS), parameters, output)
-    fuzz(a_file_gives_every_row_a_cluster_or_one_line, example, n_examples=40)
+    example = st.tuples(FILE_PARTS, st.integers(1, N_ROWS), parameters, output)
+    fuzz(check_method_file, example, n_examples=40)
 
 
 # ---- command lines ---------------------------------------------------------------------------------------------------
 
+# Writes its arguments to a file, and puts every row into cluster 0.
 PROGRAM = """#!/bin/sh
 for argument in "$@"; do printf '%s\\0' "$argument"; done > arguments
 for argument in "$@"; do case "$argument" in */labels.csv) labels=$argument;; esac; done
@@ -137,7 +139,7 @@ PIECES = any_of(
 )
 WORDS = st.lists(PIECES, min_size=1, max_size=3).map("".join)
 QUOTED = st.tuples(any_of("{}", "{}", "{}", "'{}'", '"{}"'), WORDS).map(lambda pair: pair[0].replace("{}", pair[1], 1))
-VALUES = st.lists(
+PARAMETER_VALUES = st.lists(
     ODD | any_of("a b", "it's", "{k}", "{labels}", "'; touch hit; '", '"', "$HOME", "plain", 0, 0.5, 1e-5, 1e300, True, None),
     min_size=1,
     max_size=2,
@@ -147,60 +149,60 @@ COMMANDS = st.fixed_dictionaries(
     {
         "words": st.lists(QUOTED, min_size=1, max_size=4),
         "parameters": st.dictionaries(
-            any_of("style", "style", "size", "k", "labels", "seed", "X", "n_clusters"), VALUES, max_size=2
+            any_of("style", "style", "size", "k", "labels", "seed", "X", "n_clusters"), PARAMETER_VALUES, max_size=2
         ),
     }
 )
 
 
-def a_command_gets_what_is_configured_or_is_refused(example):
+def check_command(example):
     with restored_folder():
         line = " ".join(["./program", *example["words"], "{table}", "{labels}"])
         method = {"name": "mine", "command": line, **({"parameters": example["parameters"]} if example["parameters"] else {})}
         Path("mine.yaml").write_text(yaml.safe_dump({"methods": [method], "datasets": ["iris"], "k": [3]}))
-        before = sorted(Path().iterdir())
+        files_before = sorted(Path().iterdir())
         try:
             config = read_configuration("mine.yaml")
         except ClusterletsError as error:
-            first, *faults = str(error).split("\n")
-            assert all(fault.startswith("  - ") for fault in faults) and "Traceback" not in first
-            assert sorted(Path().iterdir()) == before
+            headline, *faults = str(error).split("\n")
+            assert all(fault.startswith("  - ") for fault in faults) and "Traceback" not in headline
+            assert sorted(Path().iterdir()) == files_before
             return
-        received = []
+        calls = []
         for point in combinations(config["grids"]["mine"]["parameters"]):
             labels = load({"name": "mine", **config["grids"]["mine"]})().fit(X, GROUPS, 3, np.random.default_rng(0), **point)
-            assert labels.tolist() == [0] * ROWS
+            assert labels.tolist() == [0] * N_ROWS
             *arguments, table, _ = Path("arguments").read_text().split("\0")[:-1]
-            values = {**{name: as_configured(value) for name, value in point.items()}, "k": "3"}
+            values = {**{name: as_yaml(value) for name, value in point.items()}, "k": "3"}
             assert arguments == expected_arguments(example["words"], values) and table.endswith("/table.csv")
-            received.append(arguments)
-        assert all(first != second for first, second in itertools.combinations(received, 2)), "two configurations are one run"
+            calls.append(arguments)
+        assert all(first != second for first, second in itertools.combinations(calls, 2)), "two configurations are one run"
         assert not Path("hit").exists()
 
 
-def as_configured(value):
-    """A value as YAML writes it."""
+def as_yaml(value):
+    """The value of a parameter as YAML writes it."""
     return value if isinstance(value, str) else yaml.safe_dump(value).split("\n")[0].replace("1.0e", "1e")
 
 
-def expected_arguments(template, values):
-    """The arguments of the command, each with the values in place of their names, however these look."""
+def expected_arguments(words, values):
+    """The arguments of the command, with each ``{name}`` replaced by its value. Braces in a value stay as they are."""
     seed = str(int(np.random.default_rng(0).integers(2**31)))
-    return [_replaced(word, {**values, "seed": seed}) for word in shlex.split(" ".join(template))]
+    return [_fill_in(word, {**values, "seed": seed}) for word in shlex.split(" ".join(words))]
 
 
-def _replaced(word, values):
+def _fill_in(word, values):
     before, brace, rest = word.partition("{")
     if not brace:
         return word
     name, closing, after = rest.partition("}")
     if closing and name in values:
-        return before + values[name] + _replaced(after, values)
-    return before + brace + _replaced(rest, values)
+        return before + values[name] + _fill_in(after, values)
+    return before + brace + _fill_in(rest, values)
 
 
-def test_a_command_gets_what_is_configured_or_is_refused(fuzz, people, monkeypatch):
-    monkeypatch.setenv("HOME", "${HOME}")  # so that it reads the same, whether the shell replaces it or not
+def test_a_command_gets_the_configured_values_or_is_refused(fuzz, people_csv, monkeypatch):
+    monkeypatch.setenv("HOME", "${HOME}")  # text that stays the same if a shell expands it
     Path("program").write_text(PROGRAM)
     Path("program").chmod(0o755)
-    fuzz(a_command_gets_what_is_configured_or_is_refused, COMMANDS, n_examples=40)
+    fuzz(check_command, COMMANDS, n_examples=40)

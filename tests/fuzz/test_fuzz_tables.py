@@ -1,4 +1,4 @@
-"""Users' tables: every cell that is read equals the cell of the file, and the rest is refused in one line."""
+"""Fuzz tests of users' tables: every value that is read equals the cell of the file, or the file is refused in one line."""
 
 import csv
 import datetime
@@ -21,6 +21,7 @@ from clusterlets.errors import ClusterletsError
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 BOOLEANS = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0}
 
+# Strategies for the cells of a column, by kind.
 CELLS = {
     "whole": st.integers(-(10**6), 10**6).map(str),
     "real": st.floats(allow_nan=False, allow_infinity=False).map(repr) | any_of("+5", ".5", "5.", "-0", " 7 ", "1e3", "1E-3"),
@@ -38,8 +39,8 @@ def folder(tmp_path, monkeypatch):
 
 
 @st.composite
-def columns(draw, n_rows):
-    """A column with cells of one kind, now and then with one of a different kind."""
+def column_cells(draw, n_rows):
+    """The cells of one column: all of one kind, or sometimes one of a different kind."""
     cells = draw(st.lists(CELLS[draw(st.sampled_from([*CELLS, *["whole", "real"] * 5]))], min_size=n_rows, max_size=n_rows))
     if cells and draw(any_of(False, False, False, True)):
         cells[draw(st.integers(0, n_rows - 1))] = draw(st.one_of(list(CELLS.values())))
@@ -48,20 +49,20 @@ def columns(draw, n_rows):
 
 @st.composite
 def tables(draw):
-    """Header, rows and the names of the sensitive columns."""
+    """A table for a text file: its header, its rows and the names of its sensitive columns."""
     n_rows = draw(st.integers(0, 9))
-    plain = draw(any_of(False, True, True))  # otherwise almost anything may be wrong with it
-    names = draw(st.lists(any_of(*"xyzw") if plain else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
-    features = [draw(columns(n_rows)) for _ in names]
+    is_simple = draw(any_of(False, True, True))  # otherwise names can be almost any text, and groups can be missing
+    names = draw(st.lists(any_of(*"xyzw") if is_simple else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
+    features = [draw(column_cells(n_rows)) for _ in names]
     sensitive = draw(any_of(["city"], ["sex"], ["city", "sex"]))
-    values = any_of("a", "b") if plain else any_of("a", "b", " a", "", "ü", "0")
+    values = any_of("a", "b") if is_simple else any_of("a", "b", " a", "", "ü", "0")
     groups = [draw(st.lists(values, min_size=n_rows, max_size=n_rows)) for _ in sensitive]
-    header, content = [*names, *sensitive], [*features, *groups]
+    header, columns = [*names, *sensitive], [*features, *groups]
     order = draw(st.permutations(range(len(header))))
-    return [header[index] for index in order], list(zip(*(content[index] for index in order), strict=True)), sensitive
+    return [header[index] for index in order], list(zip(*(columns[index] for index in order), strict=True)), sensitive
 
 
-def as_read(path, sensitive, **options):
+def read_if_accepted(path, sensitive, **options):
     try:
         return user_table.read(Path(path), sensitive, **options)
     except ClusterletsError as error:
@@ -69,8 +70,8 @@ def as_read(path, sensitive, **options):
         return None
 
 
-def holds(table, remarks, kept, header, rows, sensitive):
-    """Assert that the table matches the cells (texts) of the kept rows, and that remarks name all other columns."""
+def assert_equals_file(table, remarks, kept, header, rows, sensitive):
+    """Assert that the table equals the file's cells in all complete rows, and that the remarks name every column left out."""
     header = [name.strip() for name in header]
     records = [dict(zip(header, row, strict=True)) for row in rows]
     complete = [row for row in records if all(row[name].strip() for name in sensitive)]
@@ -88,18 +89,18 @@ def holds(table, remarks, kept, header, rows, sensitive):
     assert len(complete) == len(records) or any("left out" in remark for remark in remarks)
 
 
-def is_read_cell_by_cell_or_refused(example):
-    (header, rows, sensitive), separator, end, suffix, quoting, encoding = example
+def check_text_file(example):
+    (header, rows, sensitive), separator, line_end, suffix, quoting, encoding = example
     assume("\0" not in "".join(map("".join, [header, *rows])))
     text = io.StringIO()
-    writer = csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting)
+    writer = csv.writer(text, delimiter=separator, lineterminator=line_end, quoting=quoting)
     writer.writerows([header, *rows])
     Path(f"t{suffix}").write_bytes(text.getvalue().encode(encoding, "replace"))
-    result = as_read(f"t{suffix}", sensitive, separator=separator)
+    result = read_if_accepted(f"t{suffix}", sensitive, separator=separator)
     if result:
         text = Path(f"t{suffix}").read_bytes().decode("utf-8-sig")
         header, *rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=separator) if row]
-        holds(*result, header, rows, sensitive)
+        assert_equals_file(*result, header, rows, sensitive)
 
 
 def test_a_text_file_is_read_cell_by_cell_or_refused(fuzz):
@@ -111,12 +112,12 @@ def test_a_text_file_is_read_cell_by_cell_or_refused(fuzz):
         any_of(csv.QUOTE_MINIMAL, csv.QUOTE_ALL),
         any_of("utf-8", "utf-8", "utf-8-sig", "latin-1"),
     )
-    fuzz(is_read_cell_by_cell_or_refused, examples, n_examples=150)
+    fuzz(check_text_file, examples, n_examples=150)
 
 
-def bytes_are_read_or_refused(content):
+def check_bytes(content):
     Path("t.csv").write_bytes(content)
-    as_read("t.csv", ["city"])
+    read_if_accepted("t.csv", ["city"])
 
 
 def test_any_bytes_are_read_or_refused(fuzz):
@@ -124,10 +125,11 @@ def test_any_bytes_are_read_or_refused(fuzz):
         st.binary(max_size=3)
         | any_of(b"a,city\n", b"1,x\n", b"2,y\n", b'"', b",", b"\n", b"\r", b"\0", b"\xef\xbb\xbf", b"\xff")
     )
-    fuzz(bytes_are_read_or_refused, pieces.map(b"".join), n_examples=100)
+    fuzz(check_bytes, pieces.map(b"".join), n_examples=100)
 
 
-VALUES = {
+# Strategies for the values of a Parquet column, by type.
+PARQUET_VALUES = {
     pyarrow.int64(): st.integers(-(2**63), 2**63 - 1),
     pyarrow.int8(): st.integers(-128, 127),
     pyarrow.uint64(): st.integers(0, 2**64 - 1),
@@ -147,54 +149,54 @@ VALUES = {
 
 
 @st.composite
-def parquet(draw):
-    """The columns of a table, each a type and its values: "city", and others that are named for their type."""
+def parquet_columns(draw):
+    """The columns of a Parquet file by name, each as (type, values): "city", and others that are named after their type."""
     n_rows = draw(st.integers(0, 6))
     groups = draw(st.lists(any_of("a", "b", None), min_size=n_rows, max_size=n_rows))
     columns = {"city": ("string", groups)}
-    kinds = draw(st.lists(st.sampled_from(list(VALUES)), min_size=1, max_size=4))
+    kinds = draw(st.lists(st.sampled_from(list(PARQUET_VALUES)), min_size=1, max_size=4))
     for number, kind in enumerate(kinds):
-        cells = VALUES[kind] | st.none() if draw(any_of(False, False, True)) else VALUES[kind]
+        cells = PARQUET_VALUES[kind] | st.none() if draw(any_of(False, False, True)) else PARQUET_VALUES[kind]
         columns[f"{kind} {number}"] = (str(kind), draw(st.lists(cells, min_size=n_rows, max_size=n_rows)))
     return columns
 
 
 def write_parquet(columns):
-    """Write such a table to t.parquet."""
-    types = {str(kind): kind for kind in VALUES}
+    """Write these columns to t.parquet, and return them as a table of pyarrow."""
+    types = {str(kind): kind for kind in PARQUET_VALUES}
     table = pyarrow.table({name: pyarrow.array(values, types[kind]) for name, (kind, values) in columns.items()})
     pyarrow.parquet.write_table(table, "t.parquet")
     return table
 
 
-def is_read_value_by_value_or_refused(columns):
-    table = write_parquet(columns)
-    result = as_read("t.parquet", ["city"])
+def check_parquet_file(columns):
+    source = write_parquet(columns)
+    result = read_if_accepted("t.parquet", ["city"])
     if not result:
         return
-    table_read, remarks, _ = result
-    complete = [row for row in table.to_pylist() if (row["city"] or "").strip()]
-    for name, column in zip(table_read.feature_names, table_read.X.T, strict=True):
+    table, remarks, _ = result
+    complete = [row for row in source.to_pylist() if (row["city"] or "").strip()]
+    for name, column in zip(table.feature_names, table.X.T, strict=True):
         cells = [row[name] for row in complete]
         assert all(isinstance(cell, (int, float, bool, decimal.Decimal, str)) for cell in cells), name
         # A double cannot hold all digits of a number above 2^53.
         assert column.tolist() == [
             float(cell) if not isinstance(cell, str) else BOOLEANS.get(cell.lower(), float(cell)) for cell in cells
         ]
-    assert all(name in table_read.feature_names or any(name in remark for remark in remarks) for name in table.column_names[1:])
+    assert all(name in table.feature_names or any(name in remark for remark in remarks) for name in source.column_names[1:])
 
 
 def test_a_parquet_file_is_read_value_by_value_or_refused(fuzz):
-    fuzz(is_read_value_by_value_or_refused, parquet(), n_examples=100)
+    fuzz(check_parquet_file, parquet_columns(), n_examples=100)
 
 
-def is_refused_when_cut_short(example):
+def check_truncated_parquet_file(example):
     columns, fraction = example
     write_parquet(columns)
     content = Path("t.parquet").read_bytes()
     Path("t.parquet").write_bytes(content[: int(fraction * (len(content) - 1))])
-    assert as_read("t.parquet", ["city"]) is None
+    assert read_if_accepted("t.parquet", ["city"]) is None
 
 
-def test_a_parquet_file_that_was_cut_short_is_refused(fuzz):
-    fuzz(is_refused_when_cut_short, st.tuples(parquet(), st.floats(0, 1)), n_examples=50)
+def test_a_truncated_parquet_file_is_refused(fuzz):
+    fuzz(check_truncated_parquet_file, st.tuples(parquet_columns(), st.floats(0, 1)), n_examples=50)

@@ -1,7 +1,7 @@
-"""The wheel in an environment of its own: what it installs, what works with that alone, and what it says about the rest.
+"""Tests of the wheel in a new environment: what it installs, what works without extras, and which extra each error names.
 
-Wheels come from the package index; without one the tests are skipped, unless CLUSTERLETS_REQUIRE_INDEX=1 says that this is a
-failure.
+The required packages come from the package index. Without an index, the tests that install the wheel are skipped; with
+CLUSTERLETS_REQUIRE_INDEX=1 they fail.
 """
 
 import json
@@ -19,19 +19,19 @@ import pytest
 import clusterlets
 
 ROOT = Path(__file__).resolve().parents[2]
-OWN_ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
-# Bytecode is compiled only for what a test imports.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
+# --no-compile saves time: Python compiles the modules that a test imports, and no others.
 INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--only-binary", ":all:")
 
 
 def run(*command, **settings):
-    settings = {"cwd": settings.pop("cwd", None), "env": OWN_ENVIRONMENT | settings.pop("env", {})}
+    settings = {"cwd": settings.pop("cwd", None), "env": ENVIRONMENT | settings.pop("env", {})}
     return subprocess.run([*map(str, command)], capture_output=True, text=True, **settings)
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """Built from a copy of the files that git lists, so that no earlier build gets into it, and none is left behind."""
+    """The wheel, built from a copy of the files that git lists: no earlier build gets into it, and no build is left behind."""
     folder = tmp_path_factory.mktemp("wheel")
     pytest.importorskip("setuptools", reason="the wheel is built by setuptools, which is not installed")
     source = folder / "source"
@@ -52,8 +52,8 @@ def wheel(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def bare(wheel, tmp_path_factory):
-    """A Python with the wheel and its dependencies, and nothing else."""
+def bare_python(wheel, tmp_path_factory):
+    """The Python of an environment that holds the wheel and the packages it requires, and nothing else."""
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, with_pip=True)
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
@@ -71,21 +71,21 @@ def requirements(python):
     return run(python, "-c", code).stdout.splitlines()
 
 
-def metadata(wheel):
-    with ZipFile(wheel) as content:
-        (name,) = (name for name in content.namelist() if name.endswith(".dist-info/METADATA"))
-        return message_from_string(content.read(name).decode()), content.namelist()
+def metadata_and_files(wheel):
+    with ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        return message_from_string(archive.read(name).decode()), archive.namelist()
 
 
-def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
-    fields, names = metadata(wheel)
+def test_the_wheel_has_its_metadata_and_every_file_of_the_package(wheel):
+    fields, names = metadata_and_files(wheel)
     version = run(sys.executable, "-c", "import clusterlets; print(clusterlets.__version__)", cwd=ROOT).stdout.strip()
     assert fields["Name"] == "clusterlets-benchmark" and fields["Version"] == version and fields["License-Expression"] == "MIT"
     assert set(fields.get_all("Provides-Extra")) == {"tables", "data", "plots", "tune", "workflow", "archive", "all", "dev"}
     assert "Intended Audience :: Science/Research" in fields.get_all("Classifier")
     urls = dict(line.split(", ") for line in fields.get_all("Project-URL"))
-    cited = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(urls) >= {"Documentation", "Changelog", "Issues"} and cited and urls["Repository"] == cited[1]
+    cited_url = re.search(r'^repository-code: "(.*)"$', (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(urls) >= {"Documentation", "Changelog", "Issues"} and cited_url and urls["Repository"] == cited_url[1]
     package_files = {
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "clusterlets").rglob("*")
@@ -94,18 +94,18 @@ def test_the_wheel_says_what_it_is_and_holds_what_it_reads(wheel):
     assert package_files <= set(names)
 
 
-def test_the_library_brings_what_it_needs_and_no_more(bare):
-    packages = json.loads(run(bare, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check").stdout)
-    names = {entry["name"].lower().replace("_", "-") for entry in packages}
-    needed, optional = (
-        {re.split(r"[\[><=;]", line)[0] for line in requirements(bare) if ("extra ==" in line) == is_optional}
+def test_the_wheel_installs_the_packages_it_requires_and_no_extra(bare_python):
+    packages = json.loads(run(bare_python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check").stdout)
+    installed_names = {entry["name"].lower().replace("_", "-") for entry in packages}
+    required, optional = (
+        {re.split(r"[\[><=;]", line)[0] for line in requirements(bare_python) if ("extra ==" in line) == is_optional}
         for is_optional in (False, True)
     )
-    assert needed == {"numba", "numpy", "scikit-learn", "scipy", "threadpoolctl"} <= names
-    assert len(optional) > 10 and names & optional == {"clusterlets-benchmark"}  # some extras require others of its extras
+    assert required == {"numba", "numpy", "scikit-learn", "scipy", "threadpoolctl"} <= installed_names
+    assert len(optional) > 10 and installed_names & optional == {"clusterlets-benchmark"}  # an extra may require other extras
 
 
-_USE = """
+_USE_ESTIMATORS = """
 import clusterlets
 import numpy as np
 from clusterlets import (
@@ -136,12 +136,12 @@ print("\\n".join(messages))
 """
 
 
-def test_the_estimators_work_with_arrays_and_lists_alone(bare, tmp_path):
-    process = run(bare, "-W", "error", "-c", _USE, cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path)})
+def test_the_estimators_work_without_pandas_and_matplotlib(bare_python, tmp_path):
+    process = run(bare_python, "-W", "error", "-c", _USE_ESTIMATORS, cwd=tmp_path, env={"NUMBA_CACHE_DIR": str(tmp_path)})
     assert process.returncode == 0, process.stderr
-    first, second, third = process.stdout.splitlines()
-    assert "pandas" in first and first == second and first.endswith("'.[tables]'` in a checkout of the project")
-    assert "matplotlib" in third and third.endswith("'.[plots]'` in a checkout of the project")
+    clusters, composition, plot = process.stdout.splitlines()
+    assert "pandas" in clusters and clusters == composition and clusters.endswith("'.[tables]'` in a checkout of the project")
+    assert "matplotlib" in plot and plot.endswith("'.[plots]'` in a checkout of the project")
 
 
 @pytest.mark.parametrize(
@@ -152,33 +152,33 @@ def test_the_estimators_work_with_arrays_and_lists_alone(bare, tmp_path):
         *(((command,), "workflow") for command in ("export", "datasets", "compare", "analyse", "write-report")),
     ],
 )
-def test_a_command_names_the_extra_that_it_needs_in_one_line(bare, tmp_path, command, extra):
-    process = run(bare, "-m", "clusterlets", *command, cwd=tmp_path)
+def test_a_command_names_the_extra_that_it_needs_in_one_line(bare_python, tmp_path, command, extra):
+    process = run(bare_python, "-m", "clusterlets", *command, cwd=tmp_path)
     lines = [line for line in process.stderr.splitlines() if not line.startswith("cost: ")]
     assert process.returncode == 1 and lines[0].startswith(f"clusterlets {command[0]}: this needs "), process.stderr
     assert lines[0].endswith(f"'.[{extra}]'` in a checkout of the project") and "Traceback" not in process.stderr
 
 
-def test_the_version_and_the_commands_need_nothing_else(bare, tmp_path):
-    program = bare.with_name("clusterlets")
+def test_version_and_help_work_without_extras(bare_python, tmp_path):
+    program = bare_python.with_name("clusterlets")
     version = run(program, "--version", cwd=tmp_path)
     assert version.returncode == 0 and version.stdout == f"clusterlets {clusterlets.__version__}\n" and version.stderr == ""
     assert "cluster " in run(program, "--help", cwd=tmp_path).stdout
 
 
-def test_a_table_is_clustered_with_the_extra_for_tables(bare, tmp_path):
-    """Installed outside the bare environment, so that the other tests stay what they are."""
-    extra = [line.split(";")[0].strip() for line in requirements(bare) if line.endswith('extra == "tables"')]
+def test_a_table_is_clustered_with_the_extra_for_tables(bare_python, tmp_path):
+    """The extra is installed in a separate folder, so that the other tests still run without it."""
+    extra = [line.split(";")[0].strip() for line in requirements(bare_python) if line.endswith('extra == "tables"')]
     assert len(extra) == 2
-    # pyarrow is large, and only a Parquet file needs it; what else pandas needs is numpy, which is there.
-    needed = [*(name for name in extra if name.startswith("pandas")), "python-dateutil", "pytz", "six", "tzdata"]
+    # Without pyarrow, which is large and only reads Parquet files, and without numpy, which is already installed.
+    packages = [*(name for name in extra if name.startswith("pandas")), "python-dateutil", "pytz", "six", "tzdata"]
     target = tmp_path / "tables"
-    installed = run(bare, *INSTALL, "--no-deps", "--target", target, *needed)
-    if installed.returncode:
-        pytest.skip(f"the package index does not have them: {installed.stderr.strip().splitlines()[-1:]}")
+    installation = run(bare_python, *INSTALL, "--no-deps", "--target", target, *packages)
+    if installation.returncode:
+        pytest.skip(f"the package index does not have them: {installation.stderr.strip().splitlines()[-1:]}")
     rows = "\n".join(f"{age},{'fm'[age % 2]}" for age in range(20, 60))
     (tmp_path / "people.csv").write_text(f"age,sex\n{rows}\n")
-    fit = ("cluster", "people.csv", "--sensitive", "sex", "-k", "3", "-o", "labels.csv")
-    process = run(bare, "-m", "clusterlets", *fit, cwd=tmp_path, env={"PYTHONPATH": str(target)})
+    arguments = ("cluster", "people.csv", "--sensitive", "sex", "-k", "3", "-o", "labels.csv")
+    process = run(bare_python, "-m", "clusterlets", *arguments, cwd=tmp_path, env={"PYTHONPATH": str(target)})
     assert process.returncode == 0 and "price of fairness" in process.stdout, process.stderr
     assert len((tmp_path / "labels.csv").read_text().splitlines()) == 41

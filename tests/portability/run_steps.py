@@ -1,7 +1,8 @@
-"""Runs steps of the workflow in this one process, as their jobs would: run_steps.py PLAN FACTS [--threads N] [--without-blas]
+"""Run jobs of the workflow one after the other in this process: run_steps.py PLAN FACTS [--threads N] [--without-blas]
 
-PLAN is a JSON list of command lines (without ``clusterlets``), relative to the working directory. FACTS is written at the end:
-which packages each step was the first to load, and what computed. Only the standard library is imported before the steps run.
+PLAN is a JSON list of command lines, each without ``clusterlets`` and with paths relative to the working directory. At the end,
+the packages that each step was the first to load, and the libraries and processor features in use, are written to FACTS.
+For this record to be right, no third-party library may be imported at the top of this module.
 """
 
 import argparse
@@ -11,34 +12,34 @@ import platform
 import sys
 from pathlib import Path
 
-from clusterlets.__main__ import main  # which asks for one numeric thread
+from clusterlets.__main__ import main  # importing it limits numeric libraries to one thread
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def run(plan):
-    """Run the steps in order; the packages that each kind of step was the first to load."""
-    loaded = {}
+    """Run the steps in order. Returns the packages that each kind of step was the first to load."""
+    packages_by_step = {}
     for command in plan:
-        before = set(sys.modules)
+        modules_before = set(sys.modules)
         if main(command) != 0:
             sys.exit(f"this step failed: clusterlets {' '.join(command)}")
-        packages = {name.split(".")[0] for name in set(sys.modules) - before}
-        loaded.setdefault(command[0], set()).update(packages)
-    return {step: sorted(packages) for step, packages in loaded.items()}
+        packages = {name.split(".")[0] for name in set(sys.modules) - modules_before}
+        packages_by_step.setdefault(command[0], set()).update(packages)
+    return {step: sorted(packages) for step, packages in packages_by_step.items()}
 
 
-def facts(loaded):
-    """What a test needs to know of this process: was it the environment that was asked for?"""
+def facts(packages_by_step):
+    """Facts about this process, by which a test can check that the requested settings took effect."""
     from numba.core import config
     from numpy._core._multiarray_umath import __cpu_features__
     from threadpoolctl import threadpool_info
 
     return {
         "machine": platform.machine(),
-        "loaded": loaded,
+        "loaded": packages_by_step,
         "blas": [{key: pool.get(key) for key in ("architecture", "num_threads")} for pool in threadpool_info()],
-        "numpy": sorted(feature for feature, used in __cpu_features__.items() if used),
+        "numpy": sorted(feature for feature, is_used in __cpu_features__.items() if is_used),
         "numba": config.CPU_NAME,
     }
 

@@ -1,7 +1,8 @@
-"""The same bytes on every processor: a tiny grid with every method, computed in every way that this machine can.
+"""A tiny grid with every method gives the same bytes on every processor.
 
-Environment variables make most libraries compute as they would on a different processor. tests/arm runs the same grid on
-a different architecture. Both are held against expected.json; tiny_grid.py says how to renew it.
+Environment variables make most libraries compute as they would on a different processor, so these tests run the grid once for
+each setting that works on this machine. tests/arm runs it on a different architecture. All runs must give the hashes of
+expected.json; tiny_grid.py says how to renew that file.
 """
 
 import os
@@ -14,12 +15,12 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 from clusterlets import methods
 
-# OpenBLAS's kernels, by its own names, and the feature that a processor must have for each, by numpy's name.
+# OpenBLAS's names for its kernels, and numpy's name for the processor feature that each one needs.
 KERNELS = {"Nehalem": "SSE42", "Sandybridge": "AVX", "Haswell": "AVX2", "SkylakeX": "AVX512_SKX"}
-# The features of this machine that numpy uses beyond those that it always requires.
+# Features of this processor that numpy uses, but does not require.
 OPTIONAL_FEATURES = [feature for feature in __cpu_dispatch__ if __cpu_features__[feature]]
 WITHOUT_OPTIONAL_FEATURES = {"NPY_DISABLE_CPU_FEATURES": " ".join(OPTIONAL_FEATURES)}
-# glibc takes exp and log from a different file where there are no fused products, and they round differently.
+# Without fused multiply-add, glibc uses different versions of exp and log, which round differently.
 OLD_GLIBC = {"GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX512F,-AVX2,-FMA,-FMA4"}
 
 
@@ -30,24 +31,24 @@ def jobs(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def native(jobs, tmp_path_factory):
-    """The folder of a run in which every library chooses by itself, with its facts."""
+def native_run(jobs, tmp_path_factory):
+    """The folder and the facts of a run with the default settings of every library."""
     folder = tmp_path_factory.mktemp("native")
     return folder, tiny_grid.run_steps(folder, jobs)
 
 
-def up_to_the_runs(jobs):
-    """The jobs that compute, before those that sum up."""
+def jobs_up_to_runs(jobs):
+    """The jobs up to the one that writes runs.csv; the later jobs only summarise that file."""
     return jobs[: [job[0] for job in jobs].index("collect-runs") + 1]
 
 
 @pytest.fixture
-def facts_of_equal_run(jobs, native, tmp_path):
-    """A function that runs the grid with variables and options, requires the right bytes, and returns the run's facts."""
+def run_and_check(jobs, native_run, tmp_path):
+    """A function that runs the grid with variables and options, asserts that the bytes are right, and returns the facts."""
 
     def run(variables=None, *options):
         facts = tiny_grid.run_steps(tmp_path, jobs, *options, variables=variables)
-        mismatch = tiny_grid.mismatch(tmp_path, native[0])
+        mismatch = tiny_grid.mismatch(tmp_path, native_run[0])
         assert not mismatch, mismatch
         return facts
 
@@ -55,19 +56,19 @@ def facts_of_equal_run(jobs, native, tmp_path):
 
 
 @pytest.fixture
-def generic(request):
-    """The variables that make numba compile for any processor of this architecture. The next test run reuses the code."""
+def generic_numba(request):
+    """Variables that make Numba compile for any processor of this architecture, and keep the code for the next test run."""
     return {"NUMBA_CPU_NAME": "generic", "NUMBA_CACHE_DIR": str(request.config.cache.mkdir("portability"))}
 
 
-def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jobs, native):
-    runs = (native[0] / "results" / "runs.csv").read_text().splitlines()
-    names = runs[0].split(",")
-    rows = [dict(zip(names, line.split(","))) for line in runs[1:]]
+def test_the_grid_has_every_method_and_every_step_that_makes_reproducible_numbers(jobs, native_run):
+    lines = (native_run[0] / "results" / "runs.csv").read_text().splitlines()
+    columns = lines[0].split(",")
+    rows = [dict(zip(columns, line.split(","))) for line in lines[1:]]
     configured = [entry if isinstance(entry, str) else entry["name"] for entry in tiny_grid.SETTINGS["methods"]]
     names = {name for method in configured for name in methods.get(method).names_in_results()}
     assert {row["matcher"] or row["method"] for row in rows} == names
-    # Two methods handle only two groups, and iris and people have more. VFC leaves a cluster empty with one seed on iris.
+    # Two methods handle only two groups, and iris and people have more. With one seed, VFC leaves a cluster of iris empty.
     assert {(row["method"], row["status"]) for row in rows if row["status"] != "ok"} == {
         ("fairlets", "unsupported"),
         ("tree-fairlets", "unsupported"),
@@ -89,53 +90,53 @@ def test_the_grid_has_every_method_and_every_step_that_makes_promised_numbers(jo
     }
 
 
-def test_this_machine_gives_the_right_bytes(native):
-    mismatch = tiny_grid.mismatch(native[0])
+def test_this_machine_gives_the_expected_bytes(native_run):
+    mismatch = tiny_grid.mismatch(native_run[0])
     assert not mismatch, mismatch
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_the_bytes_do_not_depend_on_the_kernel_that_openblas_picks(kernel, facts_of_equal_run):
+def test_the_bytes_do_not_depend_on_the_kernel_that_openblas_picks(kernel, run_and_check):
     if not __cpu_features__.get(KERNELS[kernel]):
         pytest.skip(f"not run: this processor has no {KERNELS[kernel]}, which {kernel} needs")
-    facts = facts_of_equal_run({"OPENBLAS_CORETYPE": kernel})
+    facts = run_and_check({"OPENBLAS_CORETYPE": kernel})
     assert {blas["architecture"] for blas in facts["blas"] if blas["architecture"]} == {kernel}
 
 
-def test_the_bytes_do_not_depend_on_the_instructions_that_numpy_uses(facts_of_equal_run):
+def test_the_bytes_do_not_depend_on_the_instructions_that_numpy_uses(run_and_check):
     if not OPTIONAL_FEATURES:
         pytest.skip("not run: on this processor numpy has nothing to choose")
-    facts = facts_of_equal_run(WITHOUT_OPTIONAL_FEATURES)
+    facts = run_and_check(WITHOUT_OPTIONAL_FEATURES)
     assert not set(OPTIONAL_FEATURES) & set(facts["numpy"])
 
 
-def test_the_bytes_do_not_depend_on_the_processor_that_numba_compiles_for(facts_of_equal_run, generic):
-    assert facts_of_equal_run(generic)["numba"] == "generic"
+def test_the_bytes_do_not_depend_on_the_processor_that_numba_compiles_for(run_and_check, generic_numba):
+    assert run_and_check(generic_numba)["numba"] == "generic"
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="not run: no glibc here")
-def test_the_bytes_do_not_depend_on_the_logarithm_that_glibc_takes(facts_of_equal_run):
-    facts_of_equal_run(OLD_GLIBC)
+def test_the_bytes_do_not_depend_on_the_exp_and_log_that_glibc_picks(run_and_check):
+    run_and_check(OLD_GLIBC)
 
 
-def test_the_bytes_do_not_depend_on_the_number_of_threads(facts_of_equal_run):
-    facts = facts_of_equal_run(None, "--threads", "2")
+def test_the_bytes_do_not_depend_on_the_number_of_threads(run_and_check):
+    facts = run_and_check(None, "--threads", "2")
     assert {blas["num_threads"] for blas in facts["blas"] if blas["architecture"]} == {min(2, os.cpu_count())}
 
 
 @pytest.mark.skipif(not without_blas.POSSIBLE, reason="not run: BLAS can be broken on Linux on x86-64 and aarch64 only")
-def test_no_step_up_to_the_runs_asks_for_a_product_of_doubles(jobs, tmp_path):
-    """On such small tables a BLAS might round alike by chance; so this fails if any step calls it at all."""
-    tiny_grid.run_steps(tmp_path, up_to_the_runs(jobs), "--without-blas")
+def test_no_step_up_to_the_runs_computes_a_product_of_doubles(jobs, tmp_path):
+    """On tables this small, two BLAS kernels may round alike by chance. So this test fails at any call, whatever the result."""
+    tiny_grid.run_steps(tmp_path, jobs_up_to_runs(jobs), "--without-blas")
 
 
-def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native):
-    loaded = native[1]["loaded"]
-    assert [step for step in loaded if "sklearn" in loaded[step] and step in {job[0] for job in up_to_the_runs(jobs)}] == []
+def test_no_step_up_to_the_runs_loads_scikit_learn(jobs, native_run):
+    loaded = native_run[1]["loaded"]
+    assert [step for step in loaded if "sklearn" in loaded[step] and step in {job[0] for job in jobs_up_to_runs(jobs)}] == []
 
 
-def test_the_workflow_itself_gives_the_same_bytes_with_every_optimisation_switched_off(native, generic, tmp_path):
-    old = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
-    tiny_grid.snakemake(tmp_path, variables={**old, **WITHOUT_OPTIONAL_FEATURES, **OLD_GLIBC, **generic})
-    mismatch = tiny_grid.mismatch(tmp_path, native[0])
+def test_snakemake_gives_the_same_bytes_with_every_optimisation_switched_off(native_run, generic_numba, tmp_path):
+    old_kernel = {"OPENBLAS_CORETYPE": "Nehalem"} if platform.machine() == "x86_64" else {}
+    tiny_grid.snakemake(tmp_path, variables={**old_kernel, **WITHOUT_OPTIONAL_FEATURES, **OLD_GLIBC, **generic_numba})
+    mismatch = tiny_grid.mismatch(tmp_path, native_run[0])
     assert not mismatch, mismatch

@@ -1,4 +1,4 @@
-"""The tests of this folder can fail: a changed result is named and shown, and a product of doubles ends its process."""
+"""Tests of this folder's tools: tiny_grid names and shows a changed result, without_blas makes a product of doubles fail."""
 
 import shutil
 import subprocess
@@ -11,17 +11,17 @@ import without_blas
 
 from clusterlets.storage import load_arrays, save_arrays
 
-LABELS = "labels/iris/FRAC/k2/seeds0-1.npz"
+LABELS_FILE = "labels/iris/FRAC/k2/seeds0-1.npz"
 
 
 @pytest.fixture
 def two_runs(tmp_path, monkeypatch):
-    """The folders of two equal runs, the first of which gives the right bytes."""
+    """The folders of two equal runs, ``native`` and ``other``. Their bytes are the expected ones."""
     results = tmp_path / "native" / "results"
-    save_arrays(results / LABELS, {"labels/0": np.array([0, 1, 1]), "status": np.array("ok")})
+    save_arrays(results / LABELS_FILE, {"labels/0": np.array([0, 1, 1]), "status": np.array("ok")})
     (results / "runs.csv").write_text("dataset,cohesion\niris,0.5\nwine,0.25\n")
-    right = tiny_grid.hashes(tmp_path / "native")
-    monkeypatch.setattr(tiny_grid, "expected", lambda: right)
+    hashes = tiny_grid.hashes(tmp_path / "native")
+    monkeypatch.setattr(tiny_grid, "expected", lambda: hashes)
     return tmp_path / "native", shutil.copytree(tmp_path / "native", tmp_path / "other")
 
 
@@ -38,14 +38,14 @@ def test_the_earliest_file_that_differs_is_shown(two_runs):
     mismatch = tiny_grid.mismatch(other, native)
     assert mismatch.startswith("1 of 2 files differ from tests/portability/expected.json; the first is runs.csv.")
     assert "\n-wine,0.25\n+wine,0.26\n" in mismatch
-    changed = load_arrays(other / "results" / LABELS) | {"labels/0": np.array([0, 1, 2])}
-    save_arrays(other / "results" / LABELS, changed)
+    changed = load_arrays(other / "results" / LABELS_FILE) | {"labels/0": np.array([0, 1, 2])}
+    save_arrays(other / "results" / LABELS_FILE, changed)
     mismatch = tiny_grid.mismatch(other, native)
-    assert f"the first is {LABELS}.\nlabels/0: natively [0 1 1], here [0 1 2]\n" in mismatch
-    assert mismatch.endswith(f"All: {LABELS} runs.csv")
+    assert f"the first is {LABELS_FILE}.\nlabels/0: natively [0 1 1], here [0 1 2]\n" in mismatch
+    assert mismatch.endswith(f"All: {LABELS_FILE} runs.csv")
 
 
-def test_missing_files_count_and_a_native_run_that_is_wrong_too_is_named(two_runs):
+def test_the_message_says_if_a_file_is_missing_or_if_the_native_run_is_wrong_too(two_runs):
     native, other = two_runs
     (other / "results" / "runs.csv").unlink()
     assert "It is missing here" in tiny_grid.mismatch(other, native)
@@ -53,12 +53,12 @@ def test_missing_files_count_and_a_native_run_that_is_wrong_too_is_named(two_run
     assert "A native run on this machine gives the same bytes" in tiny_grid.mismatch(native, native)
 
 
-breaks_blas = pytest.mark.skipif(
+needs_breakable_blas = pytest.mark.skipif(
     not without_blas.POSSIBLE, reason="not run: BLAS can be broken on Linux on x86-64 and aarch64 only"
 )
 
 
-@breaks_blas
+@needs_breakable_blas
 @pytest.mark.parametrize(
     ("product", "message"),
     [
@@ -72,18 +72,18 @@ breaks_blas = pytest.mark.skipif(
     ],
 )
 def test_a_product_of_doubles_ends_the_process(product, message):
-    process = after_forbidding(product)
+    process = run_without_blas(product)
     assert process.returncode != 0 and message in process.stderr and 'File "<string>", line 5' in process.stderr
 
 
-@breaks_blas
+@needs_breakable_blas
 def test_other_products_still_work():
     for expression in ("n @ n", "np.dot(n, n)", "np.einsum('ij->i', n)", "x.astype('f4') @ x.astype('f4')", "x.sum()"):
-        process = after_forbidding(expression)
+        process = run_without_blas(expression)
         assert process.returncode == 0, process.stderr
 
 
-def after_forbidding(product):
-    """A process that evaluates something with an array of doubles x and one of whole numbers n."""
+def run_without_blas(expression):
+    """Evaluate an expression after forbid(), in a process of its own: x is an array of doubles, n one of whole numbers."""
     setup = "import numpy as np, without_blas\nx = np.full((9, 9), 0.1)\nn = np.ones((9, 9), int)\nwithout_blas.forbid()\n"
-    return subprocess.run([sys.executable, "-c", setup + product], cwd=tiny_grid.HERE, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-c", setup + expression], cwd=tiny_grid.HERE, capture_output=True, text=True)

@@ -1,6 +1,6 @@
-"""A grid with every method and every step that makes promised numbers: its jobs, a run in any environment, its right bytes.
+"""A tiny grid with every method: functions that list its jobs, run them with any settings, and check the results' bytes.
 
-After a change that moves numbers on purpose, renew ``expected.json``, and say in the commit why they moved:
+After a change that alters numbers on purpose, renew ``expected.json``, and say in the commit why they changed:
 
     .venv/bin/python tests/portability/tiny_grid.py
 """
@@ -51,7 +51,7 @@ TARGETS = [
         *("statistics/mean_ranks.csv", "clusterings/composition.csv"),
     )
 ]
-# The folders and files of results in the order in which they are made: the first one that differs is the one to look at.
+# Folders and files of the results, in the order in which they are made. The first that differs shows where a fault began.
 ORDER = [
     "prepared",
     "geometry",
@@ -64,9 +64,9 @@ ORDER = [
     "runs.csv",
     "runs.csv.sha256",
 ]
-# Prefixes of the variables that make numeric libraries compute differently.
+# Prefixes of the environment variables that make numeric libraries compute differently.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
-MAX_LINES = 5  # lines that are shown of a text that differs
+MAX_LINES = 5  # how many differing lines of a text file are shown
 # A table with two sensitive columns.
 PEOPLE = "age,income,city,sex\n" + "".join(
     f"{20 + row * row % 47},{row * 7919 % 101 / 10},{('Bonn', 'Cork', 'Lyon')[row % 5 % 3]},{'wm'[row // 2 % 2]}\n"
@@ -75,27 +75,27 @@ PEOPLE = "age,income,city,sex\n" + "".join(
 
 
 def environment(**variables):
-    """The environment of this process without anything that steers numeric libraries, and then these variables."""
-    plain = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
-    return {**plain, "PYTHONPATH": str(ROOT), **variables}
+    """This process's environment without the variables that steer numeric libraries, and with the given ones."""
+    neutral = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
+    return {**neutral, "PYTHONPATH": str(ROOT), **variables}
 
 
 def snakemake(folder, *arguments, variables=None, settings=SETTINGS, targets=TARGETS):
-    """Run the workflow of this or a given grid in a folder; what it printed."""
+    """Run the workflow in a folder, for this grid or a given one. Returns what Snakemake printed."""
     (folder / "settings.json").write_text(json.dumps(settings))  # JSON is YAML
     if not (folder / "people.csv").exists():
         (folder / "people.csv").write_text(PEOPLE)
     environ = environment(**(variables or {}))
     environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--workflow-profile", "none"]
-    return _printed([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *targets], folder, environ)
+    return _output([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *targets], folder, environ)
 
 
 def plan(folder, settings=SETTINGS, targets=TARGETS):
-    """The command lines of all jobs of a grid in an order that works, as the rules call them, from a dry run."""
+    """The command lines of all jobs of a grid, taken from a dry run, in an order in which the jobs can run."""
     text = snakemake(folder, "--dry-run", "--printshellcmds", settings=settings, targets=targets)
     lines = re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)
-    limits = shlex.quote(json.dumps(settings["limits"]))  # a job gets them from its shell
+    limits = shlex.quote(json.dumps(settings["limits"]))  # the rules pass them in a variable of the shell
     jobs = [shlex.split(line.replace('"$LIMITS"', limits)) for line in lines]
     total = re.search(r"^total +(\d+)$", text, re.MULTILINE)
     assert total and len(jobs) == int(total[1]), text
@@ -103,31 +103,31 @@ def plan(folder, settings=SETTINGS, targets=TARGETS):
 
 
 def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
-    """Run jobs in a folder, in one process of a Python; returns the facts that it reports about itself."""
+    """Run jobs in a folder, all in one process of the given Python. Returns the facts that run_steps.py writes."""
     (folder / "plan.json").write_text(json.dumps(jobs))
     (folder / "people.csv").write_text(PEOPLE)
     command = [python, HERE / "run_steps.py", "plan.json", "facts.json", *options]
-    _printed(command, folder, environment(**(variables or {})))
+    _output(command, folder, environment(**(variables or {})))
     return json.loads((folder / "facts.json").read_text())
 
 
-def _printed(command, folder, variables):
+def _output(command, folder, variables):
     streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     process = subprocess.run(command, cwd=folder, env=variables, **streams, text=True)
-    output = process.stdout.partition("\nExtension modules: ")[0]  # the last and longest line that a crash of Python leaves
+    output = process.stdout.partition("\nExtension modules: ")[0]  # cut off the very long line at the end of a crash report
     assert process.returncode == 0, f"exit {process.returncode}: {output[-4000:]}"
     return process.stdout
 
 
 def hashes(folder):
-    """SHA-256 of every file that a run promises byte for byte, intermediates too, in the order in which they are made."""
+    """SHA-256 of every file that must be equal on all machines, including intermediate files, in the order of ORDER."""
     results = folder / "results"
     files = (path.relative_to(results) for path in results.rglob("*") if path.is_file())
-    promised = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
-    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(promised, key=_order)}
+    numbers = (file for file in files if file.parts[0] != "logs" and manifest.group_of(file.as_posix()) == manifest.NUMBERS)
+    return {file.as_posix(): hashlib.sha256((results / file).read_bytes()).hexdigest() for file in sorted(numbers, key=_rank)}
 
 
-def _order(file):
+def _rank(file):
     return ORDER.index(file.parts[0]) if file.parts[0] in ORDER else len(ORDER), file.as_posix()
 
 
@@ -137,27 +137,27 @@ def expected():
 
 
 def mismatch(folder, native=None):
-    """What is wrong with a run's results, or an empty text; ``native`` is the folder of a run to compare them with."""
+    """Say which results of a run are wrong (or return ""), and how the first differs from that of the run in ``native``."""
     actual, correct = hashes(folder), expected()
     wrong = [file for file in actual | correct if actual.get(file) != correct.get(file)]
     if not wrong:
         return ""
-    wrong.sort(key=lambda file: _order(Path(file)))
+    wrong.sort(key=lambda file: _rank(Path(file)))
     lines = [f"{len(wrong)} of {len(correct)} files differ from {EXPECTED.relative_to(ROOT)}; the first is {wrong[0]}."]
     lines += [_difference(*(run / "results" / wrong[0] for run in (native, folder)))] if native else []
     return "\n".join([*lines, "All: " + " ".join(wrong)])
 
 
 def _difference(native, other):
-    """How a file differs from that of a native run: the first line of a text, or the first array."""
+    """Say how a file differs from that of a native run: the first lines of a text, or the first array that differs."""
     if not (native.is_file() and other.is_file()):
         return f"It is missing {'here' if native.is_file() else 'natively'}."
     if native.read_bytes() == other.read_bytes():
         return "A native run on this machine gives the same bytes."
     if native.suffix == ".npz":
-        left, right = load_arrays(native), load_arrays(other)
-        names = [name for name in {**left, **right} if not np.array_equal(left.get(name), right.get(name))]
-        return "".join(f"{name}: natively {left.get(name)}, here {right.get(name)}" for name in names[:1])
+        first, second = load_arrays(native), load_arrays(other)
+        names = [name for name in {**first, **second} if not np.array_equal(first.get(name), second.get(name))]
+        return "".join(f"{name}: natively {first.get(name)}, here {second.get(name)}" for name in names[:1])
     texts = (path.read_text(encoding="utf-8").splitlines() for path in (native, other))
     return "\n".join(list(unified_diff(*texts, "natively", "here", lineterm="", n=0))[:MAX_LINES])
 

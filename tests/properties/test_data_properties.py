@@ -1,4 +1,4 @@
-"""From instances to clusters, on data as they occur in practice: ties, duplicates, one-point clusterlets, small groups."""
+"""Property tests, from table to clusters, on data that cause trouble: ties, duplicates, one-point clusterlets, small groups."""
 
 import numpy as np
 import pytest
@@ -10,14 +10,14 @@ from clusterlets.algorithms.extraction import extract_clusterlets
 from clusterlets.algorithms.frac import fair_assignment, frac
 from clusterlets.algorithms.geometry import diameter, distance_sums, within_sums
 
-few = settings(max_examples=25)
+few_examples = settings(max_examples=25)
 every_matcher = pytest.mark.parametrize("name", methods.names("paper"))
 seeds = st.integers(0, 2**32 - 1)
 
 
 @st.composite
 def tables(draw):
-    """Rows on a small grid, or single-precision numbers; two to four groups, each with at least one row."""
+    """Rows (whole numbers below 4, or normally distributed ones) in single precision, and groups: two to four, none empty."""
     n_groups = draw(st.integers(2, 4))
     groups = np.array([*range(n_groups), *draw(st.lists(st.integers(0, n_groups - 1), max_size=25))])
     rng = np.random.default_rng(draw(seeds))
@@ -27,31 +27,31 @@ def tables(draw):
 
 
 def match(name, clusterlets, seed):
-    """The matcher's clusters (C, N), or None where C finds no partition."""
+    """The clusters of a matcher (n_clusters, n_clusterlets), or None if the matcher is C and finds no partition."""
     parameters = {"omega": 0.5, "sample_size": 50} if name == "C" else {"hops": 2}
     return methods.get(name)().match(clusterlets, np.random.default_rng(seed), **parameters)
 
 
 @every_matcher
-@few
+@few_examples
 @given(tables(), st.integers(2, 12), seeds)
-def test_every_instance_is_covered(name, table, k, seed):
-    """k often exceeds a group's size or its number of distinct rows: clusterlets of one point, and fewer than k."""
+def test_every_instance_is_in_a_cluster_and_no_cluster_is_empty(name, table, k, seed):
+    """k often exceeds the size of a group or its number of distinct rows, so clusterlets have one point or are fewer than k."""
     X, groups = table
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
-    matched = match(name, clusterlets, seed)
-    if matched is None:
+    clusters = match(name, clusterlets, seed)
+    if clusters is None:
         assert np.bincount(clusterlets.group).min() < 2 or name == "C"
         return
-    memberships = matched[:, clusterlets.labels]
+    memberships = clusters[:, clusterlets.labels]
     assert memberships.any(axis=0).all() and memberships.any(axis=1).all()
     if name in ("C", "G-D", "G-B"):
         assert (memberships.sum(axis=0) == 1).all()
 
 
-@few
+@few_examples
 @given(tables(), st.integers(2, 5), seeds)
-def test_single_precision_gives_the_same_as_double(table, k, seed):
+def test_single_precision_gives_the_same_results_as_double(table, k, seed):
     single, groups = table
     double = single.astype(np.float64)
     labels = np.arange(len(single)) % 3
@@ -59,8 +59,8 @@ def test_single_precision_gives_the_same_as_double(table, k, seed):
         assert np.array_equal(measure(single, labels, 3), measure(double, labels, 3))
     assert diameter(single) == diameter(double)
     assert np.array_equal(fair_assignment(single, groups, single[:2]), fair_assignment(double, groups, double[:2]))
-    k_frac = min(k, len(single))
-    fits = [frac(X, groups, k_frac, np.random.default_rng(seed), max_iter=3) for X in (single, double)]
+    n_centres = min(k, len(single))
+    fits = [frac(X, groups, n_centres, np.random.default_rng(seed), max_iter=3) for X in (single, double)]
     assert fits[0].centres.tobytes() == fits[1].centres.tobytes()
     clusterlets = [extract_clusterlets(X, groups, k, np.random.default_rng(seed)) for X in (single, double)]
     for field in ("labels", "centroids", "inertia"):

@@ -17,15 +17,16 @@ import sys
 import time
 from pathlib import Path
 
-PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # Debian's; tried with SLURM 22.05 of Debian 12
+PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # their names in Debian; tried with SLURM 22.05 of Debian 12
 PROGRAMS = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "srun"]
-DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order of their start
+DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order in which they are started
+# Files of a SLURM or munge that is not ours.
 FOREIGN = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
-LAST_RESORT = 1200  # seconds; long, because a busy machine is slow: waits end early only where there is no hope
-# A process behind this prefix gets SIGTERM when the one that started it ends in any way.
+LAST_RESORT = 1200  # seconds until a wait gives up; long, because a busy machine is slow, and hopeless waits end earlier
+# A command with this prefix gets SIGTERM as soon as the process that started it ends, however that ends.
 BOUND = ("setpriv", "--pdeathsig", "TERM")
 
-CONFIGURATION = """\
+SLURM_CONF_TEMPLATE = """\
 ClusterName=private
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={controller_port}
@@ -59,39 +60,40 @@ PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 
 
-# Snakemake's plugin for SLURM starts the steps of a job without SLURM_CONF, so srun must set it where /etc/slurm is missing.
-SRUN = """\
+# This wrapper of srun sets SLURM_CONF, because Snakemake's SLURM plugin starts job steps without it.
+SRUN_TEMPLATE = """\
 #!/bin/sh
 SLURM_CONF={folder}/slurm.conf exec {srun} "$@"
 """
 
 
 class NotRun(Exception):
-    """Why no SLURM is started here."""
+    """Raised with the reason why no SLURM is started here."""
 
 
 def check_alone():
-    """Raise NotRun where a SLURM or munge is configured or running: this machine may be part of a cluster.
+    """Raise NotRun if a SLURM or munge is configured or running here: this machine may be part of a cluster.
 
-    An installed package is neither: Debian's brings /etc/munge/munge.key, but no slurm.conf, and a container starts no service.
+    Packages that are merely installed do not matter: Debian's contain /etc/munge/munge.key but no slurm.conf, and their
+    services do not start in a container.
     """
     if os.environ.get("SLURM_CONF"):
         raise NotRun(f"SLURM_CONF is set ({os.environ['SLURM_CONF']}): a SLURM is configured here")
     for path in FOREIGN:
         if os.path.exists(path):
             raise NotRun(f"{path} exists: a SLURM or munge that this test did not start is configured or running here")
-    for process in Path("/proc").glob("[0-9]*/comm"):
+    for comm in Path("/proc").glob("[0-9]*/comm"):
         try:
-            command_line = (process.parent / "cmdline").read_bytes()  # zombies have none
-            name = process.read_text().strip() if command_line else ""
-        except OSError:  # it has just ended
+            command_line = (comm.parent / "cmdline").read_bytes()  # empty if the process is a zombie
+            name = comm.read_text().strip() if command_line else ""
+        except OSError:  # the process has just ended
             continue
         if name in (*DAEMONS, "slurmdbd"):
-            raise NotRun(f"{name} is running (process {process.parent.name}), and this test did not start it")
+            raise NotRun(f"{name} is running (process {comm.parent.name}), and this test did not start it")
 
 
 def check_possible():
-    """Raise NotRun unless a SLURM can be started here; install Debian's packages where they are missing."""
+    """Raise NotRun unless a SLURM can be started here. Installs Debian's packages if programs are missing."""
     if sys.platform != "linux" or os.geteuid() != 0:
         raise NotRun("a SLURM that runs jobs can only be started by root on Linux")
     check_alone()
@@ -109,9 +111,9 @@ def install():
     if not shutil.which("apt-get"):
         raise NotRun(f"{', '.join(PROGRAMS)} are needed and there is no apt-get to install them with")
     print(f"Installing {', '.join(PACKAGES)} with apt-get", flush=True)
-    policy = Path("/usr/sbin/policy-rc.d")  # asked by Debian's packages before they start a service; 101 forbids it
-    ours = not policy.exists()
-    if ours:
+    policy = Path("/usr/sbin/policy-rc.d")  # packages run it before they start a service; exit code 101 forbids that
+    policy_is_ours = not policy.exists()
+    if policy_is_ours:
         policy.write_text("#!/bin/sh\nexit 101\n")
         policy.chmod(0o755)
     try:
@@ -127,66 +129,66 @@ def install():
                 last_lines = "\n".join(process.stdout.splitlines()[-5:])
                 raise NotRun(f"apt-get {command[0]} failed, so SLURM cannot be installed:\n{last_lines}")
     finally:
-        if ours:
+        if policy_is_ours:
             policy.unlink()
 
 
 def free_ports(count):
-    """Ports that nothing listens on, chosen by the system."""
+    """Port numbers on which nothing listens, chosen by the system."""
     sockets = [socket.socket() for _ in range(count)]
     try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        for sock in sockets:
+            sock.bind(("127.0.0.1", 0))
+        return [sock.getsockname()[1] for sock in sockets]
     finally:
-        for each in sockets:
-            each.close()
+        for sock in sockets:
+            sock.close()
 
 
-def wait_until(condition, what, hopeless=lambda: False):
-    """Wait for a condition. If it becomes hopeless, or time runs out, raise TimeoutError with the text ``what``."""
+def wait_until(condition, failure, hopeless=lambda: False):
+    """Wait until a condition holds. If it becomes hopeless, or takes too long, raise TimeoutError(failure)."""
     deadline = time.monotonic() + LAST_RESORT
     while not condition():
         if hopeless() or time.monotonic() > deadline:
-            raise TimeoutError(what)
+            raise TimeoutError(failure)
         time.sleep(0.2)
 
 
 class Cluster:
-    """A SLURM in a folder. It notes what it starts in <daemon>.pid there, and never stops anything else.
+    """A SLURM in a folder of its own. <daemon>.pid there holds the process id of a daemon; no other process is ever stopped.
 
-    Daemons that are ``bound`` to this process end with it, however it ends.
+    With ``bound``, the daemons end as soon as this Python process ends, for whatever reason.
     """
 
     def __init__(self, folder, bound=False):
         self.folder = Path(folder).resolve()
         self.prefix = BOUND if bound else ()
         path = os.pathsep.join([str(self.folder / "bin"), os.environ["PATH"]])
-        self.children = {}  # started by this process; a different one stops them by process id
+        self.children = {}  # the daemons that this Python process started
         self.environment = {**os.environ, "SLURM_CONF": str(self.folder / "slurm.conf"), "PATH": path}
 
     def start(self):
-        """Write the configuration, start munge, controller and node, and wait for the node."""
+        """Write the configuration, start munge, controller and node, and wait until the node is ready."""
         check_possible()
-        self._write()
+        self._write_files()
         for daemon in DAEMONS:
             self.start_daemon(daemon)
         wait_until(lambda: "idle" in self.ask("sinfo", "--noheader", "--format", "%t"), "the node was not ready")
 
     def stop(self):
-        """Stop what start has started: jobs, node, controller, munge."""
+        """Cancel all jobs, and stop node, controller and munge."""
         self.cancel_all()
         for daemon in reversed(DAEMONS):
             self.stop_daemon(daemon)
 
     def cancel_all(self):
-        """Cancel all jobs and wait for their end, if there is a controller."""
-        if self._runs("slurmctld"):
+        """Cancel all jobs and wait until they have ended, if the controller is running."""
+        if self._running_pid("slurmctld"):
             self.ask("scancel", "--user=root")
             wait_until(lambda: not self.jobs(), "the jobs did not end")
 
     def start_daemon(self, daemon):
-        """Start one daemon in a session of its own, and note its process id."""
+        """Start one daemon in a session of its own, write its process id to a file, and wait until it is up."""
         configuration = str(self.folder / "slurm.conf")
         arguments = {
             "munged": [
@@ -218,40 +220,40 @@ class Cluster:
         except TimeoutError as error:
             raise RuntimeError(f"{error}:\n{Path(log.name).read_text(errors='replace')}") from None
 
-    def stop_daemon(self, daemon, how=signal.SIGTERM):
-        """Stop one daemon by the process id that was noted, and wait for its end."""
-        if pid := self._runs(daemon):
-            os.kill(pid, how)
+    def stop_daemon(self, daemon, signal_number=signal.SIGTERM):
+        """Send a signal to the daemon whose process id is in our file, and wait until it has ended."""
+        if pid := self._running_pid(daemon):
+            os.kill(pid, signal_number)
         if daemon in self.children:
             self.children.pop(daemon).wait(LAST_RESORT)
-        wait_until(lambda: not self._runs(daemon), f"{daemon} did not end")
+        wait_until(lambda: not self._running_pid(daemon), f"{daemon} did not end")
         (self.folder / f"{daemon}.pid").unlink(missing_ok=True)
 
     def run(self, *command):
-        """What one of SLURM's commands prints; None where it fails."""
+        """Run one of SLURM's commands. Returns what it prints, or None if it fails."""
         process = subprocess.run(command, env=self.environment, capture_output=True, text=True)
         return process.stdout if process.returncode == 0 else None
 
     def ask(self, *command):
-        """What one of SLURM's commands prints, as soon as it succeeds: a busy controller may not answer in time."""
+        """Repeat one of SLURM's commands until the controller, which may be busy, answers. Returns what the command prints."""
         answers = []
         wait_until(
             lambda: answers.append(self.run(*command)) or answers[-1] is not None,
             f"the controller did not answer {' '.join(command)}",
-            hopeless=lambda: not self._runs("slurmctld"),
+            hopeless=lambda: not self._running_pid("slurmctld"),
         )
         return answers[-1]
 
     def jobs(self, *states):
-        """Ids of the jobs in the given states; of all that have not ended where none is given."""
+        """Ids of the jobs in the given states; without states, ids of all jobs that have not ended."""
         return self.ask("squeue", "--noheader", "--format=%i", *([f"--states={','.join(states)}"] if states else [])).split()
 
-    def _write(self):
+    def _write_files(self):
         for name in ("state", "spool", "bin"):
             (self.folder / name).mkdir(parents=True)
         self.folder.chmod(0o755)  # munge requires that every user can reach its socket
         srun = self.folder / "bin" / "srun"
-        srun.write_text(SRUN.format(folder=self.folder, srun=shutil.which("srun")))
+        srun.write_text(SRUN_TEMPLATE.format(folder=self.folder, srun=shutil.which("srun")))
         srun.chmod(0o755)
         key = self.folder / "munge.key"
         key.touch(mode=0o600)
@@ -259,7 +261,7 @@ class Cluster:
         controller_port, node_port = free_ports(2)
         memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**20
         (self.folder / "slurm.conf").write_text(
-            CONFIGURATION.format(
+            SLURM_CONF_TEMPLATE.format(
                 folder=self.folder,
                 host=socket.gethostname().split(".")[0],
                 controller_port=controller_port,
@@ -269,8 +271,8 @@ class Cluster:
             )
         )
 
-    def _runs(self, daemon):
-        """The noted process id while the daemon runs: another process may have it by now, but only ours name our folder."""
+    def _running_pid(self, daemon):
+        """The process id of a daemon, or None if it has ended. A later process may have its id, but not name our folder."""
         try:
             pid = int((self.folder / f"{daemon}.pid").read_text())
             return pid if str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes() else None

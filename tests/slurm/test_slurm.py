@@ -1,6 +1,6 @@
-"""The profiles on a real SLURM: the same bytes as a local run, even if jobs or the controller are killed.
+"""Runs through the profiles on a real SLURM give the same bytes as a local run, even if jobs or the controller are killed.
 
-Run by `make test-slurm`, as root: it installs the plugins and lets cluster.py install SLURM where it is missing.
+Run these tests by `make test-slurm`, as root: it installs Snakemake's plugins, and cluster.py installs SLURM if it is missing.
 """
 
 import os
@@ -17,7 +17,7 @@ import yaml
 from cluster import BOUND, LAST_RESORT, Cluster, NotRun, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-# Up to the runs: what follows runs on the machine of Snakemake.
+# The tests stop at runs.csv, because the later steps are not submitted: they run on the machine of Snakemake.
 GRID = {
     "results": "results/grid",
     "datasets": ["iris", "wine", "breast_cancer"],
@@ -27,36 +27,37 @@ GRID = {
     "sample_size": 2000,
     "seeds": {"count": 2, "block": 2},
 }
-# The SLURM plugin starts Snakemake for every job, some 2 s each: it gets a smaller grid.
+# A smaller grid for the SLURM plugin, because it starts Snakemake in every job, which takes about 2 s.
 SMALL_GRID = GRID | {"datasets": ["iris", "wine"], "k": [5], "methods": ["C", "G-B", "FRAC", "k-means", "random"]}
-MATCHERS = {"C", "G-B", "D", "B", "G-D"}  # of Clusterlets: they share a chain of jobs; every other method has one of its own
-# Without accounting, and with a controller nearby that may be asked often.
+MATCHERS = {"C", "G-B", "D", "B", "G-D"}  # they share one chain of jobs; every other method has its own
+# The private SLURM has no accounting, and its controller can be asked often because it runs on this machine.
 NO_ACCOUNTING = ["--slurm-no-account", "--slurm-status-command=squeue"]
 POLLING = ["--seconds-between-status-checks=2", "--latency-wait=15"]
 
 
 @pytest.fixture(scope="module")
-def private():
+def private_slurm():
     """A SLURM that belongs to these tests alone."""
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
-    # Both signals end the tests and what they started. In the background of a shell, as in CI, Python would ignore SIGINT.
+    # Either signal must end the tests and all that they started. Without this, Python ignores SIGINT in a background job (CI).
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:  # short: the name of a socket has 107 characters
-        private = Cluster(Path(folder) / "cluster", bound=True)
+    # In /tmp, because the path of a socket has at most 107 characters.
+    with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:
+        slurm = Cluster(Path(folder) / "cluster", bound=True)
         try:
-            private.start()
+            slurm.start()
         except NotRun as reason:
             pytest.skip(f"not run: {reason}")
         else:
-            yield private
+            yield slurm
         finally:
-            private.stop()
+            slurm.stop()
 
 
 class Run:
-    """The workflow in a folder of its own, locally or through a profile."""
+    """A run of the workflow in a folder of its own, locally or through a profile."""
 
     def __init__(self, folder, settings, environment, *arguments):
         folder.mkdir()
@@ -72,7 +73,7 @@ class Run:
         self.start()
 
     def start(self):
-        """Start it, at first or again, and return at once."""
+        """Start Snakemake, for the first time or again, and return at once."""
         with open(self.log, "w") as log:
             self.process = subprocess.Popen(
                 self.command,
@@ -88,11 +89,11 @@ class Run:
         return self.process.poll() is not None
 
     def succeeded(self):
-        """Wait for its end; whether it succeeded."""
+        """Wait until Snakemake has ended. Returns whether it succeeded."""
         return self.process.wait(LAST_RESORT) == 0
 
     def stop(self):
-        """End it and everything that it started here: by SIGTERM, so that it cancels its jobs, or else by SIGKILL."""
+        """End Snakemake by SIGTERM, so that it cancels its jobs. Then kill all processes that are left in the folder."""
         self.process.terminate()
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(60)
@@ -102,31 +103,31 @@ class Run:
         self.process.wait()
 
     def tail(self):
-        """The end of what it printed."""
+        """The last lines of the log."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-60:])
 
-    def wait_for(self, condition, what):
-        """Wait for what can only come while it runs."""
-        wait_until(condition, what, hopeless=self.ended)
+    def wait_for(self, condition, failure):
+        """Wait for a condition that can only come true while Snakemake runs."""
+        wait_until(condition, failure, hopeless=self.ended)
 
     def outputs(self):
-        """The files of the grid's jobs, by name, without the logs and runs.csv, which depend on the whole configuration."""
+        """The contents of the jobs' files, by name, without the logs and without runs.csv, which depends on the whole grid."""
         files = {path.relative_to(self.results).as_posix(): path for path in self.results.rglob("*") if path.is_file()}
         return {name: path.read_bytes() for name, path in files.items() if not name.startswith(("logs/", "runs.csv"))}
 
 
 def processes_in(folder):
-    """Ids of the processes that work in a folder or below it."""
+    """Ids of the processes whose working directory is a folder or lies below it."""
     ids = []
     for link in Path("/proc").glob("[0-9]*/cwd"):
-        with suppress(OSError):  # it has just ended
+        with suppress(OSError):  # the process has just ended
             ids += [int(link.parent.name)] if link.readlink().is_relative_to(folder) else []
     return ids
 
 
 @pytest.fixture(scope="module")
-def local(private, tmp_path_factory):
-    """A run without a cluster, to compare with. It ends first: a suspended job that compiles would make it wait."""
+def local_run(private_slurm, tmp_path_factory):
+    """A finished run without a cluster, to compare with. A later one might wait for a suspended job that is compiling."""
     run = Run(tmp_path_factory.mktemp("local") / "run", GRID, dict(os.environ), "--cores", "2")
     assert run.succeeded(), run.tail()
     yield run
@@ -134,16 +135,16 @@ def local(private, tmp_path_factory):
 
 
 @pytest.fixture
-def cluster(private):
-    """The SLURM, without a job before the test and after it."""
-    assert private.jobs() == []
-    yield private
-    private.cancel_all()
+def cluster(private_slurm):
+    """The private SLURM, which has no job before the test and none after it."""
+    assert private_slurm.jobs() == []
+    yield private_slurm
+    private_slurm.cancel_all()
 
 
 @pytest.fixture
-def through(cluster, tmp_path):
-    """A function that starts a run through a profile of this checkout. Runs end with the test, even if it fails."""
+def start_run(cluster, tmp_path):
+    """A function that starts a run through a profile of this checkout. At the end of the test, its runs are stopped."""
     runs = []
 
     def start(profile, settings, *arguments):
@@ -159,47 +160,47 @@ def through(cluster, tmp_path):
 
 
 def suspend_a_job(cluster, run):
-    """The id of a job in the middle of its work, which cannot end before it is resumed."""
-    suspended = []
+    """Suspend a job in the middle of its work, so that it cannot end before it is resumed. Returns its id."""
+    job_ids = []
 
     def suspend():
         running = cluster.jobs("RUNNING") if any((run.results / "labels").rglob("*.npz")) else []
-        suspended[:] = [job for job in running[:1] if cluster.run("scontrol", "suspend", job) is not None]
-        return suspended
+        job_ids[:] = [job for job in running[:1] if cluster.run("scontrol", "suspend", job) is not None]
+        return job_ids
 
     run.wait_for(suspend, "no job ran")
-    return suspended[0]
+    return job_ids[0]
 
 
 def kill_the_controller(cluster, run):
-    """SIGKILL the controller in the middle of a job, and start it again.
+    """Kill the controller in the middle of a job by SIGKILL, and start it again.
 
-    Some seconds after any change it saves its state, and it would forget what it had not saved. A first save may have begun
-    before the job was suspended, but not the one after it.
+    The controller saves its state a few seconds after a change; what it has not saved is lost. So this makes it save twice:
+    the first may have begun before the job was suspended, but the second includes the suspended job.
     """
     job = suspend_a_job(cluster, run)
-    state = cluster.folder / "state" / "job_state"
+    state_file = cluster.folder / "state" / "job_state"
 
-    def save():
-        before = state.stat().st_mtime_ns
-        cluster.ask("scontrol", "update", f"JobId={job}", f"AdminComment={before}")
-        run.wait_for(lambda: state.stat().st_mtime_ns != before, "the controller saved nothing")
+    def save_state():
+        last_save = state_file.stat().st_mtime_ns
+        cluster.ask("scontrol", "update", f"JobId={job}", f"AdminComment={last_save}")
+        run.wait_for(lambda: state_file.stat().st_mtime_ns != last_save, "the controller saved nothing")
 
-    save()
-    save()
+    save_state()
+    save_state()
     cluster.stop_daemon("slurmctld", signal.SIGKILL)
     cluster.start_daemon("slurmctld")
     cluster.ask("scontrol", "resume", job)
 
 
-def submissions(cluster):
-    """How many jobs the controller has been given so far."""
+def n_submissions(cluster):
+    """The number of jobs submitted to the controller so far."""
     lines = [line for line in cluster.ask("scontrol", "show", "config").splitlines() if line.startswith("NEXT_JOB_ID")]
     return int(lines[0].split("=")[1]) - 1
 
 
-def planned_submissions(profile, settings):
-    """How many submissions the chains of a grid make."""
+def n_planned_submissions(profile, settings):
+    """The number of jobs that a profile submits for a grid. Each job runs as many chains as group-components says."""
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     profile_settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
     other_methods = [method for method in settings.get("methods", default["methods"]) if str(method) not in MATCHERS]
@@ -207,34 +208,34 @@ def planned_submissions(profile, settings):
     return ceil(chains / profile_settings["group-components"]["grid"])
 
 
-def assert_complete(run, local):
-    """Nothing is left to do, and all files are those of the local run."""
+def assert_complete(run, local_run):
+    """Assert that a rerun has nothing to do, and that every file equals that of the local run."""
     run.start()
     assert run.succeeded(), run.tail()
     assert "Nothing to be done" in run.log.read_text(), run.tail()
-    expected, outputs = local.outputs(), run.outputs()
+    expected, outputs = local_run.outputs(), run.outputs()
     assert any(name.startswith("runs/") for name in outputs)
     assert [name for name in outputs if outputs[name] != expected.get(name)] == []
 
 
-def test_a_run_through_the_generic_profile_heals_itself(cluster, through, local):
-    last = submissions(cluster) + planned_submissions("cluster-generic", GRID) + 1  # the one that is cancelled, again
-    run = through("cluster-generic", GRID)
+def test_a_run_through_the_generic_profile_survives_a_cancelled_job_and_a_killed_controller(cluster, start_run, local_run):
+    n_expected = n_submissions(cluster) + n_planned_submissions("cluster-generic", GRID) + 1  # one for the cancelled job
+    run = start_run("cluster-generic", GRID)
     cluster.ask("scancel", suspend_a_job(cluster, run))
-    run.wait_for(lambda: submissions(cluster) == last, "no second attempt was submitted")
+    run.wait_for(lambda: n_submissions(cluster) == n_expected, "no second attempt was submitted")
     kill_the_controller(cluster, run)
     assert run.succeeded(), run.tail()
-    assert submissions(cluster) == last
-    assert_complete(run, local)
+    assert n_submissions(cluster) == n_expected
+    assert_complete(run, local_run)
 
 
-def test_a_rerun_through_the_slurm_profile_completes_what_was_cancelled(cluster, through, local):
-    """The controller stays up: while it is down, the plugin waits ten minutes for an accounting that does not exist."""
-    last = submissions(cluster) + planned_submissions("slurm", SMALL_GRID)
-    run = through("slurm", SMALL_GRID, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
+def test_a_rerun_through_the_slurm_profile_completes_a_run_with_a_cancelled_job(cluster, start_run, local_run):
+    """The controller is not killed here: the plugin would wait ten minutes for accounting, which does not exist."""
+    n_expected = n_submissions(cluster) + n_planned_submissions("slurm", SMALL_GRID)
+    run = start_run("slurm", SMALL_GRID, "--retries=0", "--slurm-init-seconds-before-status-checks=2", *NO_ACCOUNTING)
     cluster.ask("scancel", suspend_a_job(cluster, run))
     assert not run.succeeded(), "a job was cancelled, and is not retried"
-    assert submissions(cluster) == last
+    assert n_submissions(cluster) == n_expected
     run.start()
     assert run.succeeded(), run.tail()
-    assert_complete(run, local)
+    assert_complete(run, local_run)

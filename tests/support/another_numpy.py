@@ -1,4 +1,4 @@
-"""A copy of this environment's numpy that claims another version, for PYTHONPATH."""
+"""Make a copy of this environment's numpy that reports a different version; put the folder above it on PYTHONPATH."""
 
 from pathlib import Path
 
@@ -6,12 +6,12 @@ import numpy as np
 
 
 def another_numpy(folder: Path, version: str) -> Path:
-    """Make the copy below a folder, and return the copy's own folder."""
-    installed, copy = Path(np.__file__).parent, folder / "numpy"
+    """Make the copy at ``folder / "numpy"``, with links to all files but version.py, and return its path."""
+    installed_folder, copy = Path(np.__file__).parent, folder / "numpy"
     copy.mkdir(parents=True)
-    for path in installed.iterdir():
+    for path in installed_folder.iterdir():
         if path.name not in ("version.py", "__pycache__"):
             (copy / path.name).symlink_to(path)
-    text = (installed / "version.py").read_text(encoding="utf-8")
+    text = (installed_folder / "version.py").read_text(encoding="utf-8")
     (copy / "version.py").write_text(text.replace(f'"{np.__version__}"', f'"{version}"'), encoding="utf-8")
     return copy

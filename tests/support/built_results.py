@@ -1,4 +1,4 @@
-"""A results folder as the workflow would leave it, from synthetic runs and made-up findings, for the tests of the report."""
+"""Build a results folder like that of the workflow, from given runs and invented findings, for the tests of the report."""
 
 import json
 
@@ -104,11 +104,11 @@ PROVENANCE = {
 
 
 def build(runs, folder, findings=True):
-    """Every file that the steps make of these runs; without ``findings`` only those that need nothing but runs."""
+    """Write all files that the workflow makes from these runs, or without ``findings`` those that depend on nothing else."""
     folder.mkdir()
     runs.to_csv(folder / "runs.csv", index=False)
     analyse(str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder))
-    (folder / "sensitivity.csv").unlink()
+    (folder / "sensitivity.csv").unlink()  # it is one of the findings
     if findings:
         (folder / "accounts").mkdir()
         tables = {"claims": CLAIMS, "sensitivity": SENSITIVITY, "datasets": DATASETS, "accounts/steps": STEPS}
@@ -122,7 +122,7 @@ def build(runs, folder, findings=True):
 
 
 def draw_placeholders(folder):
-    """A small picture for every figure whose folder exists, as PNG and PDF: how figures look is tested elsewhere."""
+    """Save a tiny picture, as PNG and PDF, for every figure whose folder exists. Other tests check how figures look."""
     (folder / "figures").mkdir()
     for figure in declarations():
         if (folder / figure.folder).is_dir():
@@ -130,10 +130,10 @@ def draw_placeholders(folder):
 
 
 def write(folder):
-    """Only the pages and their summaries."""
+    """Write only the pages of the report, the leaderboard and the fronts, and the summaries of the first two."""
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )
-    tables = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs", "_points"))
-    pages = (str(folder / name) for name in ("leaderboard.html", "leaderboard.md", "fronts.html"))
-    write_leaderboard(*tables, json.dumps(SETTINGS), "my config.yaml", str(folder), *pages)
+    inputs = (str(folder / f"leaderboard{name}.csv") for name in ("", "_overall", "_pairs", "_points"))
+    outputs = (str(folder / name) for name in ("leaderboard.html", "leaderboard.md", "fronts.html"))
+    write_leaderboard(*inputs, json.dumps(SETTINGS), "my config.yaml", str(folder), *outputs)

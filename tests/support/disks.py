@@ -1,4 +1,4 @@
-"""Small disks, which only root can mount."""
+"""Small disks for tests of full or read-only disks. Only root can mount them."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import pytest
 
 @contextmanager
 def disk(folder, options):
-    """A small disk, mounted in a folder; the test is skipped where none can be mounted."""
+    """Mount a small disk in a folder, and unmount it at the end. Skips the test if no disk can be mounted here."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root can mount a small disk")
     folder.mkdir(exist_ok=True)
@@ -24,5 +24,5 @@ def disk(folder, options):
 
 
 def remount(folder, options):
-    """Change the size of a disk, or whether it can be written."""
+    """Change the options of a mounted disk, such as its size or whether it is writable."""
     subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)

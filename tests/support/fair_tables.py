@@ -1,4 +1,4 @@
-"""Small tables of many kinds, and the definition of fair labels: for the tests of fair assignments and what uses them."""
+"""Small tables of many kinds, random costs, and the definition of fair labels, for tests of methods and assignments."""
 
 from functools import cache
 from itertools import product
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def table(rng, n, n_groups, kind, singletons=False, outlier=1e9):
-    """Rows (n, 2) and groups (n,), each of which occurs; with ``singletons`` each group but the first has one row."""
+    """Rows (n, 2) and groups (n,). Every group has a row; with ``singletons``, all groups but the first have exactly one."""
     others = np.zeros(n - n_groups, int) if singletons else rng.integers(0, n_groups, size=n - n_groups)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
     X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
@@ -28,12 +28,12 @@ def sse(X, labels):
 
 
 def counts_of(labels, groups, k):
-    """Instances of each group in each cluster (n_groups, k)."""
+    """The number of instances of each group in each cluster (n_groups, k)."""
     return np.stack([np.bincount(labels[groups == group], minlength=k) for group in range(groups.max() + 1)])
 
 
 def is_fair(labels, groups, k, delta):
-    """The definition, count by count; no cluster is empty."""
+    """Whether labels are fair by the definition: no cluster is empty, and all counts of groups are within their limits."""
     shares = np.bincount(groups) / len(groups)
     for cluster in range(k):
         counts = np.bincount(groups[labels == cluster], minlength=len(shares))
@@ -50,7 +50,7 @@ def squared_distances(X, centres):
 
 
 def random_costs(rng, n, k, kind):
-    """Costs (n, k); of the kinds "few values" and "equal", many are the same."""
+    """Costs (n, k). Of the kind "few values" many are equal, and of the kind "equal" all are. Otherwise they are random."""
     if kind == "equal":
         return np.full((n, k), 0.1)
     return rng.integers(0, 3, size=(n, k)).astype(float) if kind == "few values" else rng.random((n, k))
@@ -68,7 +68,7 @@ def all_labels(n, k):
 
 
 def lowest_cost(costs, is_allowed):
-    """The cost of the cheapest labels that are allowed, by enumeration."""
+    """The lowest cost of all labels that are allowed, found by trying every assignment."""
     labels = all_labels(*costs.shape)
     totals = cost_of(costs, labels)
     return next(totals[row] for row in np.argsort(totals) if is_allowed(labels[row]))
