@@ -1,4 +1,4 @@
-"""Raw tables of the benchmark's datasets, where this machine has a mirror of them; else a test is skipped."""
+"""Tables of the benchmark's datasets, from a mirror of the raw files. A test is skipped if this machine has no mirror."""
 
 import functools
 import os
@@ -14,7 +14,7 @@ _MIRROR = Path(os.environ.get("CLUSTERLETS_MIRROR") or _CHECKOUT.parent / "share
 
 
 def mirror() -> Path:
-    """The folder that holds a folder of raw files for each dataset."""
+    """The folder of the raw files, which holds one folder for each dataset. Without a mirror, skip the test."""
     if not _MIRROR.is_dir():
         pytest.skip(f"no mirror of the raw files: neither CLUSTERLETS_MIRROR nor {_MIRROR} is a folder")
     return _MIRROR
@@ -22,15 +22,19 @@ def mirror() -> Path:
 
 @functools.cache
 def standardised(name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (n, d) of a dataset with standardised features, and groups (n,)."""
+    """Standardised features (n, d) and groups (n,) of a dataset. Constant features become 0."""
     prepared = datasets.prepare(name, mirror())
-    X, width = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
-    return X / np.where(width > 0, width, 1), prepared.groups
+    centred, deviation = prepared.X - prepared.X.mean(axis=0), prepared.X.std(axis=0)
+    return centred / np.where(deviation > 0, deviation, 1), prepared.groups
 
 
 def adult_of_vfc() -> tuple[np.ndarray, np.ndarray]:
-    """Adult as the paper on VFC prepares it: five features of 32,561 rows, standardised and then of length 1, and the sex."""
+    """Adult as the paper on VFC prepares it: features (32,561, 5) and the sex of each row, 1 for men.
+
+    The features are standardised, and then each row is scaled to length 1.
+    """
     rows = [line.split(", ") for line in (mirror() / "adult" / "adult.data").read_text().splitlines() if line]
+    # age, fnlwgt, education-num, capital-gain, hours-per-week
     X = np.array([[float(row[column]) for column in (0, 2, 4, 10, 12)] for row in rows])
     sex = np.array([row[9] == "Male" for row in rows]).astype(int)
     X = (X - X.mean(axis=0)) / X.std(axis=0)

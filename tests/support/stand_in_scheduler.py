@@ -1,8 +1,9 @@
-"""OpenPBS's and LSF's commands without a cluster, as far as the profiles use them, as strict about arguments as the manuals.
+"""Stand-ins for the commands of OpenPBS and LSF, so that the profiles can be tested without a cluster.
 
-``install`` writes them into a folder for PATH. A job runs at once, in the background: under PBS from the home folder and
-with the environment that ``-V`` passes on, as PBS does, and under LSF from the folder of submission. The folder keeps each
-job's state.
+They accept only the arguments that the profiles use, and check them as strictly as the manuals demand. ``install`` writes
+the commands into a folder, which a test puts on PATH and which also keeps the state of each job. A job runs at once, in the
+background. As on a real cluster, a PBS job starts in the home folder, with the environment that ``-V`` passes on, and an
+LSF job starts in the folder from which it was submitted.
 """
 
 import argparse
@@ -14,12 +15,12 @@ import sys
 from pathlib import Path
 
 COMMANDS = ("qsub", "qstat", "qdel", "bsub", "bjobs", "bkill")
-# The job leads a process group and notes its number, so that it can be ended with all that it started.
-_RUN = 'echo $$ > "$1.group"; "$2" > "$3" 2>&1; echo $? > "$1.status"'
+# The job leads a process group and writes down its number, so that `cancel` can end all processes of the job.
+_RUN_JOB = 'echo $$ > "$1.group"; "$2" > "$3" 2>&1; echo $? > "$1.status"'
 
 
 def install(folder):
-    """The commands as programs in a folder; jobs leave their state there."""
+    """Write the commands as programs into a new folder, which will also hold the state of the jobs. Return the folder."""
     folder.mkdir()
     for name in COMMANDS:
         (folder / name).write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).resolve()} {name} {folder} "$@"\n')
@@ -28,18 +29,22 @@ def install(folder):
 
 
 def start(folder, script, log, home=None):
-    """Start a job; returns its number. With ``home`` a copy runs there: PBS keeps one, and the path may be relative."""
+    """Start a job and return its number.
+
+    With ``home``, the job runs in that folder, and runs a copy of the script: PBS keeps a copy, and the path of the script may
+    be relative to another folder.
+    """
     number = sum(1 for _ in folder.glob("*.script")) + 1
     copy = folder / f"{number}.script"
-    shutil.copy(script, copy)  # with its mode
-    command = ["sh", "-c", _RUN, "sh", str(folder / str(number)), copy if home else script, log.format(number)]
+    shutil.copy(script, copy)  # keeps the permission to execute
+    command = ["sh", "-c", _RUN_JOB, "sh", str(folder / str(number)), copy if home else script, log.format(number)]
     streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     subprocess.Popen(command, cwd=home, start_new_session=True, **streams)
     return number
 
 
 def state(folder, number):
-    """Exit status of a job; "" while it runs, None where there is no such job."""
+    """Exit status of a job as text: "" while the job runs, None if there is no such job."""
     if not (folder / f"{number}.script").is_file():
         return None
     status = folder / f"{number}.status"
@@ -47,14 +52,14 @@ def state(folder, number):
 
 
 def cancel(folder, number):
-    """End a job with all its processes."""
+    """End all processes of a job."""
     group = int((folder / f"{number}.group").read_text())
     os.killpg(group, 15)
-    (folder / f"{number}.status").write_text("271")
+    (folder / f"{number}.status").write_text("271")  # what PBS reports after signal 15: 256 + 15
 
 
 def matching(pattern):
-    """An argument that must look like this."""
+    """A type for argparse: text that matches this pattern as a whole."""
 
     def parse(text):
         if not re.fullmatch(pattern, text):

@@ -1,4 +1,4 @@
-"""Synthetic runs in the exact format of results/runs.csv, for the tests of what is made from runs."""
+"""Synthetic runs in the exact format of results/runs.csv, and the results that the workflow computes from runs."""
 
 import zlib
 from collections.abc import Mapping
@@ -16,8 +16,9 @@ from clusterlets.paper.claims.numbers import Numbers
 from clusterlets.steps.recovery import join
 
 PAPER_WITHOUT_NBFI = tuple(name for name in reported.datasets() if name != "nbfi")
-FUZZY = ("D", "B")
-_LEVEL = {
+_OVERLAPPING_MATCHERS = ("D", "B")
+# The typical mean deviation of a matcher, or of a method without matchers.
+_TYPICAL_DEVIATION = {
     "C": 0.03,
     "G-B": 0.06,
     "D": 0.11,
@@ -31,46 +32,46 @@ _LEVEL = {
 
 
 def compared_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The paper's numbers next to those of the runs, as the workflow compares them."""
-    ours = runs[runs["dataset"].isin(reported.datasets())]
-    return comparison.compare(ours, tables.make(ours))
+    """The table in which the workflow compares the paper's numbers with those of these runs."""
+    runs_on_paper_datasets = runs[runs["dataset"].isin(reported.datasets())]
+    return comparison.compare(runs_on_paper_datasets, tables.make(runs_on_paper_datasets))
 
 
 def assessed_claims(runs: pd.DataFrame, undivided_cohesion: Mapping[str, float] = {}) -> pd.DataFrame:
-    """The paper's claims, judged by the runs, and by the cohesion of undivided datasets, as the workflow judges them."""
-    ours = runs[runs["dataset"].isin(reported.datasets())]
-    return claims.assess(ours, tables.make(ours), undivided_cohesion)
+    """The paper's claims as the workflow judges them: by these runs, and by the cohesion of each dataset as one cluster."""
+    runs_on_paper_datasets = runs[runs["dataset"].isin(reported.datasets())]
+    return claims.assess(runs_on_paper_datasets, tables.make(runs_on_paper_datasets), undivided_cohesion)
 
 
 def numbers_of(runs: pd.DataFrame) -> Numbers:
-    """The numbers that claims are judged by."""
-    ours = runs[runs["dataset"].isin(reported.datasets())]
-    return Numbers.from_runs(ours, tables.make(ours))
+    """The numbers of these runs by which the workflow judges claims."""
+    runs_on_paper_datasets = runs[runs["dataset"].isin(reported.datasets())]
+    return Numbers.from_runs(runs_on_paper_datasets, tables.make(runs_on_paper_datasets))
 
 
 def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=4, ks=(2, 5, 10)) -> pd.DataFrame:
-    """Runs of the paper's grid with plausible values, the same at each call."""
+    """Runs of the paper's grid with plausible values. Every call with the same arguments returns the same runs."""
     rows = [
         _row(dataset, method, matcher, k, hops, omega, seed)
-        for dataset, (method, matcher, hops, omega), k, seed in product(datasets, _methods(), ks, range(seeds))
+        for dataset, (method, matcher, hops, omega), k, seed in product(datasets, _configurations(), ks, range(seeds))
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))  # a score that was added has no values
+    return pd.DataFrame(rows, columns=list(COLUMNS))  # scores that _row does not know have no values
 
 
-def _methods():
+def _configurations():
     yield from (("Clusterlets", "C", None, omega) for omega in (0.0, 0.25, 0.5, 0.75))
     yield from (("Clusterlets", matcher, hops, None) for matcher in ("G-B", "D", "B", "G-D") for hops in (1, 2, 3, 4))
     yield from ((method, None, None, None) for method in ("FRAC (fair)", "FRAC (nearest)", "k-means", "random"))
 
 
 def _row(dataset, method, matcher, k, hops, omega, seed):
-    stream = np.random.default_rng(
+    rng = np.random.default_rng(
         [zlib.crc32(f"{dataset} {method} {matcher}".encode()), k, hops or 0, int(4 * (omega or 0)), seed]
     )
-    noise = stream.lognormal(0, 0.3, 4)
-    mean = min(0.5, _LEVEL[matcher or method] * noise[0] * (1 + (omega or 0)))
-    infeasible = (dataset, matcher, k, seed) == ("heart_failure", "C", 2, 3)
-    size = {"C": 2, "D": 1.6 * k, "B": 1.7 * k}.get(matcher, k if matcher is None else max(1, k * 0.6))
+    noise = rng.lognormal(0, 0.3, 4)
+    deviation = min(0.5, _TYPICAL_DEVIATION[matcher or method] * noise[0] * (1 + (omega or 0)))
+    is_infeasible = (dataset, matcher, k, seed) == ("heart_failure", "C", 2, 3)
+    n_clusters = {"C": 2, "D": 1.6 * k, "B": 1.7 * k}.get(matcher, k if matcher is None else max(1, k * 0.6))
     row = {
         "dataset": dataset,
         "method": method,
@@ -79,69 +80,69 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
         "hops": hops,
         "omega": omega,
         "seed": seed,
-        "status": "no_valid_partition" if infeasible else "ok",
+        "status": "no_valid_partition" if is_infeasible else "ok",
         "note": None,
         "n_clusterlets": 2 * k,
     }
     metrics = {
-        "n_clusters": int(size),
-        "deviation_mean": mean,
-        "deviation_std": 0.6 * mean * noise[1],
-        "deviation_max": mean * (1 + noise[2]),
+        "n_clusters": int(n_clusters),
+        "deviation_mean": deviation,
+        "deviation_std": 0.6 * deviation * noise[1],
+        "deviation_max": deviation * (1 + noise[2]),
         "balance": 0.3,
         "balance_ratio": 0.8,
         "cohesion": 1 - 0.12 * noise[3] * (1 - 0.2 * (omega or 0)),
-        "overlap": min(0.9, 0.12 * (hops or 1) * noise[1]) if matcher in FUZZY else 0.0,
+        "overlap": min(0.9, 0.12 * (hops or 1) * noise[1]) if matcher in _OVERLAPPING_MATCHERS else 0.0,
         "smallest": 5,
         "largest": 60,
         "centroid_silhouette": 0.2 + 0.3 * omega + 0.01 * noise[1] if matcher == "C" else None,
-        "kmeans_cost": None if matcher in FUZZY else 100.0 * noise[1],
-        "price_of_fairness": None if matcher in FUZZY else 1 + noise[2],
+        "kmeans_cost": None if matcher in _OVERLAPPING_MATCHERS else 100.0 * noise[1],
+        "price_of_fairness": None if matcher in _OVERLAPPING_MATCHERS else 1 + noise[2],
     }
     other_metrics = {
-        "column_deviation": mean * (1 + noise[2]),
-        "delta_min": 1 - 1 / (1 + 4 * mean),
-        "additive_violation": 1 + int(100 * mean),
-        "weighted_deviation": 0.8 * mean,
-        "vfc_error": 0.5 * mean * size,
+        "column_deviation": deviation * (1 + noise[2]),
+        "delta_min": 1 - 1 / (1 + 4 * deviation),
+        "additive_violation": 1 + int(100 * deviation),
+        "weighted_deviation": 0.8 * deviation,
+        "vfc_error": 0.5 * deviation * n_clusters,
         "social_cost": 2.0 * noise[1],
         "kmedian_cost": 40.0 * noise[1],
         "kcenter_cost": 5.0 * noise[1],
-        "silhouette": None if matcher in FUZZY else 0.3 - 0.05 * noise[2],
-        "silhouette_error": None if matcher in FUZZY else 0.0,
-        "silhouette_least_group": None if matcher in FUZZY else 0.25 - 0.05 * noise[2],
+        "silhouette": None if matcher in _OVERLAPPING_MATCHERS else 0.3 - 0.05 * noise[2],
+        "silhouette_error": None if matcher in _OVERLAPPING_MATCHERS else 0.0,
+        "silhouette_least_group": None if matcher in _OVERLAPPING_MATCHERS else 0.25 - 0.05 * noise[2],
         "cohesion_error": None,
     }
     row |= metrics | _parameters(row) | other_metrics
-    return row | dict.fromkeys([*metrics, *other_metrics]) if infeasible else row
+    return row | dict.fromkeys([*metrics, *other_metrics]) if is_infeasible else row
 
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
-    """What recover-clusters would write for these runs, by file name, with made-up clusters of two groups."""
+    """The tables that recover-clusters would write for these runs, by file name. Their clusters, of two groups, are made up."""
     rows = selection.best_runs(runs).to_dict("records")
-    composition = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
+    composition_rows = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
     comparable = clusterings.comparable_runs(runs)
     rows = comparable[comparable["dataset"] == next(iter(comparable["dataset"]), None)].to_dict("records")
     table = Prepared(np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2, ["no", "yes"])
-    projection = [clusterings.projection(row, _clusters(row), table) for row in rows]
+    projection_rows = [clusterings.projection(row, _clusters(row), table) for row in rows]
     return {
-        "composition": join(composition, clusterings.COMPOSITION),
-        "projection": join(projection, clusterings.PROJECTION),
+        "composition": join(composition_rows, clusterings.COMPOSITION),
+        "projection": join(projection_rows, clusterings.PROJECTION),
     }
 
 
 def _clusters(row) -> Clusters:
-    """As many clusters of 60 rows as the run has, the last overlapping with the first for D."""
-    size = int(row["n_clusters"])
-    membership = np.eye(size, dtype=bool)
+    """Sixty rows in as many clusters as the run has. For matcher D, the last cluster overlaps with the first."""
+    n_clusters = int(row["n_clusters"])
+    membership = np.eye(n_clusters, dtype=bool)
     membership[-1, 0] |= row["matcher"] == "D"
-    labels = np.arange(60) % size
-    counts = np.zeros((size, 2), dtype=int)
+    labels = np.arange(60) % n_clusters
+    counts = np.zeros((n_clusters, 2), dtype=int)
     np.add.at(counts, (labels, np.arange(60) % 2), 1)
     return Clusters(membership, counts, labels)
 
 
-USUAL = {
+_USUAL_RUN = {
     "dataset": "pima",
     "method": "Clusterlets",
     "matcher": "G-B",
@@ -161,11 +162,11 @@ USUAL = {
 
 
 def some_runs(*changes: dict) -> pd.DataFrame:
-    """A run for each of the changes to a usual one."""
-    return pd.DataFrame([USUAL | _parameters(USUAL | change) | change for change in changes], columns=list(COLUMNS))
+    """One run for each of ``changes``, which replace values of a usual run."""
+    return pd.DataFrame([_USUAL_RUN | _parameters(_USUAL_RUN | change) | change for change in changes], columns=list(COLUMNS))
 
 
 def _parameters(row: Mapping) -> dict:
-    """The columns of a run's parameters, from its hops and omega."""
+    """The columns that hold the parameters of a run, computed from its hops and omega."""
     columns = parameter_columns({name: row[name] for name in ("hops", "omega") if row[name] is not None})
     return columns | {"parameters": columns["parameters"] or None}

@@ -1,4 +1,4 @@
-"""Antidotes: k-means with added points against repeated rows, scores by hand, and the guarantees of the search."""
+"""Antidotes: added points have the effect of repeated rows, scores match hand computation, the search keeps its guarantees."""
 
 import numpy as np
 import pytest
@@ -11,30 +11,31 @@ from clusterlets.algorithms.antidote import antidote, cluster_balances
 from clusterlets.algorithms.kmeans import lloyd
 
 
-def balances_by_hand(labels, groups, n_clusters):
+def naive_balances(labels, groups, n_clusters):
     balances = []
     for cluster in range(n_clusters):
+        # p: shares of the groups in the cluster; r: their shares in the table
         p = np.array([(groups[labels == cluster] == group).mean() for group in np.unique(groups)])
         r = np.array([(groups == group).mean() for group in np.unique(groups)])
         balances.append(min(np.minimum(p / r, r / np.where(p > 0, p, 1)).tolist()) if p.all() else 0.0)
     return balances
 
 
-def score_by_hand(labels, groups, n_clusters):
-    balances = balances_by_hand(labels, groups, n_clusters)
+def naive_score(labels, groups, n_clusters):
+    balances = naive_balances(labels, groups, n_clusters)
     return min(balances) + 0.1 * np.mean(balances)
 
 
-def k_means_of_rows(rows, centres, rounds=30):
-    """Lloyd's algorithm in its plainest form, to see the effect of repeated rows."""
+def naive_k_means(rows, centres, rounds=30):
+    """Labels by a naive Lloyd's algorithm, to which added points can be given as repeated rows."""
     for _ in range(rounds):
         labels = cdist(rows, centres, "sqeuclidean").argmin(axis=1)
-        members = [rows[labels == cluster] for cluster in range(len(centres))]
-        centres = np.array([own.mean(axis=0) if len(own) else centre for own, centre in zip(members, centres)])
+        clusters = [rows[labels == index] for index in range(len(centres))]
+        centres = np.array([cluster.mean(axis=0) if len(cluster) else centre for cluster, centre in zip(clusters, centres)])
     return labels
 
 
-def blobs(seed=0, n=150):
+def blobs_and_groups(seed=0, n=150):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 2)) + rng.integers(4, size=(n, 1)) * [1.5, 0]
     return X, (rng.random(n) < 0.25 + 0.5 * (X[:, 0] > 2)).astype(int)
@@ -44,31 +45,34 @@ def plain_labels(X, k, seed):
     return lloyd(X, module._plain_centres(X, k, np.random.default_rng(seed)), max_iter=1).labels
 
 
-@given(codes=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 5])), min_size=3, max_size=30))
-def test_balances_follow_from_the_shares(codes):
-    labels, groups = np.array([(0, 0), (1, 5), (2, 0), *codes]).T
-    np.testing.assert_allclose(cluster_balances(labels, groups, 3), balances_by_hand(labels, groups, 3), atol=1e-12)
+@given(label_group_pairs=st.lists(st.tuples(st.integers(0, 2), st.sampled_from([0, 1, 5])), min_size=3, max_size=30))
+def test_balances_match_a_naive_computation(label_group_pairs):
+    labels, groups = np.array([(0, 0), (1, 5), (2, 0), *label_group_pairs]).T
+    np.testing.assert_allclose(cluster_balances(labels, groups, 3), naive_balances(labels, groups, 3), atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_added_points_count_as_repeated_rows(seed):
+def test_added_points_have_the_effect_of_repeated_rows(seed):
     rng = np.random.default_rng(seed)
-    X, groups = blobs(seed)
+    X, groups = blobs_and_groups(seed)
     centres, places = X[rng.choice(len(X), 4, replace=False)], rng.normal(2, 4, size=(5, 2))
     evaluation = module._Evaluation(X, groups, centres, 3.0)
     labels = evaluation.labels(places)
-    assert np.array_equal(labels, k_means_of_rows(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
-    assert not np.array_equal(labels, k_means_of_rows(X, centres))
+    assert np.array_equal(labels, naive_k_means(np.concatenate([X, np.repeat(places, 3, axis=0)]), centres)[: len(X)])
+    assert not np.array_equal(labels, naive_k_means(X, centres))
 
 
-def test_a_centre_of_added_points_alone_moves_to_their_mean():
-    """Two points of weight .2 draw the far centre to 12; dividing by 1 instead of their weight would give 4.8."""
+def test_a_centre_with_only_added_points_moves_to_their_mean():
+    """Two added points of weight 0.2 move the far centre from 20 to 12, where its cluster has no rows.
+
+    If their sum were divided by 1 instead of their total weight, the centre would move to 4.8 and take the last row.
+    """
     evaluation = module._Evaluation(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
     labels = evaluation.labels(np.array([[12.0], [12.0]]))
     assert labels.tolist() == [0, 0, 0] and evaluation.score(labels) == (-1.0, 0.0)
 
 
-def test_the_score_by_hand():
+def test_the_score_matches_hand_computation():
     X, groups = np.array([[0.0], [2.0], [10.0], [14.0], [10.0], [14.0]]), np.array([0, 1, 0, 0, 0, 1])
     labels = np.array([0, 0, 1, 1, 1, 1])
     fairness, closeness = module._Evaluation(X, groups, np.array([[0.0], [12.0]]), 1.0).score(labels)
@@ -78,8 +82,8 @@ def test_the_score_by_hand():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("k", [2, 5])
-def test_the_labels_result_from_the_added_points(seed, k):
-    X, groups = blobs(seed)
+def test_the_labels_are_those_of_k_means_with_the_added_points(seed, k):
+    X, groups = blobs_and_groups(seed)
     result = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
     assert len(result.places) == 5 and result.weight == 8 / 5
     assert (result.places >= X.min(axis=0)).all() and (result.places <= X.max(axis=0)).all()
@@ -88,26 +92,26 @@ def test_the_labels_result_from_the_added_points(seed, k):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_longer_searches_are_fairer_and_never_less_fair_than_plain_k_means(seed):
-    X, groups = blobs(seed)
-    scores = [score_by_hand(plain_labels(X, 4, seed), groups, 4)]
+def test_longer_searches_are_never_less_fair_and_the_longest_beats_plain_k_means(seed):
+    X, groups = blobs_and_groups(seed)
+    scores = [naive_score(plain_labels(X, 4, seed), groups, 4)]
     for n_evaluations in (1, 2, 10, 40, 160):
         labels = antidote(X, groups, 4, np.random.default_rng(seed), n_evaluations=n_evaluations).labels
-        scores.append(score_by_hand(labels, groups, 4))
+        scores.append(naive_score(labels, groups, 4))
     assert scores == sorted(scores) and scores[-1] > scores[0]
 
 
 def test_the_result_is_plain_k_means_if_no_points_help():
-    X, groups = blobs(3)
-    n_places = set()
+    X, groups = blobs_and_groups(3)
+    numbers_of_places = set()
     for seed in range(12):
         plain, result = plain_labels(X, 4, seed), antidote(X, groups, 4, np.random.default_rng(seed), rho=1, n_evaluations=1)
-        n_places.add(len(result.places))
+        numbers_of_places.add(len(result.places))
         if len(result.places):
-            assert score_by_hand(result.labels, groups, 4) >= score_by_hand(plain, groups, 4)
+            assert naive_score(result.labels, groups, 4) >= naive_score(plain, groups, 4)
         else:
             assert np.array_equal(result.labels, plain)
-    assert n_places == {0, 5}
+    assert numbers_of_places == {0, 5}
 
 
 @pytest.mark.parametrize(("n", "rho", "added"), [(100, 0.07, 7), (100, 0.071, 8), (90, 0.01, 1), (10, 1, 10)])

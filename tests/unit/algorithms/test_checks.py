@@ -1,4 +1,4 @@
-"""Features whose squares no float can hold are refused at every entry point; all others give sound results."""
+"""Features whose squares would overflow or underflow are refused at every entry point. All other features are accepted."""
 
 import numpy as np
 import pytest
@@ -33,7 +33,7 @@ def test_features_that_cannot_be_squared_are_refused(factor, compute):
 
 
 @pytest.mark.parametrize("estimator", [FRAC(3), ClusterletClustering(3, matcher="G-B")])
-def test_rows_to_predict_may_be_close_but_not_too_large(estimator):
+def test_rows_to_predict_may_lie_close_together_but_not_be_too_large(estimator):
     fitted = estimator.fit(X, sensitive_features=GROUPS)
     with pytest.raises(ClusterletsError, match="feature 1 holds 1e\\+160"):
         fitted.predict([[0.0, 0.0], [0.0, 1e160]])
@@ -41,15 +41,15 @@ def test_rows_to_predict_may_be_close_but_not_too_large(estimator):
 
 
 @pytest.mark.parametrize("factor", [2.0**300, 2.0**-300])
-def test_within_the_limits_the_scale_changes_nothing(factor):
-    plain, scaled_result = (frac(table, GROUPS, 3, np.random.default_rng(0)) for table in (X, X * factor))
-    assert np.array_equal(plain.labels_fair, scaled_result.labels_fair)
-    plain, scaled_result = (extract_clusterlets(table, GROUPS, 5, np.random.default_rng(0)) for table in (X, X * factor))
-    assert np.array_equal(plain.labels, scaled_result.labels)
+def test_the_scale_of_accepted_features_does_not_change_the_result(factor):
+    plain, rescaled = (frac(table, GROUPS, 3, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels_fair, rescaled.labels_fair)
+    plain, rescaled = (extract_clusterlets(table, GROUPS, 5, np.random.default_rng(0)) for table in (X, X * factor))
+    assert np.array_equal(plain.labels, rescaled.labels)
     assert diameter(X * factor) == diameter(X) * factor
 
 
-def test_a_narrow_feature_next_to_a_wide_one_is_checked_only_for_standardising():
+def test_a_narrow_feature_next_to_a_wide_feature_is_refused_only_before_standardising():
     table = np.column_stack([X[:, 0], X[:, 1] * 1e-170])
     check_magnitudes(table)
     with pytest.raises(ClusterletsError, match="^feature 'height' varies by"):
@@ -57,13 +57,13 @@ def test_a_narrow_feature_next_to_a_wide_one_is_checked_only_for_standardising()
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_largest_magnitude_is_still_accepted(sign):
+def test_the_limit_itself_is_accepted_as_a_magnitude(sign):
     check_magnitudes(np.array([[sign * 1e100], [0.0]]))
     with pytest.raises(ClusterletsError, match="^feature 0 holds 1e\\+100, .* above 1e\\+100"):
         check_magnitudes(np.array([[sign * np.nextafter(1e100, np.inf)], [0.0]]))
 
 
-def test_the_smallest_width_is_still_accepted():
+def test_the_limit_itself_is_accepted_as_a_range():
     check_magnitudes(np.array([[1 / 1e100], [0.0]]), each=True)
     check_magnitudes(np.array([[1 / 1e100, 1e-170], [0.0, 0.0]]))
     with pytest.raises(ClusterletsError, match="^feature 0 varies by 1e-100 only"):
@@ -82,7 +82,7 @@ def test_standardising_refuses_extreme_features(factor):
         scaled(table, "standard")
 
 
-def test_groups_may_be_whole_numbers_and_nothing_between():
+def test_groups_may_be_whole_numbers_but_not_fractions():
     check_groups(np.array([0.0, 3.0, -2.0]))
     with pytest.raises(ClusterletsError, match=r"fractions such as 1\.25;"):
         check_groups(np.array([1.0, 1.25, 0.5]))

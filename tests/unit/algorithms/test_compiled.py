@@ -1,4 +1,4 @@
-"""Kernels are compiled once, by one process at a time, whatever happened to the cached files."""
+"""One process compiles a kernel and the others load it. Kernels also work if the cache is damaged or cannot be written."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import pytest
 
 from clusterlets.algorithms.compiled import compiled
 
-MODULE = """
+KERNEL_MODULE = """
 import sys
 from clusterlets.algorithms import compiled as module
 
@@ -31,11 +31,12 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def start(tmp_path):
-    """Start a process that calls a kernel; its cache is a folder of the test."""
+    """A function that starts a process that runs ``before`` and calls a kernel. The cache is in the test's own folder."""
 
     def start(before="pass"):
-        # Replaced in one step, because an earlier process may be about to read it; numba compares the source's timestamp.
-        (tmp_path / "next.py").write_text(MODULE.format(before=before))
+        # The file is replaced in one step, because an earlier process may be about to read it. Its timestamp stays the same,
+        # because Numba compiles again if the timestamp of the source changes.
+        (tmp_path / "next.py").write_text(KERNEL_MODULE.format(before=before))
         os.utime(tmp_path / "next.py", (1, 1))
         (tmp_path / "next.py").replace(tmp_path / "doubling.py")
         environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
@@ -71,34 +72,34 @@ def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix
 
 
 def test_compiling_is_announced_and_loading_is_not(start):
-    announce = "twice = module.before_compiling(lambda: print('soon', end=' '))(twice)"
-    assert output_of(start(announce)) == ["soon", "compiled", "42.0"]
-    assert output_of(start(announce)) == ["loaded", "42.0"]
+    announce_compiling = "twice = module.before_compiling(lambda: print('soon', end=' '))(twice)"
+    assert output_of(start(announce_compiling)) == ["soon", "compiled", "42.0"]
+    assert output_of(start(announce_compiling)) == ["loaded", "42.0"]
 
 
 def test_a_kernel_works_without_a_writable_cache(start, tmp_path):
-    refuse = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
-    assert output_of(start(refuse)) == ["compiled", "42.0"]
+    prevent_writing = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
+    assert output_of(start(prevent_writing)) == ["compiled", "42.0"]
     assert not list(tmp_path.rglob("*.nbi"))
 
 
 def test_a_kernel_works_without_file_locks(start):
-    refuse = "import fcntl; fcntl.lockf = lambda *options: open('/dev/null/full')"
-    assert output_of(start(refuse)) == ["compiled", "42.0"]
-    assert output_of(start(refuse)) == ["loaded", "42.0"]
+    prevent_locking = "import fcntl; fcntl.lockf = lambda *options: open('/dev/null/full')"
+    assert output_of(start(prevent_locking)) == ["compiled", "42.0"]
+    assert output_of(start(prevent_locking)) == ["loaded", "42.0"]
 
 
 def test_arguments_of_other_types_are_refused():
     @compiled("int64(int64)")
-    def same(x):
+    def identity(x):
         return x
 
-    assert same(3) == 3
+    assert identity(3) == 3
     with pytest.raises(TypeError):
-        same(3.5 + 1j)
+        identity(3.5 + 1j)
 
 
-def test_kernels_are_compiled_side_by_side_and_then_cached(tmp_path):
+def test_compiling_together_caches_every_missing_kernel(tmp_path):
     code = (
         "from clusterlets.algorithms import compiled, kernels\n"
         "names = ['kernels.assign', 'kernels.sums_by_label']\n"

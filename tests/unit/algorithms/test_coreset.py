@@ -16,9 +16,9 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
 
 def largest_error(X, groups, rows, weights, k, random_state):
-    """Of four sets of centres, rows and means of rows in turn: the largest relative error of the cost.
+    """The largest relative error of the coreset's cost, over four sets of centres: rows and means of rows in turn.
 
-    Each cost is the bound of the fractional assignment with the table's shares.
+    A cost is the dual's bound on fractional assignments that keep the table's shares.
     """
     errors, constraints = [], share_rows(*share_bounds(groups, 0.0))
     for trial in range(4):
@@ -40,7 +40,7 @@ def largest_error(X, groups, rows, weights, k, random_state):
     kind=st.sampled_from(KINDS),
     singletons=st.booleans(),
 )
-def test_weights_add_up_to_the_instances_of_each_group(seed, n, k, size, n_groups, kind, singletons):
+def test_weights_add_up_to_the_size_of_each_group(seed, n, k, size, n_groups, kind, singletons):
     rng = np.random.default_rng(seed)
     n_groups, k = min(n_groups, n), min(k, n)
     X, groups = table(rng, n, n_groups, kind, singletons)
@@ -49,7 +49,7 @@ def test_weights_add_up_to_the_instances_of_each_group(seed, n, k, size, n_group
     assert weights.shape == rows.shape and (weights >= 1).all()
     totals = np.bincount(groups)
     assert np.bincount(groups[rows], weights, n_groups) == pytest.approx(totals)
-    if size >= n * n:  # so large that no row of any ring is left out
+    if size >= n * n:  # so large that every ring keeps all its rows
         assert np.array_equal(rows, np.arange(n)) and (weights == 1).all()
 
 
@@ -60,8 +60,8 @@ def test_a_coreset_has_about_the_requested_size(size):
     assert 0.5 * size < len(rows) <= 1.1 * size
 
 
-def test_far_rows_are_not_left_out():
-    """Two rows of 5,000 make up most of the cost: the rings keep what a plain sample of 200 would miss."""
+def test_coresets_keep_outliers():
+    """Two of 5,000 rows make up most of the cost. Sampling by rings keeps both; a uniform sample of 200 would miss them."""
     X = np.random.default_rng(1).normal(size=(5000, 2))
     X[[7, 4321]] += [[300, 0], [0, 300]]
     groups = np.arange(5000) % 2
@@ -71,7 +71,7 @@ def test_far_rows_are_not_left_out():
 
 
 @pytest.mark.parametrize(("kind", "n_groups"), [("plain", 2), ("apart", 2), ("apart", 3)])
-def test_more_rows_approximate_costs_more_closely(kind, n_groups):
+def test_larger_coresets_approximate_costs_more_closely(kind, n_groups):
     X, groups = table(np.random.default_rng(2), 4000, n_groups, kind)
     errors = []
     for size in (100, 1500):
@@ -84,8 +84,8 @@ def test_more_rows_approximate_costs_more_closely(kind, n_groups):
 
 
 @pytest.mark.parametrize(("k", "known"), [(5, 105_824), pytest.param(20, 75_372, marks=pytest.mark.slow)])
-def test_a_real_table_is_clustered_well_from_a_tenth_of_it(k, known):
-    """``known`` is the sum of squares that fair rounds on all rows reach."""
+def test_a_real_table_is_clustered_well_from_a_coreset(k, known):
+    """``known`` is the sum of squares that Lloyd's rounds with fair assignments reach on all rows."""
     X, groups = standardised("magic")
     best_labels = min(
         (coreset_clustering(X, groups, k, np.random.default_rng(s)) for s in range(3)), key=lambda labels: sse(X, labels)

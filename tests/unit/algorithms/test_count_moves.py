@@ -1,4 +1,4 @@
-"""Moves of counts: never worse, always fair, and trying them all finds none left that pays."""
+"""Moves of counts never raise the cost and keep labels fair. At the end, no move that would lower the cost is left."""
 
 from itertools import combinations, permutations
 
@@ -16,7 +16,7 @@ KINDS = ["plain", "few values", "equal", "apart"]
 
 
 def problem(seed, n, k, n_groups, kind, delta):
-    """Costs, groups, fair labels and bounds: random counts are rounded, and each group gets the cheapest labels for its own."""
+    """Costs, groups, fair labels, and bounds on shares. The labels are the cheapest for random fair counts."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     costs = random_costs(rng, n, k, kind)
@@ -30,8 +30,8 @@ def problem(seed, n, k, n_groups, kind, delta):
 
 def are_fair(counts, low, high):
     sizes = counts.sum(axis=0)
-    least, most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
-    return (sizes > 0).all() and (counts >= least).all() and (counts <= most).all()
+    lowest, highest = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
+    return (sizes > 0).all() and (counts >= lowest).all() and (counts <= highest).all()
 
 
 @settings(max_examples=200)
@@ -46,30 +46,33 @@ def are_fair(counts, low, high):
 )
 def test_moves_never_cost_more_and_the_labels_stay_fair(seed, n, k, n_groups, kind, delta, max_moves):
     costs, groups, labels, low, high = problem(seed, n, min(k, n), min(n_groups, n), kind, delta)
-    before = labels.copy()
-    moved = move_counts(costs, groups, labels, low, high, max_moves)
-    assert np.array_equal(labels, before), "those handed in stay as they are"
-    counts = counts_of(moved, groups, costs.shape[1])
+    labels_before = labels.copy()
+    moved_labels = move_counts(costs, groups, labels, low, high, max_moves)
+    assert np.array_equal(labels, labels_before), "those handed in stay as they are"
+    counts = counts_of(moved_labels, groups, costs.shape[1])
     assert are_fair(counts, low, high)
-    assert cost_of(costs, moved) <= cost_of(costs, labels) + 1e-9
+    assert cost_of(costs, moved_labels) <= cost_of(costs, labels) + 1e-9
     if max_moves == 0 or kind == "equal":
-        assert np.array_equal(moved, labels)
+        assert np.array_equal(moved_labels, labels)
     # Each group still has the cheapest labels for its counts.
-    assert cost_of(costs, moved) == pytest.approx(cost_of(costs, transport_groups(costs, groups, counts)), abs=1e-9)
+    assert cost_of(costs, moved_labels) == pytest.approx(cost_of(costs, transport_groups(costs, groups, counts)), abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["plain", "few values", "apart"])
 @pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.3), (3, 0.0), (3, 0.3)])
-def test_no_paying_move_of_one_or_two_instances_is_left(n_groups, delta, kind):
-    """Tries all single moves and all pairs of moves of two groups (which share a cluster), each by its own transports."""
+def test_no_further_move_of_one_or_two_instances_lowers_the_cost(n_groups, delta, kind):
+    """Try every single move, and every pair of moves of two different groups.
+
+    With three clusters, the moves of a pair share a cluster. Each new cost is that of the cheapest labels for the new counts.
+    """
     k = 3
     for seed in range(4):
         costs, groups, labels, low, high = problem(seed, 24, k, n_groups, kind, delta)
-        moved = move_counts(costs, groups, labels, low, high, 1000)
-        counts, cost = counts_of(moved, groups, k), cost_of(costs, moved)
-        singles = [(group, *ends) for group in range(n_groups) for ends in permutations(range(k), 2)]
-        pairs = [pair for pair in combinations(singles, 2) if pair[0][0] != pair[1][0]]
-        for moves in [*((single,) for single in singles), *pairs]:
+        moved_labels = move_counts(costs, groups, labels, low, high, 1000)
+        counts, cost = counts_of(moved_labels, groups, k), cost_of(costs, moved_labels)
+        single_moves = [(group, *clusters) for group in range(n_groups) for clusters in permutations(range(k), 2)]
+        pairs = [pair for pair in combinations(single_moves, 2) if pair[0][0] != pair[1][0]]
+        for moves in [*((single,) for single in single_moves), *pairs]:
             changed = counts.copy()
             for group, source, target in moves:
                 changed[group, source] -= 1

@@ -1,4 +1,4 @@
-"""Logarithm and exponential against decimal arithmetic, at the edges of the doubles, and bit for bit on any processor."""
+"""Logarithms and exponentials match decimal arithmetic, also at the limits of float64, and have the same bits everywhere."""
 
 import hashlib
 from decimal import Decimal, localcontext
@@ -11,48 +11,48 @@ from hypothesis import strategies as st
 from clusterlets.algorithms.elementary import exp, kullback_leibler, log
 from clusterlets.metrics.prices import price_of_fairness
 
-LEAST, LARGEST = 5e-324, np.finfo(float).max
-POSITIVE = st.floats(min_value=LEAST, max_value=LARGEST)
+SMALLEST, LARGEST = 5e-324, np.finfo(float).max
+POSITIVE = st.floats(min_value=SMALLEST, max_value=LARGEST)
 
 
 def ulps(value, exact):
-    """By how many units in the last place of the exact value another value is off."""
+    """The error of a value, in units in the last place of the exact value."""
     return float(abs(Decimal(float(value)) - exact) / Decimal(float(np.spacing(abs(float(exact))))))
 
 
-def exactly(function, value):
+def with_50_digits(function, value):
     with localcontext(prec=50):
         return function(Decimal(float(value)))
 
 
 @given(POSITIVE | st.floats(min_value=0.4, max_value=2.5) | st.floats(min_value=1 - 1e-9, max_value=1 + 1e-9))
 def test_log_is_off_by_less_than_one_unit(x):
-    exact = exactly(Decimal.ln, x)
+    exact = with_50_digits(Decimal.ln, x)
     assert log(x) == 0 if x == 1 else ulps(log(x), exact) < 1
 
 
 @given(st.floats(min_value=-745, max_value=709.78) | st.floats(min_value=-1, max_value=1))
 def test_exp_is_off_by_less_than_one_unit(x):
-    assert ulps(exp(x), exactly(Decimal.exp, x)) < 1
+    assert ulps(exp(x), with_50_digits(Decimal.exp, x)) < 1
 
 
-def test_arrays_around_the_ends_of_the_reduction_are_off_by_less_than_one_unit():
-    stream = np.random.default_rng(0)
-    x = np.concatenate([2.0**0.5 + stream.uniform(-1e-9, 1e-9, 500), 0.5**0.5 + stream.uniform(-1e-9, 1e-9, 500)])
-    assert max(map(ulps, log(x), (exactly(Decimal.ln, value) for value in x))) < 1
-    x = (np.arange(-900, 900) + 0.5) * np.log(2) + stream.uniform(-1e-9, 1e-9, 1800)
+def test_values_near_the_ends_of_the_reduced_ranges_are_off_by_less_than_one_unit():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([2.0**0.5 + rng.uniform(-1e-9, 1e-9, 500), 0.5**0.5 + rng.uniform(-1e-9, 1e-9, 500)])
+    assert max(map(ulps, log(x), (with_50_digits(Decimal.ln, value) for value in x))) < 1
+    x = (np.arange(-900, 900) + 0.5) * np.log(2) + rng.uniform(-1e-9, 1e-9, 1800)
     x = x[(x > -745) & (x < 709)]
-    assert max(map(ulps, exp(x), (exactly(Decimal.exp, value) for value in x))) < 1
+    assert max(map(ulps, exp(x), (with_50_digits(Decimal.exp, value) for value in x))) < 1
 
 
-def test_both_are_right_at_the_ends_of_the_doubles():
-    x = [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, 1.0, LEAST, LARGEST]
+def test_log_and_exp_are_right_at_the_limits_of_float64():
+    x = [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, 1.0, SMALLEST, LARGEST]
     expected = [-np.inf, -np.inf, np.nan, np.nan, np.inf, np.nan, 0.0, -744.4400719213812, 709.782712893384]
     np.testing.assert_array_equal(log(x), expected)
     x = [0.0, -0.0, np.inf, -np.inf, np.nan, 709.782712893384, 709.79, -745.2, -745.1, 1e308, -1e308]
-    powers = exp(x)
-    np.testing.assert_allclose(powers[5], LARGEST, rtol=1e-12)
-    np.testing.assert_array_equal(np.delete(powers, 5), [1, 1, np.inf, 0, np.nan, np.inf, 0, LEAST, np.inf, 0])
+    exponentials = exp(x)
+    np.testing.assert_allclose(exponentials[5], LARGEST, rtol=1e-12)
+    np.testing.assert_array_equal(np.delete(exponentials, 5), [1, 1, np.inf, 0, np.nan, np.inf, 0, SMALLEST, np.inf, 0])
 
 
 def test_shapes_are_kept_and_integers_are_accepted():
@@ -66,16 +66,16 @@ def test_log_and_exp_are_monotonic(a, b):
     assert log(low) <= log(high) and exp(log(low)) <= exp(log(high))
 
 
-def test_the_bits_are_these_on_any_processor():
-    """Recorded once; numpy's log and exp give different bits with AVX-512 than without."""
-    stream = np.random.default_rng(3)
-    x = np.ldexp(stream.random(20_000), stream.integers(-1000, 1000, 20_000))
-    y = 1449 * stream.random(20_000) - 740
+def test_log_and_exp_give_the_recorded_bits():
+    """The digest must be the same on every processor. NumPy's log and exp give different bits with AVX-512 than without."""
+    rng = np.random.default_rng(3)
+    x = np.ldexp(rng.random(20_000), rng.integers(-1000, 1000, 20_000))
+    y = 1449 * rng.random(20_000) - 740
     digest = hashlib.sha256(log(x).tobytes() + exp(y).tobytes()).hexdigest()
     assert digest == "eeffc22a8282f20e09a0e622c783d08751788ef5b4e93a27499d5d0f39104ee9"
 
 
-def test_the_divergence_is_the_sum_by_hand():
+def test_the_divergence_matches_hand_computation():
     shares, expected = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
     by_hand = [0.25 * np.log(0.5) + 0.75 * np.log(1.5), np.log(2)]
     np.testing.assert_allclose(kullback_leibler(shares, expected), by_hand, rtol=1e-15)

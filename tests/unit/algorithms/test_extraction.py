@@ -1,4 +1,7 @@
-"""Clusterlets: one group each, as many as requested or as there are distinct instances, in order, reproducible."""
+"""Clusterlets hold one group each, are sorted by group, and depend only on the table and the seed.
+
+Each group has as many clusterlets as requested, or one for each of its distinct instances if there are fewer.
+"""
 
 import numpy as np
 import pytest
@@ -11,10 +14,10 @@ from clusterlets.errors import ClusterletsError
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 8), st.booleans())
-def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_groups, k, on_grid):
+def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_groups, k, is_on_grid):
     rng = np.random.default_rng(seed)
     groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=30)])
-    X = rng.integers(0, 3, size=(len(groups), 2)).astype(float) if on_grid else rng.normal(size=(len(groups), 2))
+    X = rng.integers(0, 3, size=(len(groups), 2)).astype(float) if is_on_grid else rng.normal(size=(len(groups), 2))
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     for group in range(n_groups):
         n_distinct = len(np.unique(X[groups == group], axis=0))
@@ -29,11 +32,11 @@ def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_grou
         assert clusterlets.inertia[index] == pytest.approx(((members - members.mean(axis=0)) ** 2).sum())
 
 
-def test_the_same_stream_gives_the_same_clusterlets_and_a_different_one_gives_others():
+def test_the_same_seed_gives_the_same_clusterlets_and_another_seed_gives_different_clusterlets():
     rng = np.random.default_rng(3)
     X, groups = rng.normal(size=(300, 3)), rng.integers(2, size=300)
-    first, again, other = (extract_clusterlets(X, groups, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert np.array_equal(first.labels, again.labels)
+    first, repeated, other = (extract_clusterlets(X, groups, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(first.labels, repeated.labels)
     assert not np.array_equal(first.labels, other.labels)
 
 
@@ -42,7 +45,7 @@ def test_a_gap_in_the_group_codes_is_refused():
         extract_clusterlets(np.zeros((2, 1)), np.array([0, 2]), 2, np.random.default_rng(0))
 
 
-def test_clusterlets_of_two_groups_or_out_of_order_are_refused():
+def test_labels_that_mix_groups_or_are_not_sorted_by_group_are_refused():
     X = np.zeros((2, 1))
     with pytest.raises(ValueError, match="exactly one group"):
         clusterlets_from_labels(X, np.array([0, 1]), np.array([0, 0]))

@@ -1,4 +1,4 @@
-"""Fair assignments against every assignment of small tables, their bounds, and the definition of fairness."""
+"""Fair assignments are compared with every assignment of small tables, and checked for the bounds on shares and on costs."""
 
 from fractions import Fraction
 from functools import partial
@@ -19,15 +19,15 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
 
 
 def small_problem(seed, n_groups):
-    """Costs and groups of so few instances that all labels can be tried."""
+    """Costs and groups of so few instances that a test can try all labels."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 10)), int(rng.integers(1, 4))
     X, groups = table(rng, n, n_groups, KINDS[seed % 4], outlier=1e6)
     return squared_distances(X, X[rng.choice(n, k, replace=False)] + rng.normal(size=2)), groups
 
 
-def assert_least_cost_between(result, least):
-    assert result.bound <= least * (1 + 1e-9) + 1e-9 and least <= result.cost * (1 + 1e-9) + 1e-9
+def assert_bound_and_cost_enclose(result, least_cost):
+    assert result.bound <= least_cost * (1 + 1e-9) + 1e-9 and least_cost <= result.cost * (1 + 1e-9) + 1e-9
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -39,17 +39,17 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
         assert is_fair(result.labels, groups, k, delta)
         assert result.cost == pytest.approx(cost_of(costs, result.labels))
         assert result.gap == pytest.approx(result.cost / result.bound - 1)
-        assert_least_cost_between(result, lowest_cost(costs, partial(is_fair, groups=groups, k=k, delta=delta)))
+        assert_bound_and_cost_enclose(result, lowest_cost(costs, partial(is_fair, groups=groups, k=k, delta=delta)))
 
 
 def is_balanced(labels, groups, k, balance):
-    """Whether in each cluster the rarer group has this many instances for each of the other; no cluster is empty."""
+    """Whether no cluster is empty, and each has at least ``balance`` instances of its rarer group for each of the other."""
     counts = counts_of(labels, groups, k)
     return counts.any(axis=0).all() and (counts.min(axis=0) / counts.max(axis=0) >= balance - 1e-9).all()
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_a_bound_on_the_balance_is_kept_at_nearly_the_least_cost(seed):
+def test_the_balance_is_kept_and_the_least_cost_lies_between_bound_and_cost(seed):
     costs, groups = small_problem(seed, 2)
     k, totals = costs.shape[1], np.bincount(groups)
     for fraction in (0.0, 0.4, 0.9, 1.0):
@@ -59,8 +59,8 @@ def test_a_bound_on_the_balance_is_kept_at_nearly_the_least_cost(seed):
         assert counts.any(axis=0).all()
         assert (counts >= np.floor(balance / (1 + balance) * counts.sum(axis=0) + 1e-9)).all()
         if is_balanced(result.labels, groups, k, balance):
-            least = lowest_cost(costs, partial(is_balanced, groups=groups, k=k, balance=balance))
-            assert_least_cost_between(result, least)
+            least_cost = lowest_cost(costs, partial(is_balanced, groups=groups, k=k, balance=balance))
+            assert_bound_and_cost_enclose(result, least_cost)
 
 
 @pytest.mark.parametrize(
@@ -97,14 +97,14 @@ def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_groups, 
     rng = np.random.default_rng(seed)
     k, n_groups = min(k, n), min(n_groups, n)
     X, groups = table(rng, n, n_groups, kind, singletons, outlier=1e6)
-    costs = squared_distances(X, X[rng.integers(0, n, size=k)])  # equal centres among them
+    costs = squared_distances(X, X[rng.integers(0, n, size=k)])  # some centres may be equal
     result = fair_assignment(costs, groups, delta)
     assert is_fair(result.labels, groups, k, delta)
     assert result.cost == pytest.approx(cost_of(costs, result.labels))
     assert 0 <= result.bound <= result.cost and result.gap >= 0
-    # Starting from these multipliers, or those of nearby centres, changes the path but not the guarantees.
-    again = fair_assignment(costs, groups, delta, result.multipliers)
-    assert is_fair(again.labels, groups, k, delta) and again.bound <= result.cost * (1 + 1e-9)
+    # A start from known multipliers changes the path of the search, but not its guarantees.
+    restarted = fair_assignment(costs, groups, delta, result.multipliers)
+    assert is_fair(restarted.labels, groups, k, delta) and restarted.bound <= result.cost * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("n", "k", "n_groups", "max_gap"), [(1000, 5, 2, 0.01), (1000, 5, 3, 0.02), (3000, 10, 2, 0.01)])
@@ -115,7 +115,7 @@ def test_the_gap_is_small_on_larger_tables(n, k, n_groups, max_gap):
             assert fair_assignment(squared_distances(X, X[:k]), groups, delta).gap < max_gap
 
 
-def test_a_group_whose_costs_hardly_differ_takes_any_price():
+def test_a_group_whose_costs_hardly_differ_causes_no_numerical_error():
     rng = np.random.default_rng(5)
     X, groups = table(rng, 60, 3, "plain")
     costs = squared_distances(X, X[:4])
@@ -135,7 +135,7 @@ class TestWholeCounts:
         kind=st.sampled_from(["fair", "any", "concentrated", "nothing"]),
         delta=st.one_of(st.sampled_from(DELTAS), st.floats(0, 0.999)),
     )
-    def test_they_keep_sums_and_bounds(self, seed, n_groups, k, max_total, kind, delta):
+    def test_whole_counts_keep_totals_and_bounds(self, seed, n_groups, k, max_total, kind, delta):
         rng = np.random.default_rng(seed)
         totals = rng.integers(1, max_total + 1, size=n_groups)
         totals[0] += max(0, k - totals.sum())
@@ -152,8 +152,8 @@ class TestWholeCounts:
         assert (counts >= np.floor(low[:, None] * sizes + 1e-9)).all()
         assert (counts <= np.ceil(high[:, None] * sizes - 1e-9)).all()
 
-    def test_only_clusters_whose_sizes_allow_nothing_else_miss_the_bounds(self):
-        """Of a half and a half, a cluster of three must hold two of one group; those of four and ten need not."""
+    def test_only_clusters_whose_size_rules_out_the_bounds_miss_them(self):
+        """Each group must make up half of every cluster: impossible with three instances, possible with four and ten."""
         low = high = np.array([0.5, 0.5])
         counts, strict = whole_counts(np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True)
         assert counts.sum(axis=0).tolist() == [3, 4, 10] and strict.tolist() == [False, True, True]
@@ -161,7 +161,7 @@ class TestWholeCounts:
 
     @settings(max_examples=100)
     @given(seed=st.integers(0, 10**6), k=st.integers(1, 8), balance=st.sampled_from([0.2, 0.5, 0.9]))
-    def test_a_strict_cluster_keeps_its_bounds(self, seed, k, balance):
+    def test_clusters_marked_as_strict_keep_the_bounds_exactly(self, seed, k, balance):
         rng = np.random.default_rng(seed)
         totals = rng.integers(k, 60, size=2)
         low, high = balance_bounds(np.repeat([0, 1], totals), balance * totals.min() / totals.max())
@@ -180,20 +180,20 @@ class TestWholeCounts:
     kind=st.sampled_from(KINDS),
     limit=st.sampled_from([Fraction(1, 2), Fraction(1, 5), Fraction(1, 10), Fraction(3, 20)]),
 )
-def test_clusters_of_at_least_the_reciprocal_of_a_limit_keep_it_strictly(seed, n, k, n_groups, kind, limit):
+def test_deviations_stay_within_a_limit_if_sizes_are_at_least_its_reciprocal(seed, n, k, n_groups, kind, limit):
     rng = np.random.default_rng(seed)
-    size = ceil(1 / limit)
-    k = max(1, min(k, n // size))
+    min_size = ceil(1 / limit)
+    k = max(1, min(k, n // min_size))
     X, groups = table(rng, n, n_groups, kind, outlier=1e6)
     costs = squared_distances(X, X[rng.integers(0, n, size=k)])
-    if k * size > n:
+    if k * min_size > n:
         with pytest.raises(NoClusteringError, match="min_cluster_size") as failure:
-            fair_assignment(costs, groups, min_cluster_size=size)
+            fair_assignment(costs, groups, min_cluster_size=min_size)
         assert failure.value.status == "infeasible"
         return
-    result = fair_assignment(costs, groups, min_cluster_size=size)
+    result = fair_assignment(costs, groups, min_cluster_size=min_size)
     counts = counts_of(result.labels, groups, k)
-    assert counts.sum(axis=0).min() >= size and result.bound <= result.cost
+    assert counts.sum(axis=0).min() >= min_size and result.bound <= result.cost
     assert largest_deviation(counts, np.arange(n_groups)[:, None]) <= limit
 
 

@@ -1,4 +1,4 @@
-"""The dual of fair assignment against the linear program, and the guarantees of its parts."""
+"""The dual of fair assignment: its bound is compared with the linear program, and its parts keep their guarantees."""
 
 from math import exp, log
 
@@ -18,27 +18,27 @@ KINDS = ["plain", "duplicates", "apart", "offset", "equal"]
 
 
 def problem(seed, n, k, n_groups, kind="plain"):
-    """Costs (n, k) and groups (n,); with every fourth seed, all groups but one occur only once."""
+    """Costs (n, k) and groups (n,). For every fourth seed, all groups but the first have a single instance."""
     rng = np.random.default_rng(seed)
     X, groups = table(rng, n, n_groups, kind, singletons=seed % 4 == 3)
     return squared_distances(X, X[rng.choice(n, k, replace=False)]) + 1000 * (kind == "offset"), groups
 
 
 def linear_program(costs, weights, groups, low, high, slack):
-    """The linear program's least value, with a constraint for each bound of each group."""
+    """The least cost of a fractional assignment, from a linear program with two constraints for each group and cluster."""
     (n, k), n_groups = costs.shape, len(low)
     constraints = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
     group_weights = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
-    shares = kron(csr_array(constraints) @ group_weights, eye_array(k))
+    bounds = kron(csr_array(constraints) @ group_weights, eye_array(k))
     memberships = kron(eye_array(n), np.ones((1, k)))
-    limits = np.full(shares.shape[0], slack)
-    solution = linprog((costs * weights[:, None]).ravel(), shares, limits, memberships, np.ones(n), (0, None), method="highs")
+    limits = np.full(bounds.shape[0], slack)
+    solution = linprog((costs * weights[:, None]).ravel(), bounds, limits, memberships, np.ones(n), (0, None), method="highs")
     assert solution.status == 0
     return solution.fun
 
 
 def bound_and_optimum(costs, groups, delta, slack):
-    """The dual's bound, and the linear program's least value."""
+    """The dual's bound, and the least cost by the linear program."""
     (low, high), weights = share_bounds(groups, delta), np.ones(len(costs))
     bound = solve_dual(costs, weights, groups, len(low), share_rows(low, high), slack).bound
     return bound, linear_program(costs, weights, groups, low, high, slack)
@@ -52,18 +52,18 @@ def bound_and_optimum(costs, groups, delta, slack):
     n_groups=st.integers(1, 6),
     kind=st.sampled_from(KINDS),
     delta=st.sampled_from([0.0, 0.05, 0.3, 0.8]),
-    exact=st.booleans(),
+    is_exact=st.booleans(),
 )
-def test_the_bound_is_never_above_the_linear_program_and_hardly_below(seed, n, k, n_groups, kind, delta, exact):
+def test_the_bound_is_never_above_the_optimum_and_hardly_below(seed, n, k, n_groups, kind, delta, is_exact):
     costs, groups = problem(seed, n, k, n_groups, kind)
-    bound, optimum = bound_and_optimum(costs, groups, delta, 0.0 if exact else whole_slack(n, delta))
+    bound, optimum = bound_and_optimum(costs, groups, delta, 0.0 if is_exact else whole_slack(n, delta))
     assert bound <= optimum * (1 + 1e-9) + 1e-9
     assert bound >= optimum - 0.05 * abs(optimum) - 1e-9, "small tables are the hardest"
 
 
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "apart", "offset"])
 @pytest.mark.parametrize(("n_groups", "delta"), [(1, 0.0), (2, 0.0), (2, 0.2), (3, 0.0), (5, 0.2)])
-def test_the_bound_is_within_a_thousandth_of_the_linear_program(kind, n_groups, delta):
+def test_the_bound_is_within_a_thousandth_of_the_optimum(kind, n_groups, delta):
     for seed in range(1, 4):
         costs, groups = problem(seed, 500, 6, n_groups, kind)
         bound, optimum = bound_and_optimum(costs, groups, delta, whole_slack(500, delta))
@@ -71,22 +71,22 @@ def test_the_bound_is_within_a_thousandth_of_the_linear_program(kind, n_groups, 
 
 
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_weights_count_like_instances(n_groups):
+def test_a_weight_counts_like_repeated_rows(n_groups):
     costs, groups = problem(1, 200, 4, n_groups)
-    times = np.random.default_rng(0).integers(1, 6, size=200)
-    repeated_costs, repeated_groups = np.repeat(costs, times, axis=0), np.repeat(groups, times)
+    repeats = np.random.default_rng(0).integers(1, 6, size=200)
+    repeated_costs, repeated_groups = np.repeat(costs, repeats, axis=0), np.repeat(groups, repeats)
     low, high = share_bounds(repeated_groups, 0.1)
     constraints = share_rows(low, high)
-    weighted = solve_dual(costs, times.astype(float), groups, n_groups, constraints, 1.0)
-    repeated = solve_dual(repeated_costs, np.ones(times.sum()), repeated_groups, n_groups, constraints, 1.0)
+    weighted = solve_dual(costs, repeats.astype(float), groups, n_groups, constraints, 1.0)
+    repeated = solve_dual(repeated_costs, np.ones(repeats.sum()), repeated_groups, n_groups, constraints, 1.0)
     assert weighted.bound == pytest.approx(repeated.bound, rel=1e-6)
     assert weighted.counts == pytest.approx(repeated.counts, abs=0.5)
-    optimum = linear_program(costs, times.astype(float), groups, low, high, 1.0)
+    optimum = linear_program(costs, repeats.astype(float), groups, low, high, 1.0)
     assert optimum * (1 - 1e-3) <= weighted.bound <= optimum * (1 + 1e-9)
 
 
-def test_rounded_distances_of_0_do_not_set_the_scale():
-    """Rows at their centres, up to the last bit, must not determine the scale of the costs."""
+def test_distances_of_0_up_to_rounding_do_not_set_the_scale():
+    """Half of the rows lie at a centre, up to rounding. Their tiny distances must not set the scale of the costs."""
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=60), np.repeat([0, 1], 30)
     X[:30] = X[0]
@@ -101,13 +101,13 @@ def test_rounded_distances_of_0_do_not_set_the_scale():
     counts=st.lists(st.integers(0, 9), min_size=5, max_size=5),
     delta=st.sampled_from([0.0, 0.1, 0.4, 0.9]),
 )
-def test_constraints_express_the_bounds_on_shares(shares, counts, delta):
-    groups, m = np.repeat(np.arange(len(shares)), shares), np.array(counts[: len(shares)])
+def test_constraints_hold_if_and_only_if_the_shares_are_within_the_bounds(shares, counts, delta):
+    groups, cluster_counts = np.repeat(np.arange(len(shares)), shares), np.array(counts[: len(shares)])
     low, high = share_bounds(groups, delta)
-    size = m.sum()
-    within_bounds = (m >= low * size - 1e-9).all() and (m <= high * size + 1e-9).all()
+    size = cluster_counts.sum()
+    within_bounds = (cluster_counts >= low * size - 1e-9).all() and (cluster_counts <= high * size + 1e-9).all()
     constraints = share_rows(low, high)
-    assert within_bounds == bool((constraints @ m <= 1e-9 * (1 + 1e-3)).all())
+    assert within_bounds == bool((constraints @ cluster_counts <= 1e-9 * (1 + 1e-3)).all())
     assert len(constraints) == (2 if len(shares) == 2 else 2 * len(shares))
 
 

@@ -1,4 +1,4 @@
-"""Fair k-means against all fair clusterings of small tables, its guarantees, and sums of squares measured elsewhere."""
+"""fair-flow is compared with all fair clusterings of small tables and with known sums, and keeps its guarantees."""
 
 import numpy as np
 import pytest
@@ -19,17 +19,17 @@ def test_ten_starts_come_near_the_best_of_all_fair_clusterings(seed):
     assert optimum * (1 - 1e-9) <= best <= optimum * 1.1
 
 
-def test_groups_that_lie_apart_are_joined_in_fair_clusters():
-    """Each group has two places of its own; fair clusters pair the lower ones and the upper ones."""
+def test_fair_clusters_join_groups_that_lie_apart():
+    """Each group lies at a lower and an upper place. One cluster joins the two lower places, the other the two upper ones."""
     X = np.array([[0.0, 0.0]] * 5 + [[0.0, 3.0]] * 5 + [[20.0, 0.0]] * 5 + [[20.0, 3.0]] * 5)
     result = fair_flow(X, np.repeat([0, 1], 10), 2, np.random.default_rng(0))
-    # Halves of ten and ten cost 2,000; one instance more on one side, which whole instances allow, hardly less.
+    # Two clusters of ten cost 2,000. Sizes of nine and eleven, which rounding allows, cost hardly less.
     assert 1900 < result.inertia <= 2000 + 1e-9
-    for half in (result.labels[:5], result.labels[5:10]):
-        assert np.bincount(half, minlength=2).max() >= 4
+    for place_labels in (result.labels[:5], result.labels[5:10]):
+        assert np.bincount(place_labels, minlength=2).max() >= 4
 
 
-def test_more_rounds_never_cost_more_and_the_rounds_end():
+def test_further_rounds_never_raise_the_cost_and_they_end():
     X, groups = table(np.random.default_rng(2), 500, 3, "apart")
     runs = [fair_flow(X, groups, 6, np.random.default_rng(0), max_iter=limit) for limit in (1, 2, 5, 1000)]
     assert runs[0].n_iter == 1 and all(run.n_iter <= limit for run, limit in zip(runs, (1, 2, 5, 1000), strict=True))
@@ -37,7 +37,7 @@ def test_more_rounds_never_cost_more_and_the_rounds_end():
     assert inertias == sorted(inertias, reverse=True)
 
 
-def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
+def test_a_bound_on_the_balance_is_kept_and_a_weaker_bound_costs_less():
     X, groups = table(np.random.default_rng(3), 600, 2, "apart")
     counts = np.bincount(groups)
     table_balance = counts.min() / counts.max()
@@ -50,11 +50,11 @@ def test_a_bound_on_the_balance_is_kept_and_a_weaker_one_costs_less():
     assert costs == sorted(costs, reverse=True) and costs[2] < 0.9 * costs[0]
 
 
-def test_a_sample_represents_all_instances_of_each_group(monkeypatch):
+def test_the_weights_of_the_sample_add_up_to_the_size_of_each_group(monkeypatch):
     calls = []
     monkeypatch.setattr(module, "_SAMPLE", 300)
-    original = module.fractional_lloyd
-    monkeypatch.setattr(module, "fractional_lloyd", lambda *arguments: calls.append(arguments) or original(*arguments))
+    fractional_lloyd = module.fractional_lloyd
+    monkeypatch.setattr(module, "fractional_lloyd", lambda *arguments: calls.append(arguments) or fractional_lloyd(*arguments))
     X, groups = table(np.random.default_rng(6), 2000, 3, "plain")
     groups[np.flatnonzero(groups == 2)[20:]] = 0
     fair_flow(X, groups, 2, np.random.default_rng(0))
@@ -62,7 +62,8 @@ def test_a_sample_represents_all_instances_of_each_group(monkeypatch):
     assert len(rows) < 500 and np.bincount(sample_groups, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
 
 
-# `known` is from an exact assignment in every round, `published` from MS-FlowFC; benchmarks/bench_fair_flow.py runs more.
+# `known` is the sum with an exact assignment in every round, `published` the sum of MS-FlowFC.
+# benchmarks/bench_fair_flow.py measures further cases.
 @pytest.mark.parametrize(
     ("name", "k", "seeds", "known", "published"),
     [
@@ -71,7 +72,7 @@ def test_a_sample_represents_all_instances_of_each_group(monkeypatch):
         pytest.param("adult", 5, [0], None, 244_783, marks=pytest.mark.slow),
     ],
 )
-def test_sums_of_squares_of_real_tables(name, k, seeds, known, published):
+def test_sums_of_squares_of_real_tables_are_below_the_published_sums(name, k, seeds, known, published):
     X, groups = standardised(name)
     best = min((fair_flow(X, groups, k, np.random.default_rng(seed)) for seed in seeds), key=lambda run: run.inertia)
     assert is_fair(best.labels, groups, k, 0.0) and best.inertia == pytest.approx(sse(X, best.labels))

@@ -1,4 +1,4 @@
-"""fair-limit: limits kept to the last row, against every possible clustering of small tables."""
+"""fair-limit keeps its limits exactly, and is compared with every clustering of small tables."""
 
 from fractions import Fraction
 
@@ -21,7 +21,7 @@ from clusterlets.algorithms.limits import (
 from clusterlets.errors import NoClusteringError
 
 
-def fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
+def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
     levels, _ = levels_of_groups(columns or [list(range(groups.max() + 1))])
     limits = deviation_limits(levels, np.bincount(groups), [exact(limit)] * levels.shape[1])
     result = fair_limit(X, groups, k, np.random.default_rng(seed), limits, levels, least_size, **options)
@@ -31,8 +31,8 @@ def fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
     return result
 
 
-def least_costs(X, groups, k):
-    """The least cost of any clustering, by its largest deviation."""
+def least_cost_by_deviation(X, groups, k):
+    """For each largest deviation that a clustering can have, the least cost of a clustering with this deviation."""
     levels, costs = np.arange(groups.max() + 1)[:, None], {}
     for labels in all_labels(len(X), k):
         counts = counts_of(labels, groups, k)
@@ -49,19 +49,19 @@ def least_costs(X, groups, k):
         *(pytest.param(seed, 10, 3, n_groups, marks=pytest.mark.slow) for seed, n_groups in ((6, 2), (7, 3), (8, 4))),
     ],
 )
-def test_no_limit_is_broken_and_no_feasible_one_is_called_infeasible(seed, n, k, n_groups):
-    """Every limit that makes a difference, and one below the least."""
+def test_feasible_limits_are_kept_and_infeasible_limits_are_refused(seed, n, k, n_groups):
+    """Try every limit that admits more clusterings than a smaller limit, and one limit that admits none."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 2)), 1)
     groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
-    costs, ratios = least_costs(X, groups, k), []
+    costs, cost_ratios = least_cost_by_deviation(X, groups, k), []
     for deviation in sorted(costs):
-        least = min(cost for other, cost in costs.items() if other <= deviation)
-        ratios.append((fit(X, groups, k, deviation).inertia + 1e-9) / (least + 1e-9))
-    assert min(ratios) >= 1 - 1e-9 and np.mean(ratios) <= 1.01
+        least_cost = min(cost for other, cost in costs.items() if other <= deviation)
+        cost_ratios.append((checked_fit(X, groups, k, deviation).inertia + 1e-9) / (least_cost + 1e-9))
+    assert min(cost_ratios) >= 1 - 1e-9 and np.mean(cost_ratios) <= 1.01
     if min(costs) > 0:
         with pytest.raises(NoClusteringError) as error:
-            fit(X, groups, k, min(costs) - Fraction(1, 10**9))
+            checked_fit(X, groups, k, min(costs) - Fraction(1, 10**9))
         assert error.value.status == "infeasible"
 
 
@@ -74,31 +74,31 @@ def test_no_limit_is_broken_and_no_feasible_one_is_called_infeasible(seed, n, k,
     st.sampled_from([0, 0.01, 0.1, 0.3, 1, 5]),
     st.integers(1, 4),
 )
-def test_any_table_keeps_the_limit_or_is_refused(seed, n, n_groups, k, limit, least_size):
-    """Rare groups, duplicates, one row per group, two columns."""
+def test_every_table_is_clustered_within_the_limit_or_refused(seed, n, n_groups, k, limit, least_size):
+    """The tables have rare groups, duplicate rows, groups of a single row, and one or two sensitive columns."""
     rng = np.random.default_rng(seed)
     n_groups, k = min(n_groups, n), min(k, n)
     X = np.round(rng.normal(size=(n, 1 + seed % 3)), seed % 2)
     groups = np.r_[np.arange(n_groups), np.minimum(rng.geometric(0.5, n - n_groups) - 1, n_groups - 1)]
     columns = [list(range(n_groups)), [group % 2 for group in range(n_groups)]][: 1 + seed % 2]
     try:
-        fit(X, groups, k, limit, columns=columns, least_size=least_size, n_init=1)
+        checked_fit(X, groups, k, limit, columns=columns, least_size=least_size, n_init=1)
     except NoClusteringError as error:
         assert error.status == "infeasible" and error.labels is None
 
 
-def test_a_limit_of_one_is_plain_k_means_and_one_of_zero_the_exact_proportions():
+def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_exact_proportions():
     rng = np.random.default_rng(1)
     X = np.r_[rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20]
     groups = np.repeat([0, 1], 30)
-    plain = fit(X, groups, 2, 1).labels
+    plain = checked_fit(X, groups, 2, 1).labels
     assert sorted(counts_of(plain, groups, 2).tolist()) == [[0, 30], [30, 0]]
-    counts = counts_of(fit(X, groups, 3, 0).labels, groups, 3)
+    counts = counts_of(checked_fit(X, groups, 3, 0).labels, groups, 3)
     assert (counts[0] == counts[1]).all()
 
 
-def test_a_search_without_a_result_hands_over_nearly_fair_labels():
-    """Shares that only huge clusters have: too large to prove anything."""
+def test_the_error_of_a_failed_search_holds_nearly_fair_labels():
+    """Only huge clusters have shares within this limit. The table is too large to prove that the limit is infeasible."""
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1, 2], [4001, 4003, 4007])
     X = rng.normal(size=(len(groups), 2))
@@ -113,17 +113,17 @@ def test_a_search_without_a_result_hands_over_nearly_fair_labels():
 def test_the_same_seed_gives_the_same_labels_and_time_can_be_limited():
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(13_000, 3)), rng.integers(0, 3, 13_000)
-    one, two = (fit(X, groups, 4, 0.01, seed=3, n_init=1) for _ in range(2))
-    assert np.array_equal(one.labels, two.labels) and 0 <= one.gap < 0.01
+    first, second = (checked_fit(X, groups, 4, 0.01, seed=3, n_init=1) for _ in range(2))
+    assert np.array_equal(first.labels, second.labels) and 0 <= first.gap < 0.01
     messages = []
-    fit(X, groups, 4, 0.01, n_init=1, max_seconds=0, report=lambda what, cost: messages.append(what))
+    checked_fit(X, groups, 4, 0.01, n_init=1, max_seconds=0, report=lambda message, cost: messages.append(message))
     assert messages == ["start on the table"]
 
 
 @pytest.mark.parametrize("bounds", [(0.6, 0.7), (0, 0.4)])
 @pytest.mark.parametrize("k", [1, 2])
-def test_shares_that_the_whole_table_does_not_have_are_infeasible(bounds, k):
-    """Though the table's own proportions are possible in any number of clusters."""
+def test_bounds_that_exclude_the_shares_of_the_whole_table_are_infeasible(bounds, k):
+    """Each group is half of the table. Clusters can have these shares too, but the bounds exclude them."""
     X, groups = np.random.default_rng(0).normal(size=(20, 2)), np.repeat([0, 1], 10)
     limits = share_limits(0, {0: tuple(map(exact, bounds))})
     with pytest.raises(NoClusteringError, match="even one cluster of all rows breaks them") as error:
@@ -138,4 +138,4 @@ def test_ratios_hold_for_all_pairs_of_groups():
     result = fair_limit(X, groups, 5, rng, ratio_limits(levels, totals, [Fraction(4, 5)]), levels)
     fractions = counts_of(result.labels, groups, 5) / totals[:, None]
     assert (fractions.min(axis=0) >= 0.8 * fractions.max(axis=0) - 1e-12).all()
-    assert len(limit_rows(ratio_limits(levels, totals, [Fraction(4, 5)]), levels, totals)) == 12
+    assert len(limit_rows(ratio_limits(levels, totals, [Fraction(4, 5)]), levels, totals)) == 12  # ordered pairs of groups

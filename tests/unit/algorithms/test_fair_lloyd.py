@@ -1,4 +1,4 @@
-"""Fair-Lloyd: its centres against another solver, its rounds against all clusterings of small tables."""
+"""Fair-Lloyd: its centres are compared with another solver, and its result with all clusterings of small tables."""
 
 from itertools import pairwise, product
 
@@ -12,8 +12,8 @@ from clusterlets.algorithms.fair_lloyd import _fill_empty_clusters, fair_centres
 
 
 def group_costs(X, groups, labels, centres):
-    distances = np.square(X - centres[labels]).sum(axis=1)
-    return np.array([distances[groups == group].mean() for group in np.unique(groups)])
+    squares = np.square(X - centres[labels]).sum(axis=1)
+    return np.array([squares[groups == group].mean() for group in np.unique(groups)])
 
 
 def table(seed, n=40, n_groups=2, d=2):
@@ -24,18 +24,18 @@ def table(seed, n=40, n_groups=2, d=2):
 
 
 def least_social_cost(X, groups, labels, start):
-    """By SLSQP: min t, where no group's cost is above t."""
+    """The least social cost of these labels, by SLSQP: it minimises t, subject to no group's cost being above t."""
     k, d = start.shape
 
-    def costs(flat):
-        return group_costs(X, groups, labels, flat[:-1].reshape(k, d))
+    def costs(variables):  # the centres, then t
+        return group_costs(X, groups, labels, variables[:-1].reshape(k, d))
 
-    first = np.append(start.ravel(), group_costs(X, groups, labels, start).max())
+    initial = np.append(start.ravel(), group_costs(X, groups, labels, start).max())
     solution = minimize(
-        lambda flat: flat[-1],
-        first,
+        lambda variables: variables[-1],
+        initial,
         method="SLSQP",
-        constraints={"type": "ineq", "fun": lambda flat: flat[-1] - costs(flat)},
+        constraints={"type": "ineq", "fun": lambda variables: variables[-1] - costs(variables)},
         options={"maxiter": 500, "ftol": 1e-12},
     )
     return costs(solution.x).max()
@@ -53,8 +53,9 @@ def test_the_centres_have_the_least_social_cost(seed, n_groups):
     assert result.social_cost == pytest.approx(least_social_cost(X, groups, labels, start), rel=1e-5)
 
 
-def test_two_groups_by_hand():
-    # One cluster: group 0 at 0 and 4 (mean 2, within 4), group 1 at 10. At c: 4 + (c - 2)^2 = (10 - c)^2 gives c = 5.75.
+def test_the_centre_of_two_groups_matches_hand_computation():
+    # One cluster: group 0 at 0 and 4 (mean 2, variance 4), group 1 at 10. For a centre c, the costs of the groups are
+    # 4 + (c - 2)^2 and (10 - c)^2, which are equal at c = 5.75.
     X, groups = np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 1])
     result = fair_lloyd(X, groups, 1, np.random.default_rng(0))
     assert result.centres[0, 0] == pytest.approx(5.75, abs=1e-5) and result.social_cost == pytest.approx(4.25**2)
@@ -62,7 +63,7 @@ def test_two_groups_by_hand():
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_rounds_never_raise_the_cost_nor_undercut_the_optimum(seed, n_groups):
+def test_rounds_never_raise_the_cost_and_the_last_cost_is_at_least_the_optimum(seed, n_groups):
     X, groups = table(seed, n=7, n_groups=n_groups, d=1)
     costs = []
     for max_iter in range(1, 8):
@@ -76,7 +77,7 @@ def test_rounds_never_raise_the_cost_nor_undercut_the_optimum(seed, n_groups):
     assert costs[-1] >= optimum * (1 - 1e-9)
 
 
-# Two tables on which rounding once ended Newton's method early.
+# The examples are tables on which rounding once ended Newton's method early.
 @example(n=13, values=4, n_groups=3, seed=3628800)
 @example(n=11, values=5, n_groups=6, seed=723)
 @settings(max_examples=60)
@@ -93,7 +94,7 @@ def test_any_table_is_clustered(n, values, n_groups, seed):
             assert result.social_cost == pytest.approx(0, abs=1e-12)
 
 
-def test_a_centre_without_rows_takes_the_farthest_row():
+def test_an_empty_cluster_takes_the_farthest_row_that_is_not_alone_in_its_cluster():
     X = np.array([[0.0], [1.0], [9.0], [30.0]])
     labels, centres = _fill_empty_clusters(
         np.array([0, 0, 0, 2]), np.array([0.0, 1.0, 81.0, 100.0]), X, np.array([[0.0], [50.0], [20.0]])

@@ -1,4 +1,4 @@
-"""FairKM against its objective, recomputed, and against all clusterings of small tables."""
+"""FairKM: changes of its objective are recomputed, and its result is compared with all clusterings of small tables."""
 
 from itertools import product
 
@@ -10,8 +10,8 @@ from clusterlets.algorithms.fairkm import fairkm
 from clusterlets.algorithms.kmeans import kmeans_plus_plus, lloyd
 
 
-def terms(X, groups, labels):
-    """SSE and U by their definitions."""
+def objective_terms(X, groups, labels):
+    """The sum of squared errors, and the unfairness U, by their definitions."""
     shares = np.bincount(groups) / len(X)
     sse = unfairness = 0.0
     for cluster in np.unique(labels):
@@ -33,44 +33,44 @@ def table(seed, n=60, n_groups=3, d=2):
 def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
     X, groups = table(seed)
     labels = lloyd(X, X[kmeans_plus_plus(X, 5, np.random.default_rng(seed))]).labels
-    weight = penalty * terms(X, groups, labels)[0]
+    weight = penalty * objective_terms(X, groups, labels)[0]
     for _ in range(3):
-        before, changes = labels.copy(), np.empty(len(X))
-        moved = module._run_pass(X, groups, labels, 5, weight, changes)
-        assert moved == (labels != before).any() and ((changes < 0) == (labels != before)).all()
-        sse, unfairness = terms(X, groups, before)
-        for row in np.flatnonzero(labels != before):
+        current_labels, changes = labels.copy(), np.empty(len(X))
+        has_moved = module._run_pass(X, groups, labels, 5, weight, changes)
+        assert has_moved == (labels != current_labels).any() and ((changes < 0) == (labels != current_labels)).all()
+        sse, unfairness = objective_terms(X, groups, current_labels)
+        for row in np.flatnonzero(labels != current_labels):
             previous = sse + weight * unfairness
-            before[row] = labels[row]
-            sse, unfairness = terms(X, groups, before)
+            current_labels[row] = labels[row]
+            sse, unfairness = objective_terms(X, groups, current_labels)
             assert sse + weight * unfairness - previous == pytest.approx(changes[row], rel=1e-6, abs=1e-9 * previous)
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("penalty", [0, 1, 100])
-def test_no_single_move_pays_and_the_optimum_is_not_undercut(seed, penalty):
+def test_no_single_move_lowers_the_objective_and_the_objective_is_at_least_the_optimum(seed, penalty):
     X, groups = table(seed, n=7, n_groups=2)
     result = fairkm(X, groups, 3, np.random.default_rng(seed), penalty, max_iter=1000)
     assert result.converged
 
     def objective(labels):
-        sse, unfairness = terms(X, groups, labels)
+        sse, unfairness = objective_terms(X, groups, labels)
         return sse + result.weight * unfairness
 
     assert result.objective == pytest.approx(objective(result.labels))
-    assert (result.sse, result.unfairness) == pytest.approx(terms(X, groups, result.labels))
+    assert (result.sse, result.unfairness) == pytest.approx(objective_terms(X, groups, result.labels))
     optimum = min(objective(np.array(labels)) for labels in product(range(3), repeat=7))
     assert result.objective >= optimum * (1 - 1e-9)
     for row in range(7):
         if (result.labels == result.labels[row]).sum() > 1:
             for cluster in range(3):
-                changed = result.labels.copy()
-                changed[row] = cluster
-                assert objective(changed) >= result.objective * (1 - 1e-9)
+                changed_labels = result.labels.copy()
+                changed_labels[row] = cluster
+                assert objective(changed_labels) >= result.objective * (1 - 1e-9)
 
 
-def test_a_case_by_hand():
-    # Plain k-means separates the groups: SSE 4 * .25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
+def test_a_small_table_matches_hand_computation():
+    # Plain k-means separates the groups: SSE = 4 * 0.25 = 1 and U = 2 * (1/2)^2 * (1/2)(1/4 + 1/4) = 1/8.
     X, groups = np.array([[0.0], [1.0], [10.0], [11.0]]), np.array([0, 0, 1, 1])
     plain = fairkm(X, groups, 2, np.random.default_rng(0), 0)
     assert plain.labels[0] == plain.labels[1] != plain.labels[2] == plain.labels[3]
@@ -81,12 +81,12 @@ def test_a_case_by_hand():
 
 def test_the_authors_weight_depends_on_n_and_k():
     X, groups = table(0)
-    assert fairkm(X, groups, 5, np.random.default_rng(0), "authors").weight == 144
+    assert fairkm(X, groups, 5, np.random.default_rng(0), "authors").weight == 144  # (60 / 5)^2
 
 
-def test_it_ends_after_max_iter_passes():
+def test_the_search_ends_after_max_iter_passes():
     X, groups = table(3, n=500)
-    result = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=1)
-    further = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=200)
-    assert (result.n_iter, result.converged) == (1, False)
-    assert further.converged and 1 < further.n_iter < 200 and further.objective < result.objective
+    single_pass = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=1)
+    complete = fairkm(X, groups, 6, np.random.default_rng(0), 100, max_iter=200)
+    assert (single_pass.n_iter, single_pass.converged) == (1, False)
+    assert complete.converged and 1 < complete.n_iter < 200 and complete.objective < single_pass.objective

@@ -1,4 +1,7 @@
-"""Fairlets against an assignment of copies, published sums, and their guarantees."""
+"""Fairlets cost no more than an optimal assignment, their clusters about as much as published, and both keep the balance.
+
+As in the module, reds are the rows of the rarer group, and blues the other rows.
+"""
 
 import os
 from pathlib import Path
@@ -18,10 +21,11 @@ from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import ClusterletsError
 
 CHECKOUT = Path(__file__).parents[3]
+# Tables and sums of squares that others published.
 FIELD = Path(os.environ.get("CLUSTERLETS_FIELD") or CHECKOUT.parent / "shared" / "field")
 
 
-def table(rng, n_reds, n_blues, n_features, kind):
+def reds_and_blues(rng, n_reds, n_blues, n_features, kind):
     shape = (n_reds + n_blues, n_features)
     X = rng.integers(3, size=shape).astype(float) if kind == "duplicates" else rng.normal(size=shape)
     if kind == "apart":
@@ -35,37 +39,37 @@ def cost(reds, blues, red_of):
     return ((blues - reds[red_of]) ** 2).sum()
 
 
-def assigned_cost(reds, blues):
-    """The least cost, by an assignment to copies of the reds, some of which may stay empty."""
+def least_cost(reds, blues):
+    """The least cost of fairlets: blues are assigned to copies of the reds, and spare rows fill the copies without a blue."""
     copies_each, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
     n_spare = len(reds) - remainder if remainder else 0
-    copies = np.hstack([squares] * (copies_each + bool(remainder)))
-    spare_rows = np.zeros((n_spare, copies.shape[1]))
+    copy_costs = np.hstack([squares] * (copies_each + bool(remainder)))
+    spare_rows = np.zeros((n_spare, copy_costs.shape[1]))
     spare_rows[:, : copies_each * len(reds)] = squares.sum() * 10
-    return np.vstack([copies, spare_rows])[linear_sum_assignment(np.vstack([copies, spare_rows]))].sum()
+    return np.vstack([copy_costs, spare_rows])[linear_sum_assignment(np.vstack([copy_costs, spare_rows]))].sum()
 
 
 @settings(max_examples=120)
 @given(
     seed=st.integers(0, 10**6),
     n_reds=st.integers(1, 40),
-    more=st.integers(0, 100),
+    n_more_blues=st.integers(0, 100),
     kind=st.sampled_from(["plain", "duplicates", "apart", "outlier"]),
     neighbours=st.integers(1, 12),
-    auction=st.booleans(),
+    use_auction=st.booleans(),
 )
-def test_fairlets_are_as_cheap_as_an_assignment_of_copies(seed, n_reds, more, kind, neighbours, auction):
-    reds, blues = table(np.random.default_rng(seed), n_reds, n_reds + more, 3, kind)
+def test_fairlets_are_as_cheap_as_an_optimal_assignment(seed, n_reds, n_more_blues, kind, neighbours, use_auction):
+    reds, blues = reds_and_blues(np.random.default_rng(seed), n_reds, n_reds + n_more_blues, 3, kind)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "NEIGHBOURS", neighbours)
-        patch.setattr(module, "MAX_PAIRS", 0 if auction else 10**9)
+        patch.setattr(module, "MAX_PAIRS", 0 if use_auction else 10**9)
         red_of = cheapest_stars(reds, blues)
     blues_per_red = np.bincount(red_of, minlength=n_reds)
     assert blues_per_red.min() >= len(blues) // n_reds and blues_per_red.max() <= -(-len(blues) // n_reds)
     width = np.ptp(np.vstack([reds, blues]), axis=0)
     rounding = len(blues) * 2.0**-39 * (width**2).sum()
-    assert cost(reds, blues, red_of) <= assigned_cost(reds, blues) * (1 + 1e-12) + rounding
+    assert cost(reds, blues, red_of) <= least_cost(reds, blues) * (1 + 1e-12) + rounding
 
 
 @pytest.mark.parametrize("max_pairs", [0, 10**9])
@@ -74,11 +78,11 @@ def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blue
     monkeypatch.setattr(module, "MAX_PAIRS", max_pairs)
     rng = np.random.default_rng(8)
     reds, blues = (rng.integers(values, size=(n, 2)).astype(float) for n in (n_reds, n_blues))
-    assert cost(reds, blues, cheapest_stars(reds, blues)) == pytest.approx(assigned_cost(reds, blues), rel=1e-9)
+    assert cost(reds, blues, cheapest_stars(reds, blues)) == pytest.approx(least_cost(reds, blues), rel=1e-9)
 
 
 def test_the_auction_changes_only_the_time(monkeypatch):
-    """Also above the limit on pairs; without ties the optimum is unique."""
+    """With more pairs than the limit, the first call uses an auction. There are no ties, so the optimum is unique."""
     rng = np.random.default_rng(4)
     reds, blues = rng.normal(size=(700, 3)), rng.normal(size=(1600, 3))
     assert len(reds) * len(blues) > module.MAX_PAIRS
@@ -87,7 +91,7 @@ def test_the_auction_changes_only_the_time(monkeypatch):
     assert (by_auction == cheapest_stars(reds, blues)).all()
 
 
-def test_small_tables_by_hand():
+def test_small_tables_match_hand_computation():
     X = np.array([[0.0], [10.0], [1.0], [2.0], [3.0], [9.0]])
     # Reds 0 and 10 take two blues each: 3 must go to 10, although 0 is nearer.
     assert fairlet_decomposition(X, np.array([0, 0, 1, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1, 1]
@@ -99,7 +103,7 @@ def test_small_tables_by_hand():
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 10**6), n=st.integers(2, 60), share=st.floats(0.02, 0.98), k=st.integers(1, 60))
-def test_every_cluster_keeps_the_balance(seed, n, share, k):
+def test_fairlets_and_clusters_keep_the_balance(seed, n, share, k):
     rng = np.random.default_rng(seed)
     X, groups = rng.integers(5, size=(n, 2)).astype(float), (rng.random(n) < share).astype(int)
     groups[:2] = 0, 1
@@ -115,16 +119,16 @@ def test_every_cluster_keeps_the_balance(seed, n, share, k):
     assert set(fairlets) == set(range(n_rarer)) and set(labels) == set(range(len(set(labels)))) and len(set(labels)) <= k
 
 
-def test_seeds_share_the_fairlets_of_a_table_and_other_tables_get_their_own(monkeypatch):
-    decomposed = []
+def test_fairlets_are_computed_anew_only_if_the_table_changes(monkeypatch):
+    decomposed_tables = []
     monkeypatch.setattr(
-        module, "fairlet_decomposition", lambda X, groups: decomposed.append(X) or fairlet_decomposition(X, groups)
+        module, "fairlet_decomposition", lambda X, groups: decomposed_tables.append(X) or fairlet_decomposition(X, groups)
     )
     rng = np.random.default_rng(5)
     X, groups = rng.normal(size=(60, 2)), np.arange(60) % 3 == 0
     tables = [(X, groups * 1), (X.copy(), groups * 1), (X + 1, groups * 1), (X + 1, 1 - groups), (X, groups * 1)]
     results = [methods.get("fairlets")().fit(*table, 4, np.random.default_rng(0)) for table in tables]
-    assert len(decomposed) == 4
+    assert len(decomposed_tables) == 4
     for table, labels in zip(tables, results, strict=True):
         expected = cluster_fairlets(table[0], fairlet_decomposition(*table), 4, np.random.default_rng(0))
         assert (labels == expected).all()
@@ -138,22 +142,22 @@ def test_constant_and_extreme_features_have_fairlets(X):
 
 @pytest.mark.parametrize("make_fairlets", [fairlet_decomposition, lambda *table: tree_fairlets(*table, None)])
 @pytest.mark.parametrize(("groups", "n_groups"), [([0, 0, 0, 0], 1), ([0, 1, 2, 0], 3)])
-def test_other_numbers_of_groups_than_two_are_refused(groups, n_groups, make_fairlets):
+def test_one_group_or_three_groups_are_refused(groups, n_groups, make_fairlets):
     with pytest.raises(ClusterletsError, match=f"two groups, 0 and 1, not {n_groups}"):
         make_fairlets(np.zeros((4, 1)), np.array(groups))
 
 
 @pytest.mark.parametrize("name", ["adult", "bank"])
-def test_pairs_cost_no_more_than_published(name):
+def test_clusters_cost_at_most_one_percent_more_than_published(name):
     if not FIELD.is_dir():
         pytest.skip(f"no files with published sums: neither CLUSTERLETS_FIELD nor {FIELD} is a folder")
     rows = np.loadtxt(FIELD / "balanced" / f"{name}.csv", delimiter=",", skiprows=1)
     X, groups = np.ascontiguousarray(rows[:, 1:]), rows[:, 0].astype(int)
-    published = [line.split(",") for line in (FIELD / "balanced" / "expected.csv").read_text().split()[1:]]
-    sums = {int(k): float(total) for table_name, k, total in published if table_name == name}
-    assert sums
+    lines = [line.split(",") for line in (FIELD / "balanced" / "expected.csv").read_text().split()[1:]]
+    published_sums = {int(k): float(total) for table_name, k, total in lines if table_name == name}
+    assert published_sums
     fairlets = fairlet_decomposition(X, groups)
-    for k, total in sums.items():
+    for k, total in published_sums.items():
         labels = cluster_fairlets(X, fairlets, k, np.random.default_rng(0), n_init=10)
         assert len(set(labels)) == k and sse(X, labels) <= total * 1.01
         assert (np.bincount(labels, groups) * 2 == np.bincount(labels)).all()
