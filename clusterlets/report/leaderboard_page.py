@@ -29,7 +29,7 @@ def render(
         figures=figures("leaderboard.html", images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
-        costs=None if costs is None else view(costs),
+        costs=None if costs is None or costs.empty else view(costs),
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 from built_results import SETTINGS, build
 from synthetic_runs import synthetic_runs
@@ -11,7 +12,7 @@ from clusterlets.analysis import leaderboard
 from clusterlets.grid.cells import cells
 from clusterlets.grid.runs_frame import read_lines
 from clusterlets.provenance.manifest import without_provenance
-from clusterlets.report import standings
+from clusterlets.report import leaderboard_page, standings
 from clusterlets.report.figures import declarations_on
 from clusterlets.report.standings import FILES, Standings
 from clusterlets.steps.leaderboard import write_leaderboard
@@ -118,6 +119,12 @@ def test_only_the_part_on_time_and_memory_depends_on_the_costs(built, page, tmp_
     without_costs = (tmp_path / "b.html").read_bytes()
     assert without_costs != page.encode() and without_provenance(without_costs) == without_provenance(page.encode())
     assert (tmp_path / "b.md").read_bytes() == (built / "leaderboard.md").read_bytes()
+
+
+@pytest.mark.parametrize("costs", [None, pd.DataFrame(columns=["dataset", "method", "seconds"])])
+def test_without_costs_the_page_says_that_no_fit_was_timed(costs):
+    page = leaderboard_page.render(Standings.none(), SETTINGS, "", costs=costs)
+    assert "No fit has been timed." in page and "Every configuration" not in page
 
 
 def test_with_one_seed_the_page_says_why_it_is_empty(tmp_path):
