@@ -12,14 +12,14 @@ from clusterlets.algorithms.matching import pinball, published
 CLUSTERLETS = build([[0, 10, 20], [1, 4, 12]], [[4, 2, 3], [1, 3, 4]])
 
 
-def cluster_set(membership):
+def as_set(membership):
     return {frozenset(cluster) for cluster in clusters(membership)}
 
 
 def test_costs_are_mirrored_as_if_they_were_symmetric():
     # Clusterlet 1 may join 3, 4 or 5. It joins 3, as the pair (1, 3) gets the low cost of (0, 4), though it deviates by .137.
-    assert cluster_set(published.match_balance(CLUSTERLETS, 1)) == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
-    assert cluster_set(pinball.match_balance(CLUSTERLETS, 1)) != cluster_set(published.match_balance(CLUSTERLETS, 1))
+    assert as_set(published.match_balance(CLUSTERLETS, 1)) == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
+    assert as_set(pinball.match_balance(CLUSTERLETS, 1)) != as_set(published.match_balance(CLUSTERLETS, 1))
 
 
 def test_later_starts_of_d_make_one_fewer_sweep():
