@@ -135,8 +135,8 @@ def test_the_route_visits_the_groups_in_the_expected_order(start, n_groups, hops
 
 
 def test_greedy_distance_weighs_by_size_and_stops_when_distance_grows():
-    # 0@0 (size 1) takes 2@3 (size 3), 3 away. The centroid is then 9/4, so 1@5 is 2.75 away and joins. Without weights, 1@5 would
-    # be 3.5 away. The centroid is then 14/5, so 3@8 is 5.2 away and stays alone, because no other clusterlet is unused.
+    # 0@0 (size 1) takes 2@3 (size 3), 3 away. The centroid is then 9/4, so 1@5 is 2.75 away and joins. Without weights, it
+    # would be 3.5 away. The centroid is then 14/5, so 3@8 is 5.2 away and stays alone, because no other clusterlet is unused.
     clusterlets = build([[0, 5], [3, 8]], [[1, 1], [3, 1]])
     assert clusters(match_greedy_distance(clusterlets, 5, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
     # With equal sizes, 1@5 is 3.5 away from the centroid and stays out. As the next start, it takes 3@8.

@@ -117,8 +117,8 @@ class TestByHand:
 
     def test_rounding_does_not_count_as_a_gain(self):
         for n in range(10, 60):
-            X, groups, single_group = np.arange(n)[:, None], np.arange(n) % 7 < 3, np.zeros(n, int)
-            assert self.splits(X, groups * 1, groups * 1, 0.5, 5) == self.splits(X, single_group, single_group, 0.5, 5)
+            X, groups, zeros = np.arange(n)[:, None], np.arange(n) % 7 < 3, np.zeros(n, int)
+            assert self.splits(X, groups * 1, groups * 1, 0.5, 5) == self.splits(X, zeros, zeros, 0.5, 5)
 
     def test_ties_of_forced_splits_go_to_the_lower_feature_and_threshold(self):
         assert self.splits([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0) == [(0, 0, 0.5)]

@@ -21,7 +21,7 @@ def problem(seed, n, k, kind="plain"):
 
 
 def lowest_cost(costs, sizes):
-    """The lowest total, from an assignment to copies of the clusters, as many as each has places."""
+    """The lowest total of an assignment, where each cluster is copied once for each instance that it must hold."""
     copies = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
     return copies[linear_sum_assignment(copies)].sum()
 
