@@ -30,12 +30,12 @@ def all_clusters_up_to(totals):
 
 def most_clusters_by_brute_force(totals, allowed):
     """The largest number of allowed clusters into which the totals can be split; 0 if there is no such split."""
-    sums, number, largest = {(0,) * len(totals)}, 0, 0
+    sums, n_clusters, largest = {(0,) * len(totals)}, 0, 0
     while sums:
         if tuple(totals) in sums:
-            largest = number
+            largest = n_clusters
         sums = {tuple(np.add(one, other)) for one in sums for other in allowed if (np.add(one, other) <= totals).all()}
-        number += 1
+        n_clusters += 1
     return largest
 
 
@@ -56,7 +56,7 @@ def test_a_cluster_keeps_the_limit_rows_exactly_if_it_keeps_the_limits(totals, l
     totals, clusters = np.array(totals), all_clusters_up_to(totals)
     columns = [[data.draw(st.integers(0, 1)) for _ in totals], list(range(len(totals)))]
     levels, _ = levels_of_groups(columns)
-    ratio, (least, most) = Fraction(4, 5), (Fraction(1, 3), Fraction(1, 2))
+    ratio, (min_share, max_share) = Fraction(4, 5), (Fraction(1, 3), Fraction(1, 2))
 
     def keeps(limits):
         return (limit_rows(limits, levels, totals) @ clusters <= 0).all(axis=0)
@@ -65,7 +65,7 @@ def test_a_cluster_keeps_the_limit_rows_exactly_if_it_keeps_the_limits(totals, l
         [
             keeps(deviation_limits(levels, totals, [exact(limit), exact("0.3")])),
             keeps(ratio_limits(levels, totals, [Fraction(0), ratio])),
-            keeps(share_limits(1, {0: (least, most)})),
+            keeps(share_limits(1, {0: (min_share, max_share)})),
         ],
         axis=1,
     )
@@ -75,7 +75,7 @@ def test_a_cluster_keeps_the_limit_rows_exactly_if_it_keeps_the_limits(totals, l
         if counts.any():
             deviations = [largest_deviation(counts[:, None], levels[:, [column]], totals) for column in (0, 1)]
             assert keeps_deviations == (deviations[0] <= exact(limit) and deviations[1] <= exact("0.3"))
-            assert keeps_share == (least <= Fraction(int(counts[0]), int(counts.sum())) <= most)
+            assert keeps_share == (min_share <= Fraction(int(counts[0]), int(counts.sum())) <= max_share)
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,18 +93,18 @@ def test_counts_keep_the_limits_or_are_proved_not_to_exist(totals, limit, k, lea
     rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
     clusters = all_clusters_up_to(totals)
     allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (rows @ clusters <= 0).all(axis=0)]
-    number, cells = most_clusters(totals, rows, least_size)
-    assert number == most_clusters_by_brute_force(totals, allowed)
-    assert not number or (np.sum(cells, axis=0) == totals).all()
-    assert number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
-    if number >= k:
+    largest_number, cells = most_clusters(totals, rows, least_size)
+    assert largest_number == most_clusters_by_brute_force(totals, allowed)
+    assert not largest_number or (np.sum(cells, axis=0) == totals).all()
+    assert largest_number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
+    if largest_number >= k:
         counts = feasible_counts(wanted, totals, rows, least_size)
         assert (counts >= 0).all() and (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
         assert counts.shape == (len(totals), k) and (rows @ counts <= 0).all()
     else:
         with pytest.raises(NoClusteringError) as error:
             feasible_counts(wanted, totals, rows, least_size)
-        assert error.value.status == "infeasible" and (str(number) in str(error.value) or number == 0)
+        assert error.value.status == "infeasible" and (str(largest_number) in str(error.value) or largest_number == 0)
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_costs_are_mirrored_as_if_they_were_symmetric():
 
 
 def test_later_starts_of_d_make_one_fewer_sweep():
-    # Clusterlet 3, at 4, is left over, and goes to 0, at 0. By the paper's text, it then goes back to group 1, to 2, at 1.
+    # Clusterlet 3 is left over and goes to clusterlet 0. By the paper's text, it then goes back to group 1, to clusterlet 2.
     clusterlets = build([[0, 10], [1, 4, 12]])
     assert clusters(pinball.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 2, 3}]
     assert clusters(published.match_distance(clusterlets, 2)) == [{0, 2}, {1, 4}, {0, 3}]
