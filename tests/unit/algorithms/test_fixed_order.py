@@ -1,8 +1,8 @@
-"""Results promised byte for byte come from operations that give the same bits on every processor.
+"""Results that are promised byte for byte may only use operations that give the same bits on every processor.
 
-The tests search the source of every module for those that do not: functions of the C library and of numpy with several
-implementations (log, exp, powers), products of matrices (BLAS), compiled code that may fuse a product and a sum (pandas'
-spreads, ``np.interp``, scipy, scikit-learn), and parsers that do not round correctly.
+The tests search the source of every module for operations whose bits may differ. These are functions of the C library and of
+NumPy with several implementations (log, exp, powers), products of matrices (BLAS), compiled code that may fuse a product and a
+sum (pandas' spreads, ``np.interp``, SciPy, scikit-learn), and parsers that do not round correctly.
 """
 
 import ast
@@ -10,31 +10,32 @@ import ast
 import pytest
 from modules import MODULES
 
-# Elementary functions and products, as attributes of numpy or math, or as methods of an array: numpy has an implementation
-# for each kind of processor, the C library too, and the order of BLAS's sums differs too.
-_ELEMENTARY = set(
+# Functions of NumPy and of math. NumPy and the C library have an implementation of an elementary function for each kind of
+# processor, and the order in which BLAS sums products depends on the processor too.
+_ELEMENTARY_FUNCTIONS = set(
     "log log2 log10 log1p logaddexp logaddexp2 exp exp2 expm1 pow power float_power cbrt hypot sin cos tan arcsin arccos "
     "arctan arctan2 asin acos atan atan2 sinh cosh tanh gamma lgamma erf erfc sinc i0".split()
 )
 _PRODUCTS = set("einsum dot matmul inner vdot tensordot kron convolve correlate corrcoef cov vecdot matvec vecmat".split())
-_COMPILED = set("interp linalg fft polyfit polyval quantile percentile".split())
-_ARRAY_FUNCTIONS = _ELEMENTARY | _PRODUCTS | _COMPILED
-# Methods of tables (and of groups of them) that compute sums of products in compiled code. Array methods with
-# these names use sums and products of whole arrays; they are allowed one by one below, because the source shows no types.
+_COMPILED_FUNCTIONS = set("interp linalg fft polyfit polyval quantile percentile".split())
+_ARRAY_FUNCTIONS = _ELEMENTARY_FUNCTIONS | _PRODUCTS | _COMPILED_FUNCTIONS
+# Methods of pandas' tables and groups of rows that sum products in compiled code. NumPy's arrays have harmless methods with the
+# same names. The source does not show which of the two is called, so ALLOWED lists each call of an array's method.
 _TABLE_METHODS = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
-_TAKE_METHOD_NAMES = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # these take the name of such a method
+_AGGREGATORS = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # these take the name of a method above as text
 _PARSERS = {"read_csv", "read_table", "to_numeric"}
-# Draws that pass through products and logarithms in C; integers, permutations and choices do not.
+# Random draws that are computed with products and logarithms in C. Integers, permutations and choices are not.
 _DRAWS = set(
     "normal standard_normal lognormal exponential standard_exponential gamma beta uniform laplace poisson binomial dirichlet "
     "multivariate_normal triangular weibull".split()
 )
+# The results of these libraries may differ between processors, so ALLOWED gives a reason for each import.
 _LIBRARIES = {"scipy", "sklearn", "statsmodels", "scikit_posthocs", "bottleneck", "numexpr"}
 
 # These modules compute no number that is promised byte for byte.
-UNPROMISED = (
+UNPROMISED_MODULES = (
     "clusterlets.estimators",  # used by the library, not the workflow
-    "clusterlets.tuning",  # likewise; its results depend on the time anyway
+    "clusterlets.tuning",  # not in the workflow either, and its results depend on the time
     "clusterlets.commands",
     "clusterlets.report.drawing",
     "clusterlets.report.figures",
@@ -43,6 +44,7 @@ UNPROMISED = (
 )
 _SCREENING = "screens partitions; those that may be on the front are scored again, in a fixed order"
 _ROUNDED = "rounded to six decimals before it is judged and written"
+# Exceptions: (module, function, operation), and the reason. The function is "" for code outside of functions.
 ALLOWED = {
     ("clusterlets.algorithms.kmeans", "", "log"): "of a whole number, rounded down; no whole number is near a power of e",
     ("clusterlets.algorithms.kmeans", "lloyd", ".var"): "of an array: a sum of a product of whole arrays",
@@ -74,15 +76,15 @@ ALLOWED = {
 
 
 def operations_in(source):
-    """The above operations in a source, as sorted pairs of function name (empty outside of any) and operation."""
+    """Sorted pairs (function, operation) of the operations above that a source uses; "" for code outside of functions."""
     return sorted(set(_operations(ast.parse(source), "")))
 
 
-def _operations(node, inside):
+def _operations(node, function):
     for child in ast.iter_child_nodes(node):
-        name = child.name if isinstance(child, ast.FunctionDef) else inside
-        yield from ((name, operation) for operation in _operations_of_node(child))
-        yield from _operations(child, name)
+        function_of_child = child.name if isinstance(child, ast.FunctionDef) else function
+        yield from ((function_of_child, operation) for operation in _operations_of_node(child))
+        yield from _operations(child, function_of_child)
 
 
 def _operations_of_node(node):
@@ -102,7 +104,7 @@ def _operations_of_node(node):
             yield "**"
         case ast.Call(func=ast.Attribute(attr=attr)) if attr in _PARSERS and not _reads_exactly(node):
             yield attr
-        case ast.Call(func=ast.Attribute(attr=attr)) if attr in _TAKE_METHOD_NAMES:
+        case ast.Call(func=ast.Attribute(attr=attr)) if attr in _AGGREGATORS:
             yield from (repr(name) for name in _constants(node) if name in _TABLE_METHODS)
         case ast.keyword(arg="fastmath"):
             yield "fastmath"
@@ -113,28 +115,28 @@ def _operations_of_node(node):
 
 
 def _is_exact_power(base, exponent):
-    """Whether it is a power of two or of literal whole numbers."""
+    """Whether the base is two, or the base and the exponent are both literal whole numbers."""
     is_base_two = isinstance(base, ast.Constant) and base.value == 2
     return is_base_two or all(isinstance(node, ast.Constant) and isinstance(node.value, int) for node in (base, exponent))
 
 
 def _constants(call):
-    """Constants among the arguments of a call."""
+    """The constants in the arguments of a call."""
     arguments = [*call.args, *(keyword.value for keyword in call.keywords)]
     return [node.value for argument in arguments for node in ast.walk(argument) if isinstance(node, ast.Constant)]
 
 
 def _reads_exactly(call):
-    """Whether numbers stay text, or are rounded correctly."""
+    """Whether this call of a parser keeps numbers as text, or rounds them correctly."""
     settings = {keyword.arg: getattr(keyword.value, "value", getattr(keyword.value, "id", None)) for keyword in call.keywords}
     return settings.get("float_precision") == "round_trip" or settings.get("dtype") == "str"
 
 
-def is_in(module, packages):
+def belongs_to(module, packages):
     return any(module == name or module.startswith(f"{name}.") for name in packages)
 
 
-@pytest.mark.parametrize("module", sorted(name for name in MODULES if not is_in(name, UNPROMISED)))
+@pytest.mark.parametrize("module", sorted(name for name in MODULES if not belongs_to(name, UNPROMISED_MODULES)))
 def test_no_promised_number_depends_on_the_processor(module):
     uses = {(module, *use) for use in operations_in(MODULES[module].read_text(encoding="utf-8"))}
     allowed = {use for use in ALLOWED if use[0] == module}
@@ -142,12 +144,12 @@ def test_no_promised_number_depends_on_the_processor(module):
 
 
 def test_unpromised_modules_exist():
-    assert all(any(is_in(module, [name]) for module in MODULES) for name in UNPROMISED)
-    assert not is_in("clusterlets.paper.reported", UNPROMISED)
+    assert all(any(belongs_to(module, [name]) for module in MODULES) for name in UNPROMISED_MODULES)
+    assert not belongs_to("clusterlets.paper.reported", UNPROMISED_MODULES)
 
 
-# Each line holds a source and the operation to find in it.
-PLANTED = """
+# Each line holds a source and the operation that must be found in it.
+FORBIDDEN_LINES = """
 np.log(x): np.log
 from math import log: log
 x ** 2: **
@@ -168,7 +170,7 @@ import sklearn.cluster: import sklearn
 stream.normal(size=3): .normal
 njit(fastmath=True): fastmath
 """
-EXACT = """
+HARMLESS_LINES = """
 2 ** (n - 1)
 x['std']
 np.sqrt(x * x)
@@ -183,13 +185,13 @@ read_table(path, columns)
 """
 
 
-@pytest.mark.parametrize("line", PLANTED.strip().splitlines())
-def test_each_operation_is_found(line):
+@pytest.mark.parametrize("line", FORBIDDEN_LINES.strip().splitlines())
+def test_each_forbidden_operation_is_found(line):
     source, operation = line.rsplit(": ", 1)
     assert operations_in(source) == [("", operation)]
     assert operations_in(f"class C:\n    def f():\n        if x:\n            {source}") == [("f", operation)]
 
 
-@pytest.mark.parametrize("source", EXACT.strip().splitlines())
-def test_exact_operations_pass(source):
+@pytest.mark.parametrize("source", HARMLESS_LINES.strip().splitlines())
+def test_nothing_is_found_in_harmless_lines(source):
     assert operations_in(source) == []

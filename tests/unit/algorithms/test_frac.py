@@ -1,4 +1,4 @@
-"""FRAC against a direct simulation of its definition, hand-computed cases, and its guarantees."""
+"""FRAC equals a direct simulation of its definition and cases worked out by hand, and it keeps its guarantees."""
 
 import inspect
 from fractions import Fraction
@@ -23,20 +23,20 @@ def squared_distance(x, y):
 
 
 def simulate(X, groups, centres, taus):
-    """The definition, taken literally, point by point."""
+    """Labels of the fair assignment, computed point by point as its definition says."""
     n_clusters = len(centres)
     distances = [[squared_distance(x, centre) for centre in centres] for x in X]
     labels = np.full(len(X), -1)
     turn = 0
     for group, tau in enumerate(taus):
-        free = [i for i in range(len(X)) if groups[i] == group]
-        dealt = len(free) if tau == Fraction(1, n_clusters) else n_clusters * floor(tau * len(free))
-        for _ in range(dealt):
-            nearest = min(free, key=lambda i: (distances[i][turn], i))
-            free.remove(nearest)
+        free_points = [i for i in range(len(X)) if groups[i] == group]
+        n_dealt = len(free_points) if tau == Fraction(1, n_clusters) else n_clusters * floor(tau * len(free_points))
+        for _ in range(n_dealt):
+            nearest = min(free_points, key=lambda i: (distances[i][turn], i))
+            free_points.remove(nearest)
             labels[nearest] = turn
             turn = (turn + 1) % n_clusters
-        for i in free:
+        for i in free_points:
             labels[i] = min(range(n_clusters), key=lambda index: (distances[i][index], index))
     return labels
 
@@ -50,7 +50,7 @@ class TestFairAssignmentByHand:
         labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 3))
         assert labels.tolist() == [0, 0, 1, 1]
 
-    def test_a_turn_counts_even_where_another_centre_is_nearer(self):
+    def test_a_centre_takes_its_turn_even_if_another_is_nearer(self):
         labels = fair_assignment(column(0, 1, 2, 3), np.zeros(4, int), column(0, 100))
         assert labels.tolist() == [0, 0, 1, 1]
         labels = fair_assignment(column(0, 1, 2, 90), np.zeros(4, int), column(0, -1))
@@ -58,30 +58,30 @@ class TestFairAssignmentByHand:
 
     def test_the_turn_is_not_reset_between_groups(self):
         X, groups = column(0, 1, 10, 0, 1, 10), np.array([0, 0, 0, 1, 1, 1])
-        # group 0: centre 0, 1, 0; group 1 begins with centre 1, which takes 10, and ends with it, which takes 1
+        # In group 0, centres 0, 1 and 0 have a turn. So in group 1, centre 1 takes the points at 10 and at 1.
         assert fair_assignment(X, groups, column(0, 10)).tolist() == [0, 0, 1, 0, 1, 1]
 
-    def test_ties_go_by_input_order(self):
+    def test_ties_are_broken_by_input_order(self):
         assert fair_assignment(column(5, 5, 5, 5, 5), np.zeros(5, int), column(5, 5)).tolist() == [0, 1, 0, 1, 0]
         assert fair_assignment(column(1, -1, 1, -1), np.zeros(4, int), column(0, 0)).tolist() == [0, 1, 0, 1]
 
-    def test_what_exceeds_the_quota_goes_to_the_nearest_centre(self):
+    def test_points_beyond_the_quota_go_to_the_nearest_centre(self):
         X = column(0, 1, 2, 3, 4, 100)
-        # one turn each: centre 0 takes 0, centre 1 takes 100; the other four are nearest to centre 0
+        # Each centre has one turn: centre 0 takes the point at 0, and centre 1 that at 100. The others are nearest to centre 0.
         assert fair_assignment(X, np.zeros(6, int), column(0, 100), tau=Fraction(1, 6)).tolist() == [0, 0, 0, 0, 0, 1]
 
-    def test_the_rest_goes_to_the_lower_of_equally_near_centres(self):
+    def test_points_beyond_the_quota_go_to_the_lower_of_equally_near_centres(self):
         assert fair_assignment(column(0, 2, -2), np.zeros(3, int), column(1, -1), tau=0).tolist() == [0, 0, 1]
 
-    def test_a_group_with_a_quota_leaves_the_turn_where_it_was(self):
+    def test_a_group_with_a_quota_starts_where_the_group_before_it_ended(self):
         X, groups = column(0, 0, 0, 1, 2, 1), np.array([0, 0, 0, 1, 1, 1])
-        # group 0 ends with centre 0; group 1 gives one turn each, centre 1 first, and its rest goes to centre 0
+        # Group 0 ends with centre 0. In group 1, both centres have one turn, centre 1 first. The last point goes to centre 0.
         labels = fair_assignment(X, groups, column(1, 1), tau=[Fraction(1, 2), Fraction(1, 3)])
         assert labels.tolist() == [0, 1, 0, 1, 0, 0]
 
-    def test_a_group_smaller_than_k(self):
+    def test_a_group_may_have_fewer_points_than_there_are_centres(self):
         X, groups = column(0, 1, 2, 0, 1, 2, 3), np.array([0, 0, 1, 1, 1, 1, 1])
-        # group 0 reaches centres 0 and 1 only; group 1 begins with centre 2
+        # Group 0 has points for centres 0 and 1 only, so group 1 begins with centre 2.
         assert fair_assignment(X, groups, column(0, 0, 0)).tolist() == [0, 1, 1, 2, 0, 2, 0]
 
     def test_small_distances_are_distinguished(self):
@@ -91,18 +91,18 @@ class TestFairAssignmentByHand:
         with pytest.raises(ClusterletsError, match="^FRAC needs"):
             fair_assignment(column(3, 4), np.zeros(3, int), column(4))
 
-    def test_more_centres_than_points(self):
+    def test_a_table_may_have_fewer_points_than_there_are_centres(self):
         assert fair_assignment(column(3, 4), np.zeros(2, int), column(4, 4, 4)).tolist() == [1, 0]
 
 
 class TestTau:
     def test_a_float_is_read_as_the_fraction_it_approximates(self):
-        assert floor((1 / 49) * 49) == 0  # in floats
+        assert floor((1 / 49) * 49) == 0  # in floats, the product is below 1
         labels = fair_assignment(np.zeros((49, 1)), np.zeros(49, int), column(*[0.0] * 40), tau=1 / 49)
         assert np.bincount(labels, minlength=40).min() == 1
 
     @pytest.mark.parametrize("n_clusters", range(1, 60))
-    def test_one_over_k_deals_everything_out(self, n_clusters):
+    def test_a_tau_of_one_over_k_deals_out_all_points(self, n_clusters):
         X = np.arange(2 * n_clusters + 1.0)[:, None]
         groups, centres = np.zeros(len(X), int), X[:n_clusters]
         expected = fair_assignment(X, groups, centres)
@@ -119,15 +119,15 @@ class TestTau:
         assert frac_module._as_fraction(0.9 * (1 / 30)) == Fraction(3, 100)
         assert frac_module._as_fraction(np.float32(0.25)) == Fraction(1, 4)
         assert frac_module._as_fraction(0.0) == 0
-        # Within a relative 2^-50 of a quarter, and beyond it.
+        # The first number is within a relative 2^-50 of a quarter, and the second is not.
         assert frac_module._as_fraction(0.25 * (1 + 3 * 2.0**-52)) == Fraction(1, 4)
         assert frac_module._as_fraction(0.25 * (1 + 6 * 2.0**-52)) != Fraction(1, 4)
 
-    def test_the_simplest_fraction_of_an_interval(self):
+    def test_the_simplest_fraction_has_the_smallest_denominator_in_the_interval(self):
         ends = sorted({Fraction(a, b) for b in range(1, 8) for a in range(1, 3 * b)})
         for low in ends:
             for high in (end for end in ends if end >= low):
-                # Any interval between two of these holds a fraction with a denominator of at most 7: an end.
+                # Both ends have a denominator of at most 7, so the smallest denominator in the interval is at most 7.
                 denominator = next(b for b in range(1, 8) if -(-low * b // 1) <= high * b // 1)
                 simplest = frac_module._simplest_between(low, high)
                 assert low <= simplest <= high and simplest.denominator == denominator
@@ -135,19 +135,19 @@ class TestTau:
     @pytest.mark.parametrize(
         "tau", [-0.1, 0.34, [0.1, 0.34], [0.1], [0.1, 0.1, 0.1], ["x", 0.1], float("nan"), float("inf"), -1]
     )
-    def test_unusable_values_are_refused(self, tau):
+    def test_unusable_taus_are_refused(self, tau):
         with pytest.raises(ClusterletsError, match="tau"):
             fair_assignment(np.zeros((6, 1)), np.array([0, 1] * 3), np.zeros((3, 1)), tau)
         with pytest.raises(ClusterletsError, match="tau"):
             frac(np.zeros((6, 1)), np.array([0, 1] * 3), 3, np.random.default_rng(0), tau)
 
 
-def test_new_rows_keep_the_counts_of_old_and_new_rows_together():
-    """A quarter of 6, 6 and 4 rows is one; the third group is new, and has no least count."""
+def test_constraints_on_new_rows_give_the_least_counts_of_old_and_new_rows_together():
+    """A quarter of 6, 6 and 4 rows, rounded down, is one row. The third group has no old rows, so it has no least count."""
     composition = np.array([[2, 1], [1, 3], [0, 0]])
-    rows, room = rows_for_new(composition, np.array([3, 2, 4]), Fraction(1, 4))
-    assert rows.tolist() == (-np.eye(3)).tolist() and room.tolist() == [[1, 0], [0, 2], [0, 0]]
-    assert rows_for_new(composition, np.array([3, 2, 4]))[1].tolist() == [[-1, -2], [-2, 0], [0, 0]]  # half of each
+    rows, slack = rows_for_new(composition, np.array([3, 2, 4]), Fraction(1, 4))
+    assert rows.tolist() == (-np.eye(3)).tolist() and slack.tolist() == [[1, 0], [0, 2], [0, 0]]
+    assert rows_for_new(composition, np.array([3, 2, 4]))[1].tolist() == [[-1, -2], [-2, 0], [0, 0]]  # half of each group
 
 
 def random_input(rng):
@@ -170,44 +170,44 @@ def random_input(rng):
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_equals_the_simulation(seed):
+def test_labels_are_those_of_the_simulation(seed):
     rng = np.random.default_rng(seed)
     X, groups, centres = random_input(rng)
     n_clusters, n_groups = len(centres), groups.max() + 1
-    even = Fraction(1, n_clusters)
-    per_group = [even * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_groups)]
-    common = even * Fraction(int(rng.integers(0, 8)), 7)
+    even_share = Fraction(1, n_clusters)
+    taus_per_group = [even_share * Fraction(int(rng.integers(0, 8)), 7) for _ in range(n_groups)]
+    common_tau = even_share * Fraction(int(rng.integers(0, 8)), 7)
     sizes = np.bincount(groups)
-    for tau, taus in ((None, [even] * n_groups), (common, [common] * n_groups), (per_group, per_group)):
+    for tau, taus in ((None, [even_share] * n_groups), (common_tau, [common_tau] * n_groups), (taus_per_group, taus_per_group)):
         labels = fair_assignment(X, groups, centres, tau)
         assert (labels == simulate(X, groups, centres, taus)).all()
         counts = counts_of(labels, groups, n_clusters).T
         assert (counts >= [floor(tau * size) for tau, size in zip(taus, sizes)]).all()
     counts = counts_of(fair_assignment(X, groups, centres), groups, n_clusters).T
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1
-    as_floats = fair_assignment(X, groups, centres, [float(tau) for tau in per_group])
-    assert (as_floats == fair_assignment(X, groups, centres, per_group)).all()
+    labels_of_floats = fair_assignment(X, groups, centres, [float(tau) for tau in taus_per_group])
+    assert (labels_of_floats == fair_assignment(X, groups, centres, taus_per_group)).all()
 
 
 @pytest.mark.parametrize("values", [3, 40, None])
-def test_equals_the_simulation_where_centres_look_ahead_repeatedly(values):
+def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(values):
     rng = np.random.default_rng(7)
     X = rng.normal(size=(1100, 2)) if values is None else rng.integers(0, values, size=(1100, 2)).astype(float)
     groups = (rng.random(1100) < 0.3).astype(int)
     centres = np.vstack([X[:4], X[:4] + 0.5, X[:1], [[50.0, 50.0]]])
-    even = [Fraction(1, 10)] * 2
-    assert (fair_assignment(X, groups, centres) == simulate(X, groups, centres, even)).all()
+    even_shares = [Fraction(1, 10)] * 2
+    assert (fair_assignment(X, groups, centres) == simulate(X, groups, centres, even_shares)).all()
 
 
 @pytest.mark.parametrize("n", [0, 1, 2047, 2048, 2049, 5000])
-def test_sorting_by_merging_and_by_digits_is_stable(n):
+def test_merge_sort_and_radix_sort_are_stable(n):
     rng = np.random.default_rng(n)
-    keys = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # subnormal ones among them
-    last_bits = 1 + (np.arange(n) + 1) % 2 * 2.0**-52
-    for unsorted in (keys, last_bits, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
-        before = unsorted.copy()
+    keys = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some keys are subnormal
+    neighbours = 1 + (np.arange(n) + 1) % 2 * 2.0**-52
+    for unsorted in (keys, neighbours, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
+        original = unsorted.copy()
         assert np.array_equal(frac_module._stable_argsort(unsorted), np.argsort(unsorted, kind="stable"))
-        assert np.array_equal(unsorted, before)
+        assert np.array_equal(unsorted, original)
 
 
 def test_memory_layout_and_type_of_the_input_do_not_matter():
@@ -215,9 +215,9 @@ def test_memory_layout_and_type_of_the_input_do_not_matter():
     X = rng.integers(0, 9, size=(60, 3))
     groups = rng.integers(0, 2, size=60)
     expected = fair_assignment(X.astype(float), groups, X[:5].astype(float))
-    frozen = X.astype(float)
-    frozen.flags.writeable = False
-    for variant in (X, X.tolist(), np.asfortranarray(X), frozen, frozen[::-1][::-1]):
+    read_only = X.astype(float)
+    read_only.flags.writeable = False
+    for variant in (X, X.tolist(), np.asfortranarray(X), read_only, read_only[::-1][::-1]):
         centres = np.asarray(variant)[:5]
         assert (fair_assignment(variant, groups.astype(np.int8), centres) == expected).all()
 
@@ -227,21 +227,21 @@ class TestFrac:
         rng = np.random.default_rng(seed)
         return rng.normal(size=(n, 2)) + 4 * rng.integers(0, 3, size=(n, 1)), (rng.random(n) < 0.3).astype(int)
 
-    def iterates(self, X, groups, centres, rounds):
-        """(labels, cost, centres) of each round, by the simulation."""
-        iterates = []
-        for _ in range(rounds):
+    def simulated_rounds(self, X, groups, centres, n_rounds):
+        """The tuple (labels, cost, centres) of each round, computed with the simulation."""
+        results = []
+        for _ in range(n_rounds):
             labels = simulate(X, groups, centres, [Fraction(1, len(centres))] * (groups.max() + 1))
             centres = np.array([X[labels == index].mean(axis=0) for index in range(len(centres))])
-            iterates.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
-        return iterates
+            results.append((labels, ((X - centres[labels]) ** 2).sum(), centres))
+        return results
 
     @pytest.mark.parametrize("seed", range(4))
-    def test_keeps_the_best_round(self, seed):
+    def test_the_result_is_that_of_the_best_round(self, seed):
         X, groups = self.data(seed)
-        first = X[np.random.default_rng(seed).permutation(len(X))[:4]]
+        first_centres = X[np.random.default_rng(seed).permutation(len(X))[:4]]
         result = frac(X, groups, 4, np.random.default_rng(seed), max_iter=12, tol=-1)
-        labels, cost, centres = min(self.iterates(X, groups, first, 12), key=lambda iterate: iterate[1])
+        labels, cost, centres = min(self.simulated_rounds(X, groups, first_centres, 12), key=lambda simulated: simulated[1])
         assert result.n_iter == 12
         assert (result.labels_fair == labels).all()
         assert result.cost == pytest.approx(cost)
@@ -249,19 +249,19 @@ class TestFrac:
         nearest = [min(range(4), key=lambda index: squared_distance(x, result.centres[index])) for x in X]
         assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
 
-    def test_of_rounds_of_equal_cost_the_first_is_kept(self):
-        """From 0 and 2, the centres take rows 1 and 2, and row 0; from 1 and 2, their means, rows 0 and 1, and row 2."""
+    def test_the_result_is_that_of_the_earliest_of_equally_good_rounds(self):
+        """Centres at 0 and 2 take rows 1 and 2, and row 0. Centres at their means, 1 and 2, take others at the same cost."""
         result = frac(column(2, 0, 2), np.zeros(3, int), 2, InOrder(1, 0, 2), max_iter=2, tol=-1)
         assert (result.labels_fair.tolist(), result.cost, result.n_iter) == ([1, 0, 0], 2.0, 2)
 
-    def test_ends_when_the_cost_settles(self):
+    def test_the_rounds_end_when_the_cost_settles(self):
         X, groups = self.data()
-        first = X[np.random.default_rng(5).permutation(len(X))[:4]]
-        costs = [cost for _, cost, _ in self.iterates(X, groups, first, 40)]
-        settled = [abs(a - b) <= 0.01 * b for a, b in pairwise(costs)].index(True) + 2
-        assert frac(X, groups, 4, np.random.default_rng(5), tol=0.01).n_iter == settled
+        first_centres = X[np.random.default_rng(5).permutation(len(X))[:4]]
+        costs = [cost for _, cost, _ in self.simulated_rounds(X, groups, first_centres, 40)]
+        n_rounds = [abs(a - b) <= 0.01 * b for a, b in pairwise(costs)].index(True) + 2
+        assert frac(X, groups, 4, np.random.default_rng(5), tol=0.01).n_iter == n_rounds
 
-    def test_ends_when_nothing_changes_even_with_zero_tolerance(self):
+    def test_the_rounds_end_when_nothing_changes_even_with_zero_tolerance(self):
         X, groups = column(0, 1, 10, 11), np.array([0, 1, 0, 1])
         assert frac(X, groups, 2, np.random.default_rng(0), tol=0).n_iter < 10
 
@@ -270,7 +270,7 @@ class TestFrac:
         assert (defaults["tau"], defaults["init"], defaults["max_iter"], defaults["tol"]) == (None, "random", 100, 1e-4)
 
     @pytest.mark.parametrize("init", ["random", "k-means++"])
-    def test_one_seed_one_result(self, init):
+    def test_the_seed_decides_the_result(self, init):
         X, groups = self.data()
         runs = [frac(X, groups, 5, np.random.default_rng(seed), init=init) for seed in (1, 1, 2)]
         assert runs[0].centres.tobytes() == runs[1].centres.tobytes()
@@ -280,20 +280,20 @@ class TestFrac:
     def test_first_centres_are_rows_with_distinct_values_while_there_are_any(self):
         X = np.repeat([[0.0], [1.0], [-0.0], [2.0]], [40, 1, 40, 1], axis=0)
         for seed in range(20):
-            three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
-            assert sorted(three.ravel().tolist()) == [0, 1, 2]
-            five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
-            assert sorted(five.ravel().tolist()) == [0, 0, 0, 1, 2]
+            three_centres = frac_module._first_centres(X, 3, np.random.default_rng(seed), "random")
+            assert sorted(three_centres.ravel().tolist()) == [0, 1, 2]
+            five_centres = frac_module._first_centres(X, 5, np.random.default_rng(seed), "random")
+            assert sorted(five_centres.ravel().tolist()) == [0, 0, 0, 1, 2]
 
     @pytest.mark.parametrize("cluster", [frac, frac_oe, lambda *args: frac(*args, init="k-means++")])
-    def test_fewer_distinct_rows_than_clusters(self, cluster):
+    def test_a_table_may_have_fewer_distinct_rows_than_there_are_clusters(self, cluster):
         X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
         result = cluster(X, groups, 4, np.random.default_rng(0))
         counts = counts_of(result.labels_fair, groups, 4).T
         assert np.ptp(counts, axis=0).max() <= 1 and result.centres.shape == (4, 1)
         assert result.labels_nearest.max() < 4
 
-    def test_empty_clusters_keep_their_centre_and_lose_their_number(self):
+    def test_empty_clusters_keep_their_centre_but_have_no_label(self):
         X, groups = np.zeros((6, 1)), np.zeros(6, int)
         result = frac(X, groups, 3, np.random.default_rng(0), tau=0)
         assert result.labels_fair.tolist() == result.labels_nearest.tolist() == [0] * 6
@@ -304,17 +304,17 @@ class TestFrac:
         labels, centres, cost = frac_module._run_round(X, groups, column(1, 1, 8), turns=[0])
         assert labels.tolist() == [0, 2] and centres.ravel().tolist() == [0, 1, 9] and cost == 0
 
-    def test_as_many_clusters_as_instances(self):
+    def test_as_many_clusters_as_instances_hold_one_instance_each(self):
         X, groups = self.data(n=12)
         result = frac(X, groups, 12, np.random.default_rng(0))
         assert sorted(result.labels_fair) == list(range(12)) and result.cost == pytest.approx(0)
 
-    def test_one_cluster(self):
+    def test_a_single_cluster_holds_all_instances(self):
         X, groups = self.data()
         for result in (frac(X, groups, 1, np.random.default_rng(0)), frac_oe(X, groups, 1, np.random.default_rng(0))):
             assert not result.labels_fair.any() and not result.labels_nearest.any()
 
-    def test_frac_oe_assigns_fairly_only_at_the_end(self):
+    def test_frac_oe_makes_one_fair_assignment_at_the_centres_of_plain_k_means(self):
         X, groups = self.data()
         result = frac_oe(X, groups, 3, np.random.default_rng(0))
         labels = frac_module.kmeans_labels(X, 3, np.random.default_rng(0))
@@ -335,16 +335,16 @@ class TestFrac:
     def test_kmeans_plus_plus_starts_from_distinct_rows_and_repeats_them_if_they_are_too_few(self):
         X = column(0, 0, 0, 5, 5, 9)
         for seed in range(20):
-            three = frac_module._first_centres(X, 3, np.random.default_rng(seed), "k-means++")
-            assert sorted(three.ravel()) == [0, 5, 9]
-            five = frac_module._first_centres(X, 5, np.random.default_rng(seed), "k-means++")
-            assert (five == np.vstack([three, three[:2]])).all()
+            three_centres = frac_module._first_centres(X, 3, np.random.default_rng(seed), "k-means++")
+            assert sorted(three_centres.ravel()) == [0, 5, 9]
+            five_centres = frac_module._first_centres(X, 5, np.random.default_rng(seed), "k-means++")
+            assert (five_centres == np.vstack([three_centres, three_centres[:2]])).all()
 
-    def test_quotas_hold_in_the_result(self):
+    def test_clusters_keep_the_least_counts_of_each_group(self):
         X, groups = self.data()
         result = frac(X, groups, 4, np.random.default_rng(0), tau=[0.2, 0.1])
-        floors = [floor(Fraction(1, 5) * (groups == 0).sum()), floor(Fraction(1, 10) * (groups == 1).sum())]
-        assert (floors <= counts_of(result.labels_fair, groups, 4).T).all()
+        least_counts = [floor(Fraction(1, 5) * (groups == 0).sum()), floor(Fraction(1, 10) * (groups == 1).sum())]
+        assert (least_counts <= counts_of(result.labels_fair, groups, 4).T).all()
 
     @pytest.mark.parametrize("cluster", [frac, frac_oe])
     def test_too_many_clusters_are_refused(self, cluster):

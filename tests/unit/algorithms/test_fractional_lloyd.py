@@ -1,4 +1,4 @@
-"""Fractional fair rounds: what they lower, what weights mean, and tables with few distinct rows."""
+"""Lloyd's algorithm with a fractional fair assignment: its centres, their cost, and tables with few distinct rows."""
 
 import numpy as np
 import pytest
@@ -15,8 +15,8 @@ from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 KINDS = ["plain", "duplicates", "apart", "equal"]
 
 
-def some_weights(seed, groups):
-    """The weights of each group add up to its instances, as in a sample that represents a table."""
+def random_weights(seed, groups):
+    """Random weights that add up to the number of instances in each group, as in a sample that represents a table."""
     weights = np.random.default_rng(seed).uniform(0.5, 5, size=len(groups))
     return weights * (np.bincount(groups) / np.bincount(groups, weights))[groups]
 
@@ -35,9 +35,9 @@ def fair_cost(X, weights, groups, centres, bounds, slack=1.0):
     kind=st.sampled_from(KINDS),
     delta=st.sampled_from([0.0, 0.2, 0.9]),
 )
-def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_groups, kind, delta):
+def test_centres_lie_among_the_rows_and_multipliers_are_not_negative(seed, n, k, n_groups, kind, delta):
     X, groups = table(np.random.default_rng(seed), n, n_groups, kind)
-    weights, bounds = some_weights(seed, groups), share_bounds(groups, delta)
+    weights, bounds = random_weights(seed, groups), share_bounds(groups, delta)
     centres, multipliers = fractional_lloyd(X, weights, groups, k, bounds, 1.0, np.random.default_rng(seed))
     assert centres.shape == (k, 2) and np.isfinite(centres).all()
     assert (centres >= X.min(axis=0) - 1e-9).all() and (centres <= X.max(axis=0) + 1e-9).all()
@@ -46,17 +46,17 @@ def test_centres_lie_among_the_rows_and_suit_fair_clusters(seed, n, k, n_groups,
 
 @pytest.mark.parametrize("kind", ["plain", "apart"])
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_its_centres_cost_less_than_those_of_plain_k_means(kind, n_groups):
+def test_fair_clusters_cost_less_at_the_centres_than_at_those_of_plain_k_means(kind, n_groups):
     for seed in range(3):
         X, groups = table(np.random.default_rng(seed), 300, n_groups, kind)
-        weights, bounds = some_weights(0, groups), share_bounds(groups, 0.0)
-        plain, _ = weighted_kmeans(X, weights, 4, np.random.default_rng(seed))
+        weights, bounds = random_weights(0, groups), share_bounds(groups, 0.0)
+        plain_centres, _ = weighted_kmeans(X, weights, 4, np.random.default_rng(seed))
         centres, _ = fractional_lloyd(X, weights, groups, 4, bounds, 1.0, np.random.default_rng(seed))
-        cost_ratio = fair_cost(X, weights, groups, centres, bounds) / fair_cost(X, weights, groups, plain, bounds)
+        cost_ratio = fair_cost(X, weights, groups, centres, bounds) / fair_cost(X, weights, groups, plain_centres, bounds)
         assert cost_ratio < 1
 
 
-def test_more_rounds_and_more_starts_do_not_cost_more():
+def test_more_rounds_and_more_starts_do_not_raise_the_cost():
     X, groups = table(np.random.default_rng(1), 400, 2, "apart")
     weights, bounds = np.ones(400), share_bounds(groups, 0.0)
     costs = {}
@@ -68,7 +68,7 @@ def test_more_rounds_and_more_starts_do_not_cost_more():
     assert costs[6, 5] <= costs[1, 5] * (1 + 1e-3)
 
 
-def test_fewer_distinct_rows_than_clusters_repeat_centres():
+def test_centres_are_repeated_if_there_are_fewer_distinct_rows_than_clusters():
     X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
     centres, _ = fractional_lloyd(X, np.ones(20), groups, 5, share_bounds(groups, 0.0), 0.95, np.random.default_rng(0))
     assert centres.shape == (5, 1)

@@ -1,4 +1,4 @@
-"""Distances against SciPy's full matrix, on sizes around the edges of the tiles."""
+"""Distances and their sums equal those of SciPy's full matrix, with as many rows as a tile holds, one fewer, or one more."""
 
 import numpy as np
 import pytest
@@ -18,21 +18,21 @@ from clusterlets.algorithms.geometry import (
 from clusterlets.metrics.pieces import cohesion, cohesion_with_error
 
 
-def brute_sums(X, labels, n_groups):
+def sums_by_brute_force(X, labels, n_groups):
     distances = cdist(X, X)
     return np.array([[distances[np.ix_(labels == a, labels == b)].sum() for b in range(n_groups)] for a in range(n_groups)])
 
 
 @pytest.mark.parametrize("n", [1, 2, 127, 128, 129, 260])
-def test_sums_equal_the_full_matrix(n):
+def test_sums_equal_those_of_the_full_matrix(n):
     rng = np.random.default_rng(n)
     X, labels = rng.normal(size=(n, 4)), rng.integers(5, size=n)
-    expected = brute_sums(X, labels, 5)
+    expected = sums_by_brute_force(X, labels, 5)
     assert np.allclose(distance_sums(X, labels, 5), expected, rtol=1e-10, atol=1e-9)
     assert np.allclose(within_sums(X, labels, 5), np.diag(expected), rtol=1e-10, atol=1e-9)
 
 
-def test_sums_are_symmetric_and_an_empty_group_has_none():
+def test_sums_are_symmetric_and_zero_for_an_empty_group():
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(300, 3)), rng.choice([0, 2, 3], size=300)
     sums = distance_sums(X, labels, 4)
@@ -46,18 +46,18 @@ def test_an_outlier_does_not_reduce_the_precision_of_the_other_pairs(outlier):
     X, labels = rng.normal(size=(300, 3)), np.arange(300) % 3
     X[299] = outlier
     labels[299] = 3
-    expected = brute_sums(X, labels, 4)
+    expected = sums_by_brute_force(X, labels, 4)
     assert np.allclose(distance_sums(X, labels, 4), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("n_groups", "n_sums"), [(2, 1), (7, 12 * 7)])
-def test_several_labellings_at_once_give_the_same_sums_as_one_by_one(n_groups, n_sums, monkeypatch):
-    """Of few clusters, all pairs are summed once: 12 labellings have 6 n^2 pairs within two clusters, and 1.7 n^2 within 7."""
+def test_several_labellings_give_the_same_sums_together_as_one_by_one(n_groups, n_sums, monkeypatch):
+    """All pairs are summed once if clusters are few: 12 labellings have 6 n^2 pairs within 2 clusters, but 1.7 n^2 within 7."""
     rng, calls = np.random.default_rng(4), []
     X, labels = rng.normal(size=(50, 3)), rng.integers(n_groups, size=(12, 50))
-    together = distance_sums(X, labels, n_groups)
-    assert np.array_equal(together, [distance_sums(X, labelling, n_groups) for labelling in labels])
-    within = together.diagonal(axis1=1, axis2=2)
+    all_sums = distance_sums(X, labels, n_groups)
+    assert np.array_equal(all_sums, [distance_sums(X, labelling, n_groups) for labelling in labels])
+    within = all_sums.diagonal(axis1=1, axis2=2)
     assert np.array_equal(within, [within_sums(X, labelling, n_groups) for labelling in labels])
     monkeypatch.setattr(geometry, "distance_sums", lambda *arguments: calls.append(arguments) or distance_sums(*arguments))
     assert np.array_equal(within, within_sums(X, labels, n_groups)) and len(calls) == n_sums
@@ -69,55 +69,55 @@ def test_labels_out_of_range_are_refused(labels):
         distance_sums(np.zeros((3, 2)), labels, 2)
 
 
-def grouped(n, shares, seed=0):
-    """Rows around one centre for each group; one group is far wider than the rest."""
+def random_groups(n, shares, seed=0):
+    """Rows of groups with the given shares, and their labels. Group 1 spreads far more around its centre than the others."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(len(shares), n, p=shares)
     return rng.normal(size=(n, 2)) * (1 + 9 * (labels == 1))[:, None] + 5 * labels[:, None], labels
 
 
-def order_of(n, seed):
+def random_order(n, seed):
     return np.random.default_rng(seed).permutation(n)
 
 
-def test_samples_give_the_sums_within_their_standard_error():
-    X, labels = grouped(20_000, [0.5, 0.3, 0.15, 0.05])
+def test_estimates_from_samples_are_unbiased_and_spread_by_their_standard_error():
+    X, labels = random_groups(20_000, [0.5, 0.3, 0.15, 0.05])
     exact = distance_sums(X, labels, 4)
-    draws = np.array([sampled_sums(X, labels, 4, order_of(20_000, seed), sample_size=100) for seed in range(60)])
-    assert np.array_equal(draws, draws.transpose(0, 1, 3, 2))
-    estimates, errors = draws.mean(axis=1), draws.std(axis=1, ddof=1) / 4
+    samples = np.array([sampled_sums(X, labels, 4, random_order(20_000, seed), sample_size=100) for seed in range(60)])
+    assert np.array_equal(samples, samples.transpose(0, 1, 3, 2))
+    estimates, errors = samples.mean(axis=1), samples.std(axis=1, ddof=1) / 4
     spread = estimates.std(axis=0, ddof=1)
     assert (np.abs(estimates.mean(axis=0) - exact) < 4 * spread / np.sqrt(60)).all(), "biased"
-    # The spread of 60 estimates is within about a tenth of the standard errors.
+    # The spread of 60 estimates is itself accurate only to about a tenth.
     assert np.sqrt((errors**2).mean(axis=0)) == pytest.approx(spread, rel=0.5)
     assert (spread / exact).max() < 0.1
 
 
 def test_two_standard_errors_cover_the_exact_cohesion_of_most_tables():
-    covered = []
+    is_covered = []
     for seed in range(200):
-        X, labels = grouped(4000, [0.5, 0.3, 0.15, 0.05], seed)
-        sizes, crisp = np.bincount(labels), np.eye(4, dtype=bool)
-        exact = cohesion(crisp, sizes, np.diag(within_sums(X, labels, 4)), 20)
-        estimate, error = cohesion_with_error(crisp, sizes, sampled_sums(X, labels, 4, order_of(4000, seed), 20), 20)
-        covered.append(abs(estimate - exact) < 2 * error)
-    assert 0.92 <= np.mean(covered) <= 0.99
+        X, labels = random_groups(4000, [0.5, 0.3, 0.15, 0.05], seed)
+        sizes, membership = np.bincount(labels), np.eye(4, dtype=bool)
+        exact = cohesion(membership, sizes, np.diag(within_sums(X, labels, 4)), 20)
+        estimate, error = cohesion_with_error(membership, sizes, sampled_sums(X, labels, 4, random_order(4000, seed), 20), 20)
+        is_covered.append(abs(estimate - exact) < 2 * error)
+    assert 0.92 <= np.mean(is_covered) <= 0.99
 
 
-def test_groups_sampled_whole_are_exact():
-    X, labels = grouped(50, [0.4, 0.3, 0.3])
+def test_sums_are_exact_for_groups_that_are_sampled_whole():
+    X, labels = random_groups(50, [0.4, 0.3, 0.3])
     labels[labels == 2] = 3  # group 2 is empty
     X, labels = np.vstack([X, [[7.0, 7.0], [9.0, 5.0]]]), np.append(labels, [4, 5])  # groups 4 and 5 have one row each
-    expected, estimates = brute_sums(X, labels, 6), sampled_sums(X, labels, 6, order_of(52, 0), 10**6)
+    expected, estimates = sums_by_brute_force(X, labels, 6), sampled_sums(X, labels, 6, random_order(52, 0), 10**6)
     assert len(estimates) == 16 and all(np.allclose(sums, expected, rtol=1e-12) for sums in estimates)
-    small = sampled_sums(X[:12], labels[:12], 5, order_of(12, 0), sample_size=1)
-    assert np.allclose(small, brute_sums(X[:12], labels[:12], 5), rtol=1e-12)
+    sums_of_few_rows = sampled_sums(X[:12], labels[:12], 5, random_order(12, 0), sample_size=1)
+    assert np.allclose(sums_of_few_rows, sums_by_brute_force(X[:12], labels[:12], 5), rtol=1e-12)
 
 
 @pytest.mark.parametrize("shares", [[0.5, 0.5], [0.96, 0.04]])
-def test_samples_are_the_first_rows_of_each_group_in_the_order_and_at_least_twenty(shares):
-    X, labels = grouped(900, shares)
-    order = order_of(900, 0)
+def test_each_sample_takes_the_next_rows_of_each_group_in_the_order_and_at_least_twenty(shares):
+    X, labels = random_groups(900, shares)
+    order = random_order(900, 0)
     sums = sampled_sums(X, labels, 2, order, sample_size=50)
     sizes = np.bincount(labels)
     sample_sizes = np.maximum(np.rint(sizes / 18).astype(int), 20)
@@ -128,7 +128,7 @@ def test_samples_are_the_first_rows_of_each_group_in_the_order_and_at_least_twen
         within = distances.sum() / (sample_sizes[group] * (sample_sizes[group] - 1)) * sizes[group] * (sizes[group] - 1)
         between = cdist(X[rows[0]], X[rows[1]]).mean() * sizes.prod()
         assert sums[replicate, group, [group, other]] == pytest.approx([within, between], rel=1e-12)
-    assert not np.array_equal(sums, sampled_sums(X, labels, 2, order_of(900, 1), 50))
+    assert not np.array_equal(sums, sampled_sums(X, labels, 2, random_order(900, 1), 50))
 
 
 @pytest.mark.parametrize("n", [1, 2, 50, 1000])
@@ -140,8 +140,8 @@ def test_the_diameter_is_the_largest_distance(n, spread):
     assert diameter(X) == pytest.approx(cdist(X, X).max(), rel=1e-12)
 
 
-def test_beyond_the_limit_the_largest_distance_is_exact_or_bounded(monkeypatch):
-    """With a limit of 10 rows, two of 11 come first, and ten pairs that could be longer are too many."""
+def test_the_largest_distance_of_too_many_rows_is_exact_or_bounded(monkeypatch):
+    """With a limit of 10 rows, the outermost 2 of 11 come first. The search stops if over 10 pairs may be further apart."""
     triangle, square = np.zeros((11, 2)), np.full((11, 2), 20.0)
     triangle[:3] = np.column_stack([np.cos([0, 2, 4]), np.sin([0, 2, 4])])
     square[:4] += [[5, 0], [0, 4.9], [-4.8, 0], [0, -4.7]]
@@ -150,21 +150,21 @@ def test_beyond_the_limit_the_largest_distance_is_exact_or_bounded(monkeypatch):
     longest = cdist(triangle, triangle).max()
     assert diameter_bounds(triangle) == pytest.approx((longest, longest), rel=1e-15)
     radii = np.linalg.norm(square - square.mean(axis=0), axis=1)
-    outermost = np.hypot(5, 4.9)  # of the first two rows, which lie farthest from the centroid
-    assert diameter_bounds(square) == pytest.approx((outermost, radii[0] + radii[2]), rel=2e-9)
-    assert diameter(square) == pytest.approx(outermost) and diameter_bounds(square[:10]) == (9.8, 9.8)
+    outermost_distance = np.hypot(5, 4.9)  # distance of the first two rows, which lie farthest from the centroid
+    assert diameter_bounds(square) == pytest.approx((outermost_distance, radii[0] + radii[2]), rel=2e-9)
+    assert diameter(square) == pytest.approx(outermost_distance) and diameter_bounds(square[:10]) == (9.8, 9.8)
 
 
-def test_moments_by_hand():
+def test_moments_equal_those_worked_out_by_hand():
     means, inertia = moments_by_label(np.array([[0.0], [2.0], [7.0]]), np.array([0, 0, 1]), 2)
     assert np.array_equal(means, [[1.0], [7.0]])
     assert np.array_equal(inertia, [2.0, 0.0])
 
 
-def test_distances_of_some_rows_and_to_centres_by_hand():
+def test_sums_of_some_rows_and_distances_to_centres_equal_those_worked_out_by_hand():
     X, labels = np.array([[0.0], [3.0], [7.0]]), np.array([0, 0, 1])
     sums = [[11, 3], [0, 7]]
     assert row_sums(X, np.array([2, 0]), labels, 2).tolist() == sums
     assert row_sums(X, np.array([2, 0]), np.array([labels, 1 - labels]), 2).tolist() == [sums, sums[::-1]]
     costs = distances_to_centres(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 0.0]]), 4)
-    assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # there are two centres for four clusters
+    assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # four clusters have two centres, so the first stands in

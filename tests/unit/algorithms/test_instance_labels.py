@@ -1,4 +1,4 @@
-"""Labels of instances in clusters that may overlap, by hand and by brute force."""
+"""Labels of instances in clusters that may overlap equal those worked out by hand and by brute force."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,8 @@ from clusterlets.algorithms.geometry import moments_by_label
 from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pieces, nearest_own_centre
 
 
-def test_a_row_gets_the_nearest_of_its_own_clusters_and_the_first_of_equals():
-    """The row at 5 is nearest to the cluster at 6 but not a member of it; the row at 2 is half way between two centres."""
+def test_a_row_gets_the_nearest_of_its_own_clusters_or_the_first_of_equally_near_ones():
+    """The row at 5 is nearest to the centre at 6 but not in its cluster. The row at 2 is half way between the other two."""
     X, centres = np.array([[0.0], [2.0], [5.0]]), np.array([[1.0], [3.0], [6.0]])
     members = [np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([], dtype=int)]
     assert nearest_own_centre(X, members, centres).tolist() == [0, 0, 1]
@@ -18,7 +18,7 @@ def test_a_row_gets_the_nearest_of_its_own_clusters_and_the_first_of_equals():
 
 @settings(max_examples=100)
 @given(labelled_rows())
-def test_labels_from_pieces_are_those_from_rows(case):
+def test_labels_from_pieces_equal_labels_from_rows(case):
     X, piece_of, rng = case
     membership = rng.random((3, piece_of.max() + 1)) < 0.4
     membership[rng.integers(3, size=membership.shape[1]), np.arange(membership.shape[1])] = True

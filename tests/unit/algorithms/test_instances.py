@@ -1,4 +1,4 @@
-"""Every method refuses a table that it cannot compute with, by the same checks."""
+"""All methods use the same checks, which refuse a table that cannot be clustered."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from clusterlets.algorithms.instances import checked_instances
 from clusterlets.errors import ClusterletsError
 
 X, GROUPS = np.arange(12.0).reshape(6, 2), np.array([0, 1] * 3)
-UNUSABLE = [
+# Changes that make the arguments of checked_instances unusable, and the message of each.
+UNUSABLE_CHANGES = [
     ({"X": X[:, 0]}, r"mine needs X \(n, d\) and groups \(n,\), not \(6,\) and \(6,\)"),
     ({"groups": GROUPS[:3]}, r"\(6, 2\) and \(3,\)"),
     ({"groups": GROUPS - 1}, "groups as codes 0..K-1"),
@@ -21,13 +22,13 @@ UNUSABLE = [
 ]
 
 
-@pytest.mark.parametrize(("change", "message"), UNUSABLE)
+@pytest.mark.parametrize(("change", "message"), UNUSABLE_CHANGES)
 def test_an_unusable_table_is_refused(change, message):
     with pytest.raises(ClusterletsError, match=message):
         checked_instances(**{"X": X, "groups": GROUPS, "method": "mine", "n_clusters": 2} | change)
 
 
-def test_a_usable_table_is_copied_in_the_types_of_compiled_code():
+def test_a_usable_table_is_copied_with_the_types_that_compiled_code_needs():
     rows, groups = checked_instances(np.asfortranarray(X, dtype=np.float32), GROUPS.astype(np.int8), "mine", 6)
     assert rows.dtype == np.float64 and rows.flags.c_contiguous and (rows == X).all()
     assert groups.dtype == np.int64 and (groups == GROUPS).all()
@@ -36,7 +37,7 @@ def test_a_usable_table_is_copied_in_the_types_of_compiled_code():
 
 @pytest.mark.parametrize("name", methods.names())
 def test_every_method_checks_its_table(name):
-    """A method that is fitted directly, which neither the estimators nor the workflow have checked the table for."""
+    """The methods are fitted directly, so neither the estimators nor the workflow have checked the table before."""
     for change, message in [
         *(({"X": np.where(X == 5, value, X)}, "needs finite features") for value in (np.nan, np.inf, -np.inf)),
         ({"X": np.where(X == 5, 1e200, X)}, "feature 1 holds 1e.200"),

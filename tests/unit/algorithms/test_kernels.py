@@ -1,4 +1,4 @@
-"""The compiled loops against plain sums, on few rows: every lane, every row of a block, every edge of tiles and labels."""
+"""The compiled loops equal plain sums. The sizes cover every lane, every row of a block, and tiles that are not full."""
 
 from itertools import product
 
@@ -20,7 +20,7 @@ from clusterlets.algorithms.kernels import (
 )
 
 SIZES = [1, 2, ROWS, ROWS + 1, LANES - 1, LANES, LANES + 1, 2 * LANES + 3]
-FEATURES = [1, 2, 3, 5]
+NUMBERS_OF_FEATURES = [1, 2, 3, 5]
 
 
 def rows_and_tiles(n, d, seed=0):
@@ -28,21 +28,21 @@ def rows_and_tiles(n, d, seed=0):
     return rows, tiles_of(rows)
 
 
-def squares(x, y):
-    """Squared distances (n, m), each summed in the order of the features."""
+def plain_squared_distances(x, y):
+    """Squared distances (n, m) by NumPy, each summed in the order of the features."""
     total = np.zeros((len(x), len(y)))
     for feature in range(x.shape[1]):
         total += np.square(x[:, None, feature] - y[None, :, feature])
     return total
 
 
-@pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
-def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
+@pytest.mark.parametrize(("n", "d"), list(product(SIZES, NUMBERS_OF_FEATURES)))
+def test_tiles_hold_every_feature_of_every_row_and_then_zeros(n, d):
     X = np.random.default_rng(0).normal(size=(n, d))
     tiles = tiles_of(X)
     assert tiles.shape == (-(-n // LANES), d, LANES) and tiles.flags.c_contiguous
-    flat = tiles.transpose(0, 2, 1).reshape(-1, d)
-    assert np.array_equal(flat[:n], X) and not flat[n:].any()
+    rows_of_tiles = tiles.transpose(0, 2, 1).reshape(-1, d)
+    assert np.array_equal(rows_of_tiles[:n], X) and not rows_of_tiles[n:].any()
 
 
 @pytest.mark.parametrize("n", SIZES)
@@ -50,7 +50,7 @@ def test_tiles_hold_every_feature_of_every_row_and_zeros(n, d):
 def test_distances_are_added_in_the_documented_order(n, n_labellings):
     rows, tiles = rows_and_tiles(n, 3)
     labels = np.random.default_rng(n).integers(4, size=(n_labellings, n))
-    distances = np.sqrt(squares(rows, rows))
+    distances = np.sqrt(plain_squared_distances(rows, rows))
     expected = np.full((n_labellings, 5, 5), 0.5)  # the last label is empty
     for labelling, j in product(range(n_labellings), range(n)):
         row_labels = labels[labelling]
@@ -70,7 +70,7 @@ def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
     rows, _ = rows_and_tiles(n, 3)
     others, tiles = rows_and_tiles(m, 3)
     labels = np.random.default_rng(n).integers(4, size=(2, n))
-    distances = np.sqrt(squares(rows, others))
+    distances = np.sqrt(plain_squared_distances(rows, others))
     expected = np.full((2, 5, m), 0.5)  # the last label is empty
     for labelling, label in product(range(2), range(5)):
         total = np.zeros(m)
@@ -82,30 +82,30 @@ def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
     assert np.array_equal(sums, expected)
 
 
-@pytest.mark.parametrize(("n", "d"), list(product(SIZES, FEATURES)))
-def test_the_largest_distance_is_found_among_rows_by_descending_radius(n, d):
+@pytest.mark.parametrize(("n", "d"), list(product(SIZES, NUMBERS_OF_FEATURES)))
+def test_the_largest_distance_is_found_in_rows_sorted_by_descending_radius(n, d):
     for seed in range(3):
         X = np.random.default_rng(seed).standard_cauchy(size=(n, d))
         radii = np.linalg.norm(X, axis=1)
         order = np.argsort(-radii)
         rows = X[order]
         largest = largest_squared_distance(rows, tiles_of(rows), radii[order] * (1 + 1e-9))
-        assert largest == squares(rows, rows).max()
+        assert largest == plain_squared_distances(rows, rows).max()
 
 
 def test_the_largest_distance_may_be_in_the_two_innermost_blocks():
-    """Equal radii prune nothing: the pair may lie anywhere."""
+    """Equal radii rule out no pair, so the farthest pair may lie anywhere."""
     for seed in range(10):
         angles = np.random.default_rng(seed).uniform(0, 2 * np.pi, LANES + ROWS + 1)
         for radius in (0.1, 1, 3):
             rows = radius * np.column_stack([np.cos(angles), np.sin(angles)])
             radii = np.full(len(rows), radius * (1 + 1e-9))
-            assert largest_squared_distance(rows, tiles_of(rows), radii) == squares(rows, rows).max()
+            assert largest_squared_distance(rows, tiles_of(rows), radii) == plain_squared_distances(rows, rows).max()
 
 
 def test_the_zeros_that_fill_the_last_tile_do_not_count_as_rows():
     rows = 100 + np.random.default_rng(0).normal(size=(LANES + 3, 2))
-    assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3)) == squares(rows, rows).max()
+    assert largest_squared_distance(rows, tiles_of(rows), np.full(len(rows), 1e3)) == plain_squared_distances(rows, rows).max()
 
 
 @pytest.mark.parametrize(("n", "k"), list(product(SIZES, [1, 2, 3, ROWS, ROWS + 1, 2 * ROWS + 3])))
@@ -114,11 +114,11 @@ def test_assign_gives_the_nearest_centres_and_their_distances(n, k):
     centres = np.random.default_rng(1).normal(size=(k, 3))
     labels, distances = np.full(n, -1), np.full(n, -1.0)
     assign(tiles, centres, labels, distances)
-    expected = squares(rows, centres)
+    expected = plain_squared_distances(rows, centres)
     assert np.array_equal(labels, expected.argmin(axis=1)) and np.array_equal(distances, expected.min(axis=1))
 
 
-def test_ties_between_equal_centres_go_to_the_lowest():
+def test_ties_between_equal_centres_go_to_the_first():
     rows, tiles = rows_and_tiles(LANES + 5, 2)
     centres = np.repeat(np.random.default_rng(1).normal(size=(3, 2)), 2, axis=0)
     labels, distances = np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
@@ -127,24 +127,24 @@ def test_ties_between_equal_centres_go_to_the_lowest():
 
 
 @pytest.mark.parametrize(("n", "candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
-def test_each_candidate_lowers_distances_and_potentials(n, candidates):
+def test_each_candidate_has_the_distances_that_it_lowers_and_their_sum(n, candidates):
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
     centres = np.random.default_rng(2).normal(size=(candidates, 3))
-    lowered, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
-    candidate_distances(tiles, centres, distances, lowered, potentials)
-    assert np.array_equal(lowered, np.minimum(distances, squares(centres, rows)))
-    for row, potential in zip(lowered, potentials):
-        lanes = [0.0] * LANES
+    lowered_distances, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
+    candidate_distances(tiles, centres, distances, lowered_distances, potentials)
+    assert np.array_equal(lowered_distances, np.minimum(distances, plain_squared_distances(centres, rows)))
+    for row, potential in zip(lowered_distances, potentials):
+        lane_sums = [0.0] * LANES
         for index, value in enumerate(row.tolist()):
-            lanes[index % LANES] += value
+            lane_sums[index % LANES] += value
         total = 0.0
-        for lane in lanes:
-            total += lane
+        for lane_sum in lane_sums:
+            total += lane_sum
         assert potential == total
 
 
-def test_sums_sizes_and_inertia_of_labels_by_hand():
+def test_sums_sizes_and_inertia_of_labels_equal_those_worked_out_by_hand():
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [10.0, 20.0]])
     labels = np.array([2, 2, 0])
     sums, sizes, inertia = np.full((3, 2), 9.0), np.full(3, 9), np.full(3, 9.0)
@@ -154,9 +154,9 @@ def test_sums_sizes_and_inertia_of_labels_by_hand():
     assert inertia.tolist() == [1, 0, 4]
 
 
-@pytest.mark.parametrize(("n", "d"), list(product([1, ROWS, 2 * LANES + 3], FEATURES)))
+@pytest.mark.parametrize(("n", "d"), list(product([1, ROWS, 2 * LANES + 3], NUMBERS_OF_FEATURES)))
 def test_squared_distances_are_summed_in_the_order_of_the_features(n, d):
     rows, centres = np.random.default_rng(0).normal(size=(n, d)), np.random.default_rng(1).normal(size=(3, d))
     costs = np.full((n, 3), np.nan)
     squared_distances(rows, centres, costs)
-    assert np.array_equal(costs, squares(rows, centres))
+    assert np.array_equal(costs, plain_squared_distances(rows, centres))

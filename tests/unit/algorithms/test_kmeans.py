@@ -1,4 +1,4 @@
-"""k-means against scikit-learn from the same centres, against exact arithmetic where rows tie, and its guarantees."""
+"""k-means equals scikit-learn's from the same centres, and exact arithmetic where rows tie, and it keeps its guarantees."""
 
 import warnings
 from fractions import Fraction
@@ -22,37 +22,37 @@ TABLES = {
 }
 
 
-def start_rows(X, rng):
+def random_rows(X, rng):
     return X[rng.choice(len(X), min(len(X), rng.integers(1, 31)), replace=False)]
 
 
-def every_row(X, rng):
+def all_distinct_rows(X, rng):
     return np.unique(X, axis=0)[rng.permutation(len(np.unique(X, axis=0)))]
 
 
-def one_twice(X, rng):
-    """Two equal centres: all their rows tie, and the second centre gets none."""
+def random_rows_with_one_repeated(X, rng):
+    """Two centres are equal, so all their rows tie, and the second centre gets none."""
     return np.repeat(X[rng.choice(len(X), 4, replace=False)], [1, 2, 1, 1], axis=0)
 
 
-def one_out_of_reach(X, rng):
+def random_rows_and_a_far_point(X, rng):
     return np.vstack([X[rng.choice(len(X), 3, replace=False)], X.max(axis=0) + 1e4 * np.ptp(X)])
 
 
-def as_scikit_learn(X, centres):
+def fit_scikit_learn(X, centres):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return KMeans(len(centres), init=centres, n_init=1).fit(X)
 
 
-@pytest.mark.parametrize("start", [start_rows, every_row, one_twice, one_out_of_reach])
+@pytest.mark.parametrize("start", [random_rows, all_distinct_rows, random_rows_with_one_repeated, random_rows_and_a_far_point])
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("seed", range(9))
 def test_labels_and_inertia_are_those_of_scikit_learn(table, start, seed):
     rng = np.random.default_rng(seed)
     X = TABLES[table](rng)
     centres = start(X, rng)
-    result, expected = lloyd(X, centres), as_scikit_learn(X, centres)
+    result, expected = lloyd(X, centres), fit_scikit_learn(X, centres)
     assert np.array_equal(result.labels, expected.labels_)
     assert result.inertia == pytest.approx(expected.inertia_, rel=1e-10, abs=1e-10)
     assert result.n_iter == expected.n_iter_
@@ -60,7 +60,7 @@ def test_labels_and_inertia_are_those_of_scikit_learn(table, start, seed):
 
 
 def exact_lloyd(X, centres):
-    """Lloyd's rounds in exact arithmetic until nothing changes: nearest centre (lowest index on ties), then means."""
+    """Labels and inertia of k-means in exact arithmetic, and whether no cluster is empty. Ties go to the lowest index."""
     X = [[Fraction(value) for value in row] for row in X.tolist()]
     centres = [[Fraction(value) for value in row] for row in centres.tolist()]
     labels = None
@@ -76,14 +76,14 @@ def exact_lloyd(X, centres):
 
 
 def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
-    """On a small grid of whole numbers, where rows often lie half way between centres."""
+    """The rows lie on a small grid of whole numbers, so they are often half way between two centres."""
     n_compared = n_ties = 0
     for seed in range(700):
         rng = np.random.default_rng(seed)
         X = rng.integers(4, size=(rng.integers(4, 12), rng.integers(1, 3))).astype(float)
-        centres = every_row(X, rng)[: rng.integers(1, 4)]
+        centres = all_distinct_rows(X, rng)[: rng.integers(1, 4)]
         labels, inertia, all_filled = exact_lloyd(X, centres)
-        if not all_filled or not exactly_representable(X, labels):
+        if not all_filled or not has_exact_means(X, labels):
             continue
         result = lloyd(X, centres, tol=0)
         assert np.array_equal(result.labels, labels)
@@ -94,8 +94,8 @@ def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
     assert n_compared > 100 and n_ties > 20
 
 
-def exactly_representable(X, labels):
-    """Whether the clusters' means need no rounding: their sizes are powers of two."""
+def has_exact_means(X, labels):
+    """Whether the clusters' means need no rounding, because all sizes are powers of two."""
     sizes = np.bincount(labels)
     return (sizes & (sizes - 1) == 0).all()
 
@@ -105,22 +105,22 @@ def exactly_representable(X, labels):
 def test_mean_cost_matches_scikit_learn(load, k):
     X = load().data
     rng = np.random.default_rng(k)
-    ours = np.mean([lloyd(X, X[kmeans_plus_plus(X, k, rng)]).inertia for _ in range(300)])
-    theirs = np.mean([KMeans(k, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(300)])
-    assert ours == pytest.approx(theirs, rel=0.01)
+    our_cost = np.mean([lloyd(X, X[kmeans_plus_plus(X, k, rng)]).inertia for _ in range(300)])
+    cost_of_scikit_learn = np.mean([KMeans(k, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(300)])
+    assert our_cost == pytest.approx(cost_of_scikit_learn, rel=0.01)
 
 
 @pytest.mark.parametrize(
     ("places", "chance"),
     [
-        # From 0, 3 is drawn with chance 9 / 17.84, and it costs least: it leaves 8.84, and the others leave 9.04.
+        # The row at 3 is drawn with a chance of 9 / 17.84. It lowers the cost to 8.84, and either other row to 9.04.
         ([0.0, 3.0, -2.0, -2.2], 1 - (8.84 / 17.84) ** 2),
-        # From 0, the chances are 4/13 (2) and 9/13 (3); either costs 1, so the first of equals is kept.
+        # The row at 2 is drawn with a chance of 4 / 13. Both rows lower the cost to 1, so the row drawn first is kept.
         ([0.0, 2.0, 3.0], 4 / 13),
     ],
 )
 def test_of_two_candidates_drawn_by_squared_distance_the_better_becomes_a_centre(places, chance):
-    """By hand, with k = 2, after a first centre at 0."""
+    """The chances are worked out by hand for k = 2 and a first centre at 0."""
     X = np.array(places)[:, None]
     pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(1500)])
     assert (pairs[pairs[:, 0] == 0][:, 1] == 1).mean() == pytest.approx(chance, abs=0.06)
@@ -128,18 +128,18 @@ def test_of_two_candidates_drawn_by_squared_distance_the_better_becomes_a_centre
 
 @settings(max_examples=60)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 12), st.integers(1, 40), st.integers(1, 4))
-def test_first_centres_are_as_many_distinct_rows_as_there_are(seed, k, n, d):
+def test_there_are_k_distinct_first_centres_or_all_distinct_rows(seed, k, n, d):
     X = np.random.default_rng(seed).integers(3, size=(n, d)).astype(float)
     rows = kmeans_plus_plus(X, k, np.random.default_rng(seed))
     distinct = len(np.unique(X, axis=0))
     assert len(np.unique(X[rows], axis=0)) == len(rows) == min(k, distinct)
 
 
-def test_labels_have_no_gaps_and_follow_the_stream():
+def test_labels_have_no_gaps_and_depend_on_the_seed():
     X = np.random.default_rng(0).normal(size=(500, 3))
-    first, again, other = (kmeans_labels(X, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
-    assert np.array_equal(first, again) and not np.array_equal(first, other)
-    assert np.array_equal(np.unique(first), np.arange(8))
+    labels, labels_of_same_seed, labels_of_other_seed = (kmeans_labels(X, 8, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    assert np.array_equal(labels, labels_of_same_seed) and not np.array_equal(labels, labels_of_other_seed)
+    assert np.array_equal(np.unique(labels), np.arange(8))
 
 
 def test_a_centre_without_rows_moves_to_the_farthest_row():
@@ -153,11 +153,11 @@ def test_equal_rows_take_one_round_and_leave_other_centres_where_they_are():
     assert (result.n_iter, result.centres.tolist()) == (1, [[1], [5]])
 
 
-def test_a_row_belongs_to_the_nearest_centre_and_the_lowest_of_equals():
+def test_a_row_belongs_to_the_nearest_centre_or_the_first_of_equally_near_ones():
     assert nearest_centres([[0], [1], [3]], [[2], [0]]).tolist() == [1, 0, 0]
 
 
-def test_max_iter_limits_the_rounds_by_default_as_in_scikit_learn():
+def test_max_iter_limits_the_rounds_and_its_default_is_that_of_scikit_learn():
     assert lloyd.__defaults__ == (KMeans().max_iter, KMeans().tol)
     X = np.random.default_rng(0).normal(size=(200, 2))
     centres = X[:5]

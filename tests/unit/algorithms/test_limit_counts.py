@@ -1,4 +1,4 @@
-"""Limits in whole numbers, and counts that keep them, against every possible count."""
+"""Limits in whole numbers, and counts that keep them, are compared with all possible counts."""
 
 from fractions import Fraction
 from itertools import product
@@ -24,58 +24,58 @@ from clusterlets.errors import NoClusteringError
 LIMITS = ["0", "0.05", "0.1", "1/6", "0.25", "1/3", "0.5", "1", "2"]
 
 
-def clusters_up_to(totals):
+def all_clusters_up_to(totals):
     return np.array(list(product(*(range(total + 1) for total in totals)))).T
 
 
-def most_by_trying_all(totals, allowed):
-    """The largest number of allowed clusters into which the totals split; 0 if they do not."""
-    sums, number, largest = {(0,) * len(totals)}, 0, 0
+def most_clusters_by_brute_force(totals, allowed):
+    """The largest number of allowed clusters into which the totals can be split; 0 if there is no such split."""
+    sums, n_clusters, largest = {(0,) * len(totals)}, 0, 0
     while sums:
         if tuple(totals) in sums:
-            largest = number
+            largest = n_clusters
         sums = {tuple(np.add(one, other)) for one in sums for other in allowed if (np.add(one, other) <= totals).all()}
-        number += 1
+        n_clusters += 1
     return largest
 
 
 @given(st.fractions(0, 3), st.integers(1, 60))
-def test_the_fraction_below_is_the_largest_of_all(number, max_denominator):
+def test_the_fraction_below_is_the_largest_of_all_candidates(number, max_denominator):
     candidates = [Fraction(number.numerator * q // number.denominator, q) for q in range(1, max_denominator + 1)]
     assert fraction_below(number, max_denominator) == max(candidates)
 
 
-def test_a_float_means_its_shortest_decimal():
+def test_a_float_is_read_as_its_shortest_decimal():
     assert exact(0.03) == exact("0.03") == exact("3/100") == Fraction(3, 100) > Fraction(0.03) - Fraction(1, 10**20)
     assert exact(np.float64(0.1)) == Fraction(1, 10) and exact(1) == 1
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.sampled_from(LIMITS), st.data())
-def test_rows_say_exactly_what_the_limits_say(totals, limit, data):
-    totals, clusters = np.array(totals), clusters_up_to(totals)
+def test_a_cluster_keeps_the_limit_rows_exactly_if_it_keeps_the_limits(totals, limit, data):
+    totals, clusters = np.array(totals), all_clusters_up_to(totals)
     columns = [[data.draw(st.integers(0, 1)) for _ in totals], list(range(len(totals)))]
     levels, _ = levels_of_groups(columns)
-    ratio, (least, most) = Fraction(4, 5), (Fraction(1, 3), Fraction(1, 2))
+    ratio, (min_share, max_share) = Fraction(4, 5), (Fraction(1, 3), Fraction(1, 2))
 
-    def kept(limits):
+    def keeps(limits):
         return (limit_rows(limits, levels, totals) @ clusters <= 0).all(axis=0)
 
-    verdicts = np.stack(
+    kept_limits = np.stack(
         [
-            kept(deviation_limits(levels, totals, [exact(limit), exact("0.3")])),
-            kept(ratio_limits(levels, totals, [Fraction(0), ratio])),
-            kept(share_limits(1, {0: (least, most)})),
+            keeps(deviation_limits(levels, totals, [exact(limit), exact("0.3")])),
+            keeps(ratio_limits(levels, totals, [Fraction(0), ratio])),
+            keeps(share_limits(1, {0: (min_share, max_share)})),
         ],
         axis=1,
     )
-    for counts, (by_deviation, by_ratio, by_share) in zip(clusters.T, verdicts, strict=True):
+    for counts, (keeps_deviations, keeps_ratio, keeps_share) in zip(clusters.T, kept_limits, strict=True):
         fractions = [Fraction(int(count), int(total)) for count, total in zip(counts, totals, strict=True)]
-        assert by_ratio == (min(fractions) >= ratio * max(fractions))
+        assert keeps_ratio == (min(fractions) >= ratio * max(fractions))
         if counts.any():
             deviations = [largest_deviation(counts[:, None], levels[:, [column]], totals) for column in (0, 1)]
-            assert by_deviation == (deviations[0] <= exact(limit) and deviations[1] <= exact("0.3"))
-            assert by_share == (least <= Fraction(int(counts[0]), int(counts.sum())) <= most)
+            assert keeps_deviations == (deviations[0] <= exact(limit) and deviations[1] <= exact("0.3"))
+            assert keeps_share == (min_share <= Fraction(int(counts[0]), int(counts.sum())) <= max_share)
 
 
 @settings(max_examples=60, deadline=None)
@@ -86,32 +86,32 @@ def test_rows_say_exactly_what_the_limits_say(totals, limit, data):
     st.integers(1, 4),
     st.data(),
 )
-def test_counts_are_feasible_or_proved_not_to_exist(totals, limit, k, least_size, data):
+def test_counts_keep_the_limits_or_are_proved_not_to_exist(totals, limit, k, least_size, data):
     totals = np.array(totals)
     wanted = np.array([[data.draw(st.floats(0, 5)) for _ in range(k)] for _ in totals])
     levels, _ = levels_of_groups([list(range(len(totals)))])
     rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
-    clusters = clusters_up_to(totals)
+    clusters = all_clusters_up_to(totals)
     allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (rows @ clusters <= 0).all(axis=0)]
-    number, cells = most_clusters(totals, rows, least_size)
-    assert number == most_by_trying_all(totals, allowed)
-    assert not number or (np.sum(cells, axis=0) == totals).all()
-    assert number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
-    if number >= k:
+    largest_number, cells = most_clusters(totals, rows, least_size)
+    assert largest_number == most_clusters_by_brute_force(totals, allowed)
+    assert not largest_number or (np.sum(cells, axis=0) == totals).all()
+    assert largest_number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
+    if largest_number >= k:
         counts = feasible_counts(wanted, totals, rows, least_size)
         assert (counts >= 0).all() and (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
         assert counts.shape == (len(totals), k) and (rows @ counts <= 0).all()
     else:
         with pytest.raises(NoClusteringError) as error:
             feasible_counts(wanted, totals, rows, least_size)
-        assert error.value.status == "infeasible" and (str(number) in str(error.value) or number == 0)
+        assert error.value.status == "infeasible" and (str(largest_number) in str(error.value) or largest_number == 0)
 
 
 @pytest.mark.parametrize(
     ("totals", "limit", "most"), [([10] * 6, "0.08", 10), ([4500, 5500], "0.002", 500), ([60, 300, 2000], "0.01", 60)]
 )
-def test_a_bound_on_the_number_of_clusters_by_hand(totals, limit, most):
-    """A row of each group; 9 of 20 rows, as no smaller cluster is within .002 of .45; one of the 60 rows."""
+def test_the_bound_on_the_number_of_clusters_is_the_one_worked_out_by_hand(totals, limit, most):
+    """In turn: a cluster needs a row of each group; at least 20 rows, as 9 of 20 are .45; and one of the 60 rows."""
     totals = np.array(totals)
     levels = np.arange(len(totals))[:, None]
     rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)

@@ -1,4 +1,4 @@
-"""The tree against its definition: areas counted pair by pair, every cut of every leaf, and cases worked out by hand."""
+"""The tree follows its definition: its splits are compared with every cut of every leaf, and with cases worked out by hand."""
 
 from fractions import Fraction
 from itertools import product
@@ -17,7 +17,7 @@ ROUNDING = 1e-12
 
 
 def area(is_positive, is_left):
-    """Area under the ROC curve with a split's sides as scores, by definition: pairs in the right order, ties as half."""
+    """Area under the ROC curve with a split's sides as scores: the share of pairs in the right order, where ties count half."""
     pairs = list(product(is_left[is_positive].tolist(), is_left[~is_positive].tolist()))
     if not pairs:
         return Fraction(1, 2)
@@ -29,10 +29,10 @@ def area(is_positive, is_left):
 
 
 def gain(targets, groups, is_left, theta):
-    """SCAFF of a split of these rows, less that of no split."""
-    labels = sum(Fraction(int((targets == t).sum()), len(targets)) * area(targets == t, is_left) for t in np.unique(targets))
-    worst = max(area(groups == h, is_left) for h in np.unique(groups))
-    return (1 - theta) * (labels - Fraction(1, 2)) - theta * (worst - Fraction(1, 2))
+    """The gain of a split of these rows, as the docstring of the module ``scaff_tree`` defines it."""
+    mean_area = sum(Fraction(int((targets == t).sum()), len(targets)) * area(targets == t, is_left) for t in np.unique(targets))
+    largest_area = max(area(groups == h, is_left) for h in np.unique(groups))
+    return (1 - theta) * (mean_area - Fraction(1, 2)) - theta * (largest_area - Fraction(1, 2))
 
 
 def cuts(X, rows, min_size):
@@ -48,7 +48,7 @@ def squared_error(X, rows):
     return np.square(X[rows] - X[rows].mean(axis=0)).sum()
 
 
-def fall(X, rows, is_left):
+def error_reduction(X, rows, is_left):
     return squared_error(X, rows) - squared_error(X, rows[is_left]) - squared_error(X, rows[~is_left])
 
 
@@ -59,13 +59,13 @@ def splits_of(nodes):
 
 
 def check_against_every_cut(X, groups, targets, n_leaves, theta):
-    """Follow the tree's splits, and compare each with all cuts of all leaves at that moment."""
+    """Repeat the tree's splits one by one, and compare each with every cut of every leaf that the tree has by then."""
     labels, nodes = grow_tree(X, groups, targets, n_leaves, theta)
-    n, min_size, exact = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
+    n, min_size, exact_theta = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
     leaves = {0: np.arange(n)}
     for number, (split_node, split_feature, threshold) in enumerate(splits_of(nodes)):
         gains = {
-            (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact) * len(rows) / n)
+            (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact_theta) * len(rows) / n)
             for node, rows in leaves.items()
             for feature, value, on_left in cuts(X, rows, min_size)
         }
@@ -80,7 +80,10 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
             smallest = min_size if any(list(cuts(X, leaf_rows, min_size)) for leaf_rows in leaves_before.values()) else 1
             splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest))]
             assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
-            assert fall(X, rows, on_left) >= max(fall(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9
+            assert (
+                error_reduction(X, rows, on_left)
+                >= max(error_reduction(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9
+            )
         leaves |= {2 * number + 1: rows[on_left], 2 * number + 2: rows[~on_left]}
     assert len(leaves) == min(n_leaves, len(np.unique(X, axis=0)))
     assert {frozenset(rows.tolist()) for rows in leaves.values()} == {
@@ -114,26 +117,26 @@ class TestByHand:
 
     def test_rounding_does_not_count_as_a_gain(self):
         for n in range(10, 60):
-            X, groups, none = np.arange(n)[:, None], np.arange(n) % 7 < 3, np.zeros(n, int)
-            assert self.splits(X, groups * 1, groups * 1, 0.5, 5) == self.splits(X, none, none, 0.5, 5)
+            X, groups, zeros = np.arange(n)[:, None], np.arange(n) % 7 < 3, np.zeros(n, int)
+            assert self.splits(X, groups * 1, groups * 1, 0.5, 5) == self.splits(X, zeros, zeros, 0.5, 5)
 
-    def test_ties_of_forced_cuts_go_to_the_lower_feature_and_threshold(self):
+    def test_ties_of_forced_splits_go_to_the_lower_feature_and_threshold(self):
         assert self.splits([[0, 0], [1, 1], [2, 2]], [0, 0, 0], [0, 0, 0], 0.0) == [(0, 0, 0.5)]
 
-    def test_equal_gains_go_to_the_lower_feature_threshold_and_older_leaf(self):
+    def test_equal_gains_go_to_the_lower_feature_then_threshold_then_older_leaf(self):
         X = np.array([[0.0, 0.0], [1, 1], [2, 2]])
-        assert self.splits(X, [0, 0, 0], [0, 1, 0], 0.0) == [(0, 0, 0.5)]  # each of the four cuts separates row 1 by 3/4
+        assert self.splits(X, [0, 0, 0], [0, 1, 0], 0.0) == [(0, 0, 0.5)]  # the area is 3/4 for each of the four cuts
         X = np.array([[0.0], [1], [10], [11], [20], [21], [30], [31]])
         labels, nodes = grow_tree(X, np.zeros(8, int), np.arange(8) // 2, 4, 0.0)
         assert splits_of(nodes) == [(0, 0, 15.5), (1, 0, 5.5), (2, 0, 25.5)]
         assert labels.tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
-    def test_a_large_leaf_goes_before_a_small_one_of_the_same_gain(self):
+    def test_a_large_leaf_is_split_before_a_small_one_of_the_same_gain(self):
         X = np.arange(10.0)[:, None]
         targets = np.repeat(range(4), [2, 2, 3, 3])
         assert self.splits(X, np.zeros(10, int), targets, 0.0, 4) == [(0, 0, 3.5), (2, 0, 6.5), (1, 0, 1.5)]
 
-    def test_smaller_leaves_are_allowed_only_if_there_would_be_too_few(self):
+    def test_leaves_may_be_smaller_than_the_minimum_if_there_would_be_too_few(self):
         X = np.repeat([[0.0], [1.0]], [119, 1], axis=0)
         assert self.splits(X, np.zeros(120, int), np.zeros(120, int), 0.0) == [(0, 0, 0.5)]
 
@@ -152,9 +155,9 @@ def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
     labels, nodes = grow_tree(X, rng.integers(2, size=200), rng.integers(4, size=200), n_leaves, 0.25)
     node_of = np.zeros(200, int)
     while (nodes.feature[node_of] >= 0).any():
-        inner = np.flatnonzero(nodes.feature[node_of] >= 0)
-        goes_left = X[inner, nodes.feature[node_of[inner]]] <= nodes.threshold[node_of[inner]]
-        node_of[inner] = np.where(goes_left, nodes.children_left[node_of[inner]], nodes.children_right[node_of[inner]])
+        rows = np.flatnonzero(nodes.feature[node_of] >= 0)
+        goes_left = X[rows, nodes.feature[node_of[rows]]] <= nodes.threshold[node_of[rows]]
+        node_of[rows] = np.where(goes_left, nodes.children_left[node_of[rows]], nodes.children_right[node_of[rows]])
     assert np.array_equal(nodes.cluster[node_of], labels)
     leaves = nodes.feature < 0
     assert sorted(nodes.cluster[leaves]) == list(range(n_leaves)) and (nodes.cluster[~leaves] == -1).all()
@@ -163,18 +166,18 @@ def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
 
 
 def test_the_text_has_the_layout_of_scikit_learn():
-    """scikit-learn's tree of the same labels splits at the same places."""
+    """scikit-learn's tree of the same labels has the same splits."""
     X = np.array([[0.0, 5], [1, 4], [10, 5], [11, 4], [20, 5], [21, 4]])
     labels = np.repeat([0, 1, 2], 2)
-    _, ours = grow_tree(X, np.zeros(6, int), labels, 3, 0.0)
-    theirs = DecisionTreeClassifier(random_state=0).fit(X, labels)
+    _, nodes = grow_tree(X, np.zeros(6, int), labels, 3, 0.0)
+    classifier = DecisionTreeClassifier(random_state=0).fit(X, labels)
     for names in (None, ["age", "income"]):
-        text = export_text(theirs, feature_names=names, decimals=3)
-        assert ours.text(names, 3).replace("cluster:", "class:") == text
+        text = export_text(classifier, feature_names=names, decimals=3)
+        assert nodes.text(names, 3).replace("cluster:", "class:") == text
     assert grow_tree(X, labels, labels, 1)[1].text() == "|--- cluster: 0\n"
 
 
-def test_the_tree_learns_the_k_means_labels_of_the_same_generator():
+def test_the_tree_learns_the_k_means_labels_of_the_same_seed():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(300, 2)) + np.repeat([[0, 0], [40, 0], [0, 40]], 100, axis=0)
     labels, _ = scaff_tree(X, rng.integers(2, size=300), 3, np.random.default_rng(5), theta=0.0)

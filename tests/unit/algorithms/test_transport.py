@@ -1,4 +1,4 @@
-"""Transports against an assignment of copies, the linear program, and their own prices."""
+"""Transports cost as little as an assignment to copies of the clusters, and their prices prove that they are cheapest."""
 
 import numpy as np
 import pytest
@@ -21,13 +21,13 @@ def problem(seed, n, k, kind="plain"):
 
 
 def lowest_cost(costs, sizes):
-    """The lowest cost, by an assignment to copies of the clusters."""
+    """The lowest total of an assignment, where each cluster is copied once for each instance that it must hold."""
     copies = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
     return copies[linear_sum_assignment(copies)].sum()
 
 
-def rounding(costs):
-    """How far the total may lie above the lowest: n costs, each rounded by half a unit, in two solutions."""
+def rounding_error(costs):
+    """How far two lowest totals may differ: each is a sum of n costs that are rounded by up to half a unit."""
     return len(costs) * np.ptp(costs, axis=1).max(initial=0) * 2.0**-BITS * 2 + 1e-12 * np.abs(costs).sum()
 
 
@@ -44,21 +44,21 @@ def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, price_scale
     first_prices = None if price_scale is None else price_scale * np.random.default_rng(seed).normal(size=k)
     labels, prices = transport(costs, sizes, first_prices)
     assert np.array_equal(np.bincount(labels, minlength=k), sizes)
-    assert abs(cost_of(costs, labels) - lowest_cost(costs, sizes)) <= rounding(costs)
-    # The prices prove it: with them, each instance is in a cluster of least cost.
+    assert abs(cost_of(costs, labels) - lowest_cost(costs, sizes)) <= rounding_error(costs)
+    # With the prices added, each instance is in a cluster of least cost. This proves that the total is the lowest.
     assert prices.min() == 0 and np.isfinite(prices).all()
     priced_costs = costs + prices
-    assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding(costs)).all()
+    assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding_error(costs)).all()
 
 
-def test_one_cluster_takes_all_and_no_instances_need_no_labels():
+def test_one_cluster_takes_all_instances_and_an_empty_table_has_no_labels():
     assert transport(np.random.default_rng(0).random((4, 1)), np.array([4]))[0].tolist() == [0] * 4
     labels, prices = transport(np.empty((0, 2)), np.array([0, 0]))
     assert labels.shape == (0,) and prices.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_powers_of_two_in_the_unit_change_nothing(kind):
+def test_scaling_the_costs_by_a_power_of_two_scales_the_prices_alone(kind):
     costs, sizes = problem(3, 50, 5, kind)
     labels, prices = transport(costs, sizes)
     for exponent in (-900, -30, 1, 900):
@@ -66,17 +66,17 @@ def test_powers_of_two_in_the_unit_change_nothing(kind):
         assert np.array_equal(scaled, labels) and np.array_equal(scaled_prices, prices * 2.0**exponent)
 
 
-def test_subnormal_costs_keep_the_sizes():
+def test_clusters_have_the_given_sizes_if_costs_are_subnormal():
     costs, sizes = problem(3, 50, 5)
     assert np.array_equal(np.bincount(transport(costs * 1e-310, sizes)[0], minlength=5), sizes)
 
 
-def test_many_ties_end_and_are_reproducible():
+def test_transport_ends_and_is_reproducible_with_many_ties():
     """2,000 instances of three kinds, equal within each kind."""
     costs = np.repeat(np.array([[0.0, 1.0, 1.0], [1.0, 0.0, 1.0], [0.0, 0.0, 0.0]]), [1000, 600, 400], axis=0)
     sizes = np.array([500, 700, 800])
     labels, _ = transport(costs, sizes)
-    # 500 of the first kind and 600 of the second cost nothing, nor do the 400 that fit anywhere; the other 500 pay 1.
+    # The first kind has 1000 instances and only 500 places at no cost, so 500 cost 1 each. The other kinds cost nothing.
     assert cost_of(costs, labels) == 500
     assert labels.tobytes() == transport(costs, sizes)[0].tobytes()
 

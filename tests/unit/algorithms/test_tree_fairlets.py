@@ -1,4 +1,4 @@
-"""Tree fairlets: the guaranteed balance for all small counts and random tables, and what the tree keeps together."""
+"""Fairlets of a tree have the promised balance, for all small counts and for random tables, and consist of near rows."""
 
 from fractions import Fraction
 
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets import methods
-from clusterlets.algorithms import tree_fairlets as module
+from clusterlets.algorithms import tree_fairlets as tree_fairlets_module
 from clusterlets.algorithms.tree_fairlets import promised_balance, tree_fairlets
 from clusterlets.algorithms.weighted_kmeans import cluster_fairlets
 from clusterlets.errors import NoClusteringError
@@ -30,7 +30,7 @@ def is_balanced(counts, balance):
         (1, 20, 20, Fraction(1, 20)),
     ],
 )
-def test_the_promised_balance_is_the_largest_fraction_up_to_that_of_the_table(fewer, more, largest_q, balance):
+def test_the_promised_balance_is_the_largest_fraction_up_to_the_balance_of_the_table(fewer, more, largest_q, balance):
     assert promised_balance(fewer, more, largest_q) == balance
 
 
@@ -42,7 +42,7 @@ def test_a_table_with_too_rare_a_group_has_no_clustering():
 
 
 def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
-    """All rows are equal, so the root is a leaf: every balanced pair of counts, with p/q at most its balance."""
+    """All rows are equal, so the root is a leaf. Every pair of small counts is tried for which fairlets exist."""
     rng = np.random.default_rng(0)
     for fewer in range(1, 16):
         for more in range(fewer, 32):
@@ -85,7 +85,7 @@ def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, 
     assert is_balanced(counts_of(labels, groups, 4), balance)
 
 
-def test_what_children_give_away_and_keep_is_balanced():
+def test_the_points_that_children_keep_and_give_away_are_balanced():
     rng = np.random.default_rng(1)
     for _ in range(3000):
         q = int(rng.integers(1, 9))
@@ -95,14 +95,14 @@ def test_what_children_give_away_and_keep_is_balanced():
         if np.gcd(p, q) > 1 or total.min() * q < total.max() * p:
             continue
         remaining, leaving = counts.copy(), np.empty_like(counts)
-        leave_balanced = getattr(module._leave_balanced, "py_func", module._leave_balanced)
+        leave_balanced = getattr(tree_fairlets_module._leave_balanced, "py_func", tree_fairlets_module._leave_balanced)
         leave_balanced(remaining, p, q, leaving)
         assert (remaining >= 0).all() and (leaving >= 0).all() and (remaining + leaving == counts).all()
         assert is_balanced(remaining.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
 
 
-def test_balanced_heaps_stay_apart():
-    """Heaps in opposite corners separate at the root, however it is shifted; no row has to cross."""
+def test_balanced_heaps_of_rows_become_separate_clusters():
+    """Any shift of the root separates two heaps in opposite corners, and no row has to join the other heap for balance."""
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [1e6, 1e6]], 40, axis=0) + rng.normal(size=(80, 2))
     groups = np.tile([0, 1], 40)
@@ -114,7 +114,7 @@ def test_balanced_heaps_stay_apart():
 def test_units_and_offsets_do_not_matter_but_the_random_shift_does():
     rng = np.random.default_rng(0)
     X, groups = rng.integers(0, 2**20, size=(300, 3)).astype(float), (rng.random(300) < 0.4).astype(int)
-    first = tree_fairlets(X, groups, np.random.default_rng(0))
-    assert (first == tree_fairlets(X * 2.0**-60, groups, np.random.default_rng(0))).all()
-    assert (first == tree_fairlets(X - 2.0**25, groups, np.random.default_rng(0))).all()
-    assert (first != tree_fairlets(X, groups, np.random.default_rng(1))).any()
+    fairlets = tree_fairlets(X, groups, np.random.default_rng(0))
+    assert (fairlets == tree_fairlets(X * 2.0**-60, groups, np.random.default_rng(0))).all()
+    assert (fairlets == tree_fairlets(X - 2.0**25, groups, np.random.default_rng(0))).all()
+    assert (fairlets != tree_fairlets(X, groups, np.random.default_rng(1))).any()
