@@ -1,4 +1,4 @@
-"""VFC against its definition, its failures, and the figures of its paper."""
+"""VFC matches its definition and the numbers of its paper, and says why if it does not converge."""
 
 from itertools import pairwise
 
@@ -16,49 +16,51 @@ from clusterlets.estimators import VFC
 from clusterlets.metrics.composition import vfc_error
 
 
-def table(seed=0, n=300):
+def random_table(seed=0, n=300):
     rng = np.random.default_rng(seed)
     blobs = rng.integers(0, 3, size=n)
     X = rng.normal(size=(n, 2)) + 3 * np.array([[0, 0], [1, 0], [0, 1]])[blobs]
     return X, (rng.random(n) < 0.2 + 0.3 * blobs).astype(int)
 
 
-def objective(costs, groups, soft, weight):
-    shares = np.bincount(groups) / len(groups)
-    masses = np.array([soft[groups == group].sum(axis=0) for group in range(len(shares))])
-    return (soft * costs).sum() + weight * (shares[:, None] * np.log(shares[:, None] / (masses / masses.sum(axis=0)))).sum()
+def objective(costs, groups, memberships, weight):
+    group_shares = np.bincount(groups) / len(groups)
+    masses = np.array([memberships[groups == group].sum(axis=0) for group in range(len(group_shares))])
+    return (memberships * costs).sum() + weight * (
+        group_shares[:, None] * np.log(group_shares[:, None] / (masses / masses.sum(axis=0)))
+    ).sum()
 
 
-def reference(X, groups, k, random_state, weight, lipschitz=7.0):
-    """VFC by its definition, with a matrix of shares in double precision; returns labels, objective and rounds."""
+def vfc_by_definition(X, groups, k, random_state, weight, lipschitz=7.0):
+    """Labels, objective and number of rounds of VFC by its definition, with the whole matrix of shares in double precision."""
 
-    def normalised(soft):
-        return np.maximum(soft / soft.sum(axis=1, keepdims=True), 1e-12)
+    def normalised(memberships):
+        return np.maximum(memberships / memberships.sum(axis=1, keepdims=True), 1e-12)
 
     centres = X[kmeans_plus_plus(X, k, random_state)]
-    unit, shares, former = lloyd(X, centres).inertia / len(X), np.bincount(groups) / len(X), np.inf
+    unit, group_shares, previous_value = lloyd(X, centres).inertia / len(X), np.bincount(groups) / len(X), np.inf
     for n_iter in range(1, 101):
         costs = np.square(X[:, None] - centres).sum(axis=2) / unit
-        soft = normalised(np.exp(costs.min(axis=1, keepdims=True) - costs))
-        value, factor, accepted, gain = objective(costs, groups, soft, weight * len(X)), 1.0, 0, None
+        memberships = normalised(np.exp(costs.min(axis=1, keepdims=True) - costs))
+        value, factor, n_accepted, gain = objective(costs, groups, memberships, weight * len(X)), 1.0, 0, None
         while gain is None or gain > 1e-5 / factor * (value + gain):
-            if accepted == 5 and factor > 1:
-                factor, accepted = factor / 2, 0
-            masses = np.array([soft[groups == group].sum(axis=0) for group in range(len(shares))])
-            slopes = weight * len(X) * (1 / masses.sum(axis=0) - shares[:, None] / masses)
-            raised = costs + slopes[groups]
+            if n_accepted == 5 and factor > 1:
+                factor, n_accepted = factor / 2, 0
+            masses = np.array([memberships[groups == group].sum(axis=0) for group in range(len(group_shares))])
+            slopes = weight * len(X) * (1 / masses.sum(axis=0) - group_shares[:, None] / masses)
+            linearised_costs = costs + slopes[groups]
             while True:
-                exponents = (raised.min(axis=1, keepdims=True) - raised) / (factor * lipschitz)
-                trial = normalised(soft * np.exp(np.maximum(exponents, -300)))
-                new = objective(costs, groups, trial, weight * len(X))
-                if new <= value * (1 + 1e-9):
+                exponents = (linearised_costs.min(axis=1, keepdims=True) - linearised_costs) / (factor * lipschitz)
+                trial = normalised(memberships * np.exp(np.maximum(exponents, -300)))
+                new_value = objective(costs, groups, trial, weight * len(X))
+                if new_value <= value * (1 + 1e-9):
                     break
-                factor, accepted = factor * 2, 0
-            soft, gain, value, accepted = trial, value - new, new, accepted + 1
-        labels = soft.argmax(axis=1)
-        if n_iter >= 3 and abs(value - former) <= 1e-4 * former:
+                factor, n_accepted = factor * 2, 0
+            memberships, gain, value, n_accepted = trial, value - new_value, new_value, n_accepted + 1
+        labels = memberships.argmax(axis=1)
+        if n_iter >= 3 and abs(value - previous_value) <= 1e-4 * previous_value:
             return labels, value, n_iter
-        former = value
+        previous_value = value
         centres = np.array([X[labels == cluster].mean(axis=0) for cluster in range(k)])
     raise AssertionError("no end")
 
@@ -67,31 +69,31 @@ def reference(X, groups, k, random_state, weight, lipschitz=7.0):
 @pytest.mark.parametrize("weight", [0, 0.3])
 @pytest.mark.parametrize("n_groups", [2, 3])
 def test_vfc_matches_its_definition(k, weight, n_groups):
-    X, groups = table(k, 400)
+    X, groups = random_table(k, 400)
     if n_groups == 3:
         groups = groups + (X[:, 0] > 2) * (groups == 1)
     result = vfc(X, groups, k, np.random.default_rng(0), weight)
-    labels, value, n_iter = reference(X, groups, k, np.random.default_rng(0), weight)
+    labels, value, n_iter = vfc_by_definition(X, groups, k, np.random.default_rng(0), weight)
     assert (result.labels == labels).mean() > 0.995 and result.n_iter == n_iter
     assert result.objective == pytest.approx(value, rel=1e-5) and result.warning == ""
 
 
-def test_a_step_with_constants_by_mass_matches_its_definition():
+def test_a_step_with_one_constant_per_group_and_cluster_matches_its_definition():
     rng = np.random.default_rng(0)
-    costs, groups, soft = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15]), rng.random((50, 4))
-    soft /= soft.sum(axis=1, keepdims=True)
+    costs, groups, memberships = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15]), rng.random((50, 4))
+    memberships /= memberships.sum(axis=1, keepdims=True)
     slopes, trial, masses = rng.normal(size=(3, 4)), np.empty((50, 4)), np.empty((3, 4))
-    cost = module._step_by_mass(costs, slopes, np.full((3, 4), 1 / 1000), groups, soft, trial, masses)
-    expected = soft * np.exp(-(costs + slopes[groups]) / 1000)
+    cost = module._step_by_mass(costs, slopes, np.full((3, 4), 1 / 1000), groups, memberships, trial, masses)
+    expected = memberships * np.exp(-(costs + slopes[groups]) / 1000)
     expected /= expected.sum(axis=1, keepdims=True)
     assert trial == pytest.approx(expected, rel=1e-6) and cost == pytest.approx((expected * costs).sum())
     assert masses == pytest.approx(np.array([expected[groups == h].sum(axis=0) for h in range(3)]))
 
 
-def test_far_outliers_and_a_rare_group_give_labels_within_the_budget_of_steps():
+def test_far_outliers_and_a_rare_group_give_finite_results_within_the_limit_on_steps():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 4))
-    X[:, 0] = np.exp(3 * rng.normal(size=3000))  # a rejected step, and then a shorter one, once left exponents that overflowed
+    X[:, 0] = np.exp(3 * rng.normal(size=3000))  # with such outliers, exponents once overflowed after a rejected step
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     groups = (rng.random(3000) < 0.12).astype(int)
     result = vfc(X, groups, 20, np.random.default_rng(0), 3.0)
@@ -101,21 +103,21 @@ def test_far_outliers_and_a_rare_group_give_labels_within_the_budget_of_steps():
 
 @pytest.mark.parametrize(("common_steps", "lipschitz"), [(0, 0.001), (300, 7.0)])
 def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
-    """With ``common_steps`` = 0 and a small first constant, each group and cluster soon has its own."""
+    """With ``common_steps`` = 0 and a small ``lipschitz``, each group and cluster soon has its own constant."""
     monkeypatch.setattr(module, "_COMMON_STEPS", common_steps)
     rng = np.random.default_rng(1)
     costs, groups, values = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60]), []
-    lower = module._Problem._lower
-    monkeypatch.setattr(module._Problem, "_lower", lambda *arguments: values.append(lower(*arguments)) or values[-1])
+    original_lower = module._Problem._lower
+    monkeypatch.setattr(module._Problem, "_lower", lambda *arguments: values.append(original_lower(*arguments)) or values[-1])
     problem = module._Problem(groups, 5, 300.0, lipschitz)
-    final, labels, warning = problem.settle(costs)
-    assert problem.by_mass == (common_steps == 0) and warning == "" and final == values[-1]
+    final_objective, labels, warning = problem.settle(costs)
+    assert problem.by_mass == (common_steps == 0) and warning == "" and final_objective == values[-1]
     assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values)) and values[-1] < 0.9 * values[0]
-    assert objective(costs, groups, np.eye(5)[labels] + 1e-9, 300) == pytest.approx(final, rel=0.2)
+    assert objective(costs, groups, np.eye(5)[labels] + 1e-9, 300) == pytest.approx(final_objective, rel=0.2)
 
 
 def test_a_larger_weight_makes_fairer_and_costlier_clusters():
-    X, groups = table()
+    X, groups = random_table()
     labelings = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
     errors, costs = (
         [vfc_error(counts_of(labels, groups, 3).T, np.bincount(groups)) for labels in labelings],
@@ -124,15 +126,15 @@ def test_a_larger_weight_makes_fairer_and_costlier_clusters():
     assert errors[0] > errors[1] > errors[2] < errors[0] / 3 and costs[0] < costs[1] < costs[2]
 
 
-def test_units_do_not_matter():
-    X, groups = table(3)
+def test_labels_do_not_depend_on_the_unit_of_the_features():
+    X, groups = random_table(3)
     expected = vfc(X, groups, 4, np.random.default_rng(0), 1).labels
     for unit in (2.0**-40, 2.0**40):
         assert np.array_equal(vfc(X * unit, groups, 4, np.random.default_rng(0), 1).labels, expected)
 
 
-def test_rounds_that_do_not_settle_leave_labels_and_a_warning():
-    X, groups = table()
+def test_outer_rounds_that_do_not_settle_still_give_labels_and_a_warning():
+    X, groups = random_table()
     result = vfc(X, groups, 3, np.random.default_rng(0), 1, max_iter=2)
     assert "did not settle within max_iter = 2 rounds" in result.warning and result.n_iter == 2
     assert np.bincount(result.labels).tolist() != [300] and len(np.unique(result.labels)) == 3
@@ -143,33 +145,33 @@ def test_rounds_that_do_not_settle_leave_labels_and_a_warning():
     assert VFC(3, fairness_weight=0.1, random_state=0).fit(X, sensitive_features=groups).converged_
 
 
-def test_steps_that_do_not_settle_leave_labels_and_a_warning(monkeypatch):
+def test_inner_steps_that_do_not_settle_still_give_labels_and_a_warning(monkeypatch):
     monkeypatch.setattr(module, "_MAX_INNER", 3)
-    result = vfc(*table(), 3, np.random.default_rng(0), 1)
+    result = vfc(*random_table(), 3, np.random.default_rng(0), 1)
     assert "shares did not settle within 3 steps" in result.warning and len(np.unique(result.labels)) == 3
 
 
-def test_a_rising_objective_leaves_labels_and_a_warning(monkeypatch):
-    rising = iter(range(1, 10_000))
-    monkeypatch.setattr(module._Problem, "_objective", lambda *_: float(next(rising)))
-    result = vfc(*table(), 3, np.random.default_rng(0), 1)
-    assert "VFC diverged" in result.warning and next(rising) == 62  # after the values of the start and of 60 steps
+def test_a_rising_objective_still_gives_labels_and_a_warning(monkeypatch):
+    rising_values = iter(range(1, 10_000))
+    monkeypatch.setattr(module._Problem, "_objective", lambda *_: float(next(rising_values)))
+    result = vfc(*random_table(), 3, np.random.default_rng(0), 1)
+    assert "VFC diverged" in result.warning and next(rising_values) == 62  # 61 were used: one at the start, 60 in steps
 
 
-def test_an_empty_cluster_restarts_from_k_means_and_then_leaves_the_last_full_labels(monkeypatch):
+def test_on_an_empty_cluster_vfc_restarts_from_k_means_then_falls_back_on_earlier_labels_then_fails(monkeypatch):
     starts, outer_rounds = [], module._outer_rounds
 
     def succeed_at_the_second_start(X, groups, centres, *rest):
         starts.append(centres)
         return outer_rounds(X, groups, centres, *rest) if len(starts) == 2 else (None, True)
 
-    X, groups = table()
+    X, groups = random_table()
     monkeypatch.setattr(module, "_outer_rounds", succeed_at_the_second_start)
-    full = vfc(X, groups, 3, np.random.default_rng(0), 1)
-    first = X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]
-    assert np.array_equal(starts[0], first) and np.array_equal(starts[1], lloyd(X, first).centres)
-    monkeypatch.setattr(module, "_outer_rounds", lambda *_: (full, True))
-    assert vfc(X, groups, 3, np.random.default_rng(0), 1) is full
+    result = vfc(X, groups, 3, np.random.default_rng(0), 1)
+    first_centres = X[kmeans_plus_plus(X, 3, np.random.default_rng(0))]
+    assert np.array_equal(starts[0], first_centres) and np.array_equal(starts[1], lloyd(X, first_centres).centres)
+    monkeypatch.setattr(module, "_outer_rounds", lambda *_: (result, True))
+    assert vfc(X, groups, 3, np.random.default_rng(0), 1) is result
     monkeypatch.setattr(module, "_outer_rounds", lambda *_: (None, True))
     with pytest.raises(NoClusteringError, match="leaves a cluster empty") as failure:
         vfc(X, groups, 3, np.random.default_rng(0), 1)
@@ -177,13 +179,16 @@ def test_an_empty_cluster_restarts_from_k_means_and_then_leaves_the_last_full_la
 
 
 @pytest.mark.slow
-def test_the_figures_of_the_paper_are_reproduced():
-    """Adult as the paper prepares it, k = 10: it prints SSE 9,984.01, error .018 and balance .41; a rerun 10,356 +- 328."""
+def test_the_numbers_of_the_paper_are_reproduced():
+    """Adult is prepared as in the paper, and k = 10.
+
+    The paper prints SSE 9,984.01, error .018 and balance .41. A rerun gave an SSE of 10,356 +- 328.
+    """
     X, sex = adult_of_vfc()
-    plain = lloyd(X, X[kmeans_plus_plus(X, 10, np.random.default_rng(0))]).inertia
-    assert len(X) == 32561 and 9500 < plain < 9600
+    plain_cost = lloyd(X, X[kmeans_plus_plus(X, 10, np.random.default_rng(0))]).inertia
+    assert len(X) == 32561 and 9500 < plain_cost < 9600
     # The published lambda and L, converted to our units.
-    labels = vfc(X, sex, 10, np.random.default_rng(0), 9000 / plain, 2 / (plain / len(X))).labels
+    labels = vfc(X, sex, 10, np.random.default_rng(0), 9000 / plain_cost, 2 / (plain_cost / len(X))).labels
     counts = np.array([np.bincount(sex[labels == cluster]) for cluster in range(10)])
     assert 9900 < sse(X, labels) < 10320
     assert 0.012 < vfc_error(counts_of(labels, sex, 10).T, np.bincount(sex)) < 0.018

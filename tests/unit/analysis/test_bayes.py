@@ -1,4 +1,4 @@
-"""The Bayesian signed-rank test against closed forms and a loop over the draws, and the symmetries it must have."""
+"""The Bayesian signed-rank test matches closed forms, is symmetric, and compares every pair of methods once."""
 
 import numpy as np
 import pandas as pd
@@ -7,38 +7,41 @@ from scipy.stats import beta
 
 from clusterlets.analysis import bayes
 
-# Three standard errors of a probability of one half, plus what Laplace's rule adds.
-NEAR = 3 * 0.5 / np.sqrt(bayes.DRAWS) + 2 / bayes.DRAWS
+# The error allowed to a simulated probability: three standard errors at one half, plus the effect of Laplace's rule.
+TOLERANCE = 3 * 0.5 / np.sqrt(bayes.DRAWS) + 2 / bayes.DRAWS
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 10])
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_differences_of_one_sign_beyond_twice_the_region_have_a_closed_form(n, sign):
-    """Only the prior's observation paired with itself then lies within; outside wins if its squared weight is below a half."""
+def test_differences_of_one_sign_that_are_outside_even_if_halved_match_a_closed_form(n, sign):
+    """The only average within the region is that of the prior's 0 with itself, whose share is the square of the prior's weight.
+
+    A draw therefore counts for the side of the differences if this square is less than one half.
+    """
     below, within, above = bayes.posterior(sign * np.linspace(0.02, 0.4, n))
-    outside = beta.cdf(np.sqrt(0.5), bayes.PRIOR, n)
-    assert (below if sign < 0 else above) == pytest.approx(outside, abs=NEAR)
-    assert within == pytest.approx(1 - outside, abs=NEAR)
+    probability_outside = beta.cdf(np.sqrt(0.5), bayes.PRIOR, n)
+    assert (below if sign < 0 else above) == pytest.approx(probability_outside, abs=TOLERANCE)
+    assert within == pytest.approx(1 - probability_outside, abs=TOLERANCE)
     assert (above if sign < 0 else below) == 1 / (bayes.DRAWS + 3)
 
 
 @pytest.mark.parametrize("n", [1, 4])
-def test_differences_that_leave_the_region_only_in_pairs_have_a_closed_form(n):
-    """Between one and two half-widths: averaged with the prior's observation they lie within; outside is the rest, squared."""
+def test_differences_that_are_outside_but_within_if_halved_match_a_closed_form(n):
+    """Only averages with the prior's 0 are within the region. The share outside is the square of the other weights' sum."""
     _, within, above = bayes.posterior(np.linspace(0.006, 0.009, n))
-    assert above == pytest.approx(beta.cdf(1 - np.sqrt(0.5), bayes.PRIOR, n), abs=NEAR)
+    assert above == pytest.approx(beta.cdf(1 - np.sqrt(0.5), bayes.PRIOR, n), abs=TOLERANCE)
     assert within == pytest.approx(1 - above, abs=2 / bayes.DRAWS)
 
 
-def test_reversed_differences_swap_the_sides_and_those_within_the_region_and_on_its_edge_are_equivalent():
-    shifted = np.random.default_rng(5).normal(0.004, 0.01, 9)
-    assert bayes.posterior(-shifted) == pytest.approx(bayes.posterior(shifted)[::-1], abs=1e-12)
-    for differences in (np.linspace(-0.004, 0.004, 7), []):
-        assert bayes.posterior(differences)[1] == (bayes.DRAWS + 1) / (bayes.DRAWS + 3)
-    assert bayes.posterior([0.1 + 0.2 - 0.3 + 0.005] * 8)[1] > 0.999  # 0.0050000000000000553
+def test_opposite_differences_swap_the_sides_and_differences_up_to_the_edge_are_equivalent():
+    differences = np.random.default_rng(5).normal(0.004, 0.01, 9)
+    assert bayes.posterior(-differences) == pytest.approx(bayes.posterior(differences)[::-1], abs=1e-12)
+    for small_differences in (np.linspace(-0.004, 0.004, 7), []):
+        assert bayes.posterior(small_differences)[1] == (bayes.DRAWS + 1) / (bayes.DRAWS + 3)
+    assert bayes.posterior([0.1 + 0.2 - 0.3 + 0.005] * 8)[1] > 0.999  # 0.0050000000000000553 by rounding
 
 
-def test_every_pair_is_compared_once():
+def test_every_pair_of_methods_is_compared_once():
     values = pd.DataFrame(np.random.default_rng(0).random((6, 3)), columns=list("abc"))
     table = bayes.signed_ranks({"x": values, "y": values[["a", "b"]]})
     assert list(table.columns) == bayes.COLUMNS

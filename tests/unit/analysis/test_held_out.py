@@ -1,4 +1,4 @@
-"""Configurations selected on some seeds and scored on others, and the best of equally many: by brute force and by hand."""
+"""Choosing on some seeds and scoring on others, and the best of equally many configurations, by brute force and by hand."""
 
 from itertools import combinations
 
@@ -21,56 +21,56 @@ def test_the_expected_minimum_is_the_mean_over_all_draws():
         assert held_out.expected_minimum(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
 
 
-def seeds(deviations, **run):
-    """One run for each deviation, with seeds from 0."""
+def runs_with(deviations, **run):
+    """One run for each deviation, with the seeds 0, 1, ..."""
     return [{**run, "seed": seed, "deviation_mean": value} for seed, value in enumerate(deviations)]
 
 
 @pytest.fixture(scope="module")
 def scores():
     runs = some_runs(
-        *seeds([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best on the first seeds
-        *seeds([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on the last seeds, and the best run
-        *seeds([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # a limit case
-        *seeds([0.3] * 10, matcher="D", hops=1),
-        *seeds([0.04] * 5 + [0.06] * 5, **FRAC),
-        *seeds([0.05] * 10, **FRAC, k=10),
+        *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best on the first seeds
+        *runs_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on the last seeds, with the best run
+        *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # a limit case
+        *runs_with([0.3] * 10, matcher="D", hops=1),
+        *runs_with([0.04] * 5 + [0.06] * 5, **FRAC),
+        *runs_with([0.05] * 10, **FRAC, k=10),
     )
     return held_out.by_dataset(runs)
 
 
-def row(scores, method, dataset="pima"):
+def row_of(scores, method, dataset="pima"):
     (match,) = scores[(scores["dataset"] == dataset) & (scores["method"] == method)].to_dict("records")
     return match
 
 
-def test_the_selection_is_scored_on_the_other_seeds(scores):
-    ours = row(scores, "Clusterlets")
+def test_the_chosen_configuration_is_scored_on_the_other_seeds(scores):
+    ours = row_of(scores, "Clusterlets")
     assert (ours["matcher"], ours["k"], ours["parameters"]) == ("G-B", 5, "hops=1")
     assert (ours["deviation_chosen"], ours["deviation_held_out"]) == (pytest.approx(0.1), pytest.approx(0.5))
-    frac = row(scores, "FRAC (fair)")
+    frac = row_of(scores, "FRAC (fair)")
     assert (frac["k"], frac["deviation_chosen"], frac["deviation_held_out"]) == (5, pytest.approx(0.04), pytest.approx(0.06))
 
 
-def test_the_expected_best_is_over_the_smallest_number_of_configurations(scores):
-    ours, frac = row(scores, "Clusterlets"), row(scores, "FRAC (fair)")
-    assert [(scored["configurations"], scored["drawn"]) for scored in (ours, frac)] == [(3, 2), (2, 2)]
+def test_the_expected_best_is_of_as_many_configurations_as_the_smallest_grid_has(scores):
+    ours, frac = row_of(scores, "Clusterlets"), row_of(scores, "FRAC (fair)")
+    assert [(result["configurations"], result["drawn"]) for result in (ours, frac)] == [(3, 2), (2, 2)]
     assert (ours["best_run"], frac["best_run"]) == (0.01, 0.04)
-    # The best runs of the three are .1, .01 and .3: two of the three draws of two include .01, the third .1.
+    # The best runs of the three configurations are .1, .01 and .3. Two of the three pairs contain .01, and one does not.
     assert ours["expected_best"] == pytest.approx((0.01 + 0.01 + 0.1) / 3)
     assert frac["expected_best"] == pytest.approx(0.04)
 
 
-def test_the_means_are_over_datasets_that_have_every_method():
+def test_means_are_over_the_datasets_that_have_every_method():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=10, ks=(2, 5, 10))
     incomplete = runs[(runs["dataset"] != "magic") | (runs["method"] != "FRAC (fair)")]
     table = held_out.by_dataset(incomplete)
     for method in ("Clusterlets", "random"):
-        deviations = [row(table, method, name)["deviation_held_out"] for name in ("pima", "credit")]
-        assert row(table, method, held_out.ALL)["deviation_held_out"] == pytest.approx(np.mean(deviations))
+        deviations = [row_of(table, method, name)["deviation_held_out"] for name in ("pima", "credit")]
+        assert row_of(table, method, held_out.ALL)["deviation_held_out"] == pytest.approx(np.mean(deviations))
     assert len(table) == 3 * 5 - 1 + 5
     text = held_out.to_markdown(table)
-    assert "over 2 datasets is" in text and f"{row(table, 'random', 'all')['deviation_held_out']:.4f} (random)" in text
+    assert "over 2 datasets is" in text and f"{row_of(table, 'random', 'all')['deviation_held_out']:.4f} (random)" in text
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
@@ -89,7 +89,7 @@ def test_without_held_out_seeds_nothing_is_scored(seeds_below):
     assert "Not computed" in held_out.to_markdown(table)
 
 
-def test_seeds_beyond_the_papers_ten_and_other_methods_change_nothing():
+def test_seeds_beyond_the_papers_ten_and_methods_outside_the_paper_change_nothing():
     runs = synthetic_runs(("pima",), seeds=12, ks=(5, 10))
     fairlets = runs[runs["method"] == "random"].assign(method="fairlets", deviation_mean=0.0)
     extended, expected = (held_out.by_dataset(variant) for variant in (pd.concat([runs, fairlets]), runs[runs["seed"] < 10]))

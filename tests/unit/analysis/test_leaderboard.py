@@ -1,4 +1,4 @@
-"""The leaderboard: what keeps a limit, choice and score on different seeds, and an order that no other method changes."""
+"""The leaderboard: when a limit is kept, which seeds choose and which score, and an order that no other method changes."""
 
 import re
 import subprocess
@@ -20,12 +20,12 @@ KINDS = {"k-means": CONTROL, "C": CLUSTERLETS, "D": CLUSTERLETS}
 
 
 def runs(*lines, dataset="iris", k=5):
-    """Runs from lines of method, parameters and, for each seed, (deviation, price[, clusters]) or a status."""
+    """Runs from tuples of a method, its parameters and, for each seed, a status or (deviation, price[, number of clusters])."""
     rows = []
     for name, parameters, results in lines:
-        names = {"method": "Clusterlets", "matcher": name} if KINDS.get(name) == CLUSTERLETS else {"method": name}
+        name_columns = {"method": "Clusterlets", "matcher": name} if KINDS.get(name) == CLUSTERLETS else {"method": name}
         for seed, result in enumerate(results):
-            row = {"dataset": dataset, **names, "k": k, "parameters": parameters, "seed": seed}
+            row = {"dataset": dataset, **name_columns, "k": k, "parameters": parameters, "seed": seed}
             if isinstance(result, str):
                 rows.append(row | {"status": result})
             else:
@@ -40,8 +40,8 @@ def board_of(*tables):
     return leaderboard.leaderboard(leaderboard.points(pd.concat(tables), KINDS, {}))
 
 
-def row_of(board, method, limit, **others):
-    keys = {"method": method, "limit": limit, **others}
+def row_of(board, method, limit, **other_values):
+    keys = {"method": method, "limit": limit, **other_values}
     (row,) = board[np.all([board[name] == value for name, value in keys.items()], axis=0)].to_dict("records")
     return row
 
@@ -51,7 +51,7 @@ LOOSE = ("fair-flow", "delta=0.3", [(0.08, 1.1), (0.09, 1.1), (0.08, 1.2), (0.07
 PLAIN = ("k-means", None, [(0.3, 1.0), (0.2, 1.1), (0.3, 0.99), (0.3, 1.05)])
 
 
-def test_one_half_of_the_seeds_chooses_and_the_other_scores():
+def test_one_half_of_the_seeds_chooses_a_configuration_and_the_other_half_scores_it():
     board = board_of(runs(FAIR, LOOSE, PLAIN))
     strict, loose = (row_of(board, "fair-flow", limit) for limit in (0.01, 0.1))
     assert (strict["parameters"], strict["outcome"], strict["price"]) == ("delta=0", KEEPS, pytest.approx(1.6))
@@ -60,7 +60,7 @@ def test_one_half_of_the_seeds_chooses_and_the_other_scores():
     assert row_of(board, "k-means", 0.1)["outcome"] == NOT_CHOSEN
 
 
-def test_all_scoring_runs_must_keep_the_limit_and_the_share_that_does_is_shown():
+def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it_and_the_share_of_these_runs_is_shown():
     board = board_of(runs(("lucky", "a=1", [(0.005, 1.2), (0.005, 1.2), (0.005, 1.2), (0.5, 1.2)])))
     row = row_of(board, "lucky", 0.01)
     assert (row["outcome"], row["kept"], row["runs"]) == (MISSES, 1, 2)
@@ -68,7 +68,7 @@ def test_all_scoring_runs_must_keep_the_limit_and_the_share_that_does_is_shown()
     assert (summary["reliability"], summary["within"]) == (0, 0.5) and np.isnan(summary["price"])
 
 
-def test_fewer_or_more_clusters_than_k_overlap_and_failure_do_not_keep_a_limit():
+def test_runs_that_fail_overlap_or_have_fewer_or_more_clusters_than_k_do_not_keep_a_limit():
     few = ("few", "", [(0, 1.0, 4)] * 4)
     many = ("many", "", [(0, 1.0, 6)] * 4)
     overlapping = ("overlapping", "", [(0, np.nan)] * 4)
@@ -80,30 +80,30 @@ def test_fewer_or_more_clusters_than_k_overlap_and_failure_do_not_keep_a_limit()
     assert row_of(board, "dead", 0.1)["statuses"] == "timeout 4"
 
 
-def test_a_limit_is_kept_in_whole_numbers():
-    """Every deviation of clusters of up to 40 of 99 rows, at and around limits, as fractions say."""
+def test_deviations_are_compared_with_limits_as_exactly_as_whole_numbers():
+    """The comparison agrees with exact fractions for all clusters of at most 40 of 99 rows, of which 33 are of the group."""
     for limit in leaderboard.LIMITS:
-        exact = Fraction(str(limit))
+        exact_limit = Fraction(str(limit))
         for size in range(1, 41):
-            for inside in range(size + 1):
-                deviation = abs(Fraction(inside, size) - Fraction(33, 99))
-                assert (abs(inside / size - 33 / 99) <= limit + leaderboard.TOLERANCE) == (deviation <= exact)
-    # The nearest that a deviation of a table of 100,000 rows comes to a limit without keeping it.
+            for n_of_group in range(size + 1):
+                deviation = abs(Fraction(n_of_group, size) - Fraction(33, 99))
+                assert (abs(n_of_group / size - 33 / 99) <= limit + leaderboard.TOLERANCE) == (deviation <= exact_limit)
+    # With 100,000 rows, a deviation that exceeds a limit exceeds it by at least 1 / (1000 * 100,000^2).
     assert leaderboard.TOLERANCE / 2 < 0.01 + 1 / (1000 * 100_000**2) - 0.01
 
 
-def test_a_block_that_is_proved_infeasible_is_left_out_at_and_below_the_limit():
-    proof = ("fair-limit", "max_deviation=0.02", ["infeasible"] * 4)
+def test_a_block_is_left_out_at_and_below_a_limit_that_is_proved_infeasible():
+    infeasible = ("fair-limit", "max_deviation=0.02", ["infeasible"] * 4)
     feasible = ("fair-limit", "max_deviation=0.05", [(0.04, 1.3)] * 4)
-    board = board_of(runs(proof, feasible, FAIR))
+    board = board_of(runs(infeasible, feasible, FAIR))
     assert set(board["limit"]) == {0.05, 0.1} and row_of(board, "fair-limit", 0.05)["outcome"] == KEEPS
-    unsolved = board_of(runs(("fair-limit", "max_deviation=0.02", ["not_converged"] * 4), FAIR))
-    assert row_of(unsolved, "fair-limit", 0.02)["outcome"] == NO_RESULT
+    board_without_proof = board_of(runs(("fair-limit", "max_deviation=0.02", ["not_converged"] * 4), FAIR))
+    assert row_of(board_without_proof, "fair-limit", 0.02)["outcome"] == NO_RESULT
 
 
-def test_matchers_have_the_blocks_whose_k_their_runs_yield():
-    joined = ("C", "omega=0.5", [(0.01, 1.5, 5), (0.01, 1.5, 4), (0.01, 1.6, 5), (0.01, 1.7, 9)])
-    board = board_of(runs(FAIR), runs(joined, k=10))
+def test_a_matcher_enters_the_blocks_whose_k_is_its_resulting_number_of_clusters():
+    matcher_results = ("C", "omega=0.5", [(0.01, 1.5, 5), (0.01, 1.5, 4), (0.01, 1.6, 5), (0.01, 1.7, 9)])
+    board = board_of(runs(FAIR), runs(matcher_results, k=10))
     row = row_of(board, "C", 0.02)
     assert (row["k"], row["parameters"], row["kept"], row["runs"]) == (5, "clusterlets=10,omega=0.5", 1, 1)
     assert set(board.loc[board["method"] == "fair-flow", "k"]) == {5} and row["price"] == 1.6
@@ -111,8 +111,8 @@ def test_matchers_have_the_blocks_whose_k_their_runs_yield():
 
 
 @pytest.fixture
-def many_runs():
-    """Six methods on five tables with two k each, at random."""
+def random_points():
+    """Points of random runs: six methods on five datasets, two of them of the same table, each with two k."""
     rng = np.random.default_rng(0)
     tables = []
     for dataset in ("a", "a.sex", "b", "c", "d"):
@@ -126,63 +126,63 @@ def many_runs():
     return leaderboard.points(pd.concat(tables), KINDS, {"one": 4})
 
 
-def test_the_order_is_by_reliability_and_price_and_a_further_method_changes_nothing_for_the_others(many_runs):
-    full_board = leaderboard.leaderboard(many_runs)
-    for name in many_runs["method"].unique():
-        board = leaderboard.leaderboard(many_runs[many_runs["method"] != name])
+def test_the_order_is_by_reliability_then_price_and_another_method_changes_nothing_for_the_rest(random_points):
+    full_board = leaderboard.leaderboard(random_points)
+    for name in random_points["method"].unique():
+        board = leaderboard.leaderboard(random_points[random_points["method"] != name])
         for summarise in (leaderboard.overall, leaderboard.pairs):
             table = summarise(full_board)
-            rest = table[(table["method"] != name) & (table.get("other", table["method"]) != name)].reset_index(drop=True)
-            both = (frame.drop(columns="place", errors="ignore") for frame in (rest, summarise(board)))
-            pd.testing.assert_frame_equal(*both)
+            other_rows = table[(table["method"] != name) & (table.get("other", table["method"]) != name)].reset_index(drop=True)
+            tables = (frame.drop(columns="place", errors="ignore") for frame in (other_rows, summarise(board)))
+            pd.testing.assert_frame_equal(*tables)
     for _, rows in leaderboard.overall(full_board).query("kind == 'method'").groupby("limit"):
         keys = [(-row["reliability"], row["price"] if row["kept"] else np.inf) for row in rows.to_dict("records")]
         assert keys == sorted(keys) and list(rows["place"]) == [1, 2, 3, 4]
 
 
 def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
-    def both(dataset, one, other):
-        return runs(("one", "", [(0, one)] * 4), ("other", "", [(0, other)] * 4), dataset=dataset)
+    def pair_on(dataset, price_of_one, price_of_other):
+        return runs(("one", "", [(0, price_of_one)] * 4), ("other", "", [(0, price_of_other)] * 4), dataset=dataset)
 
     board = board_of(
-        both("a", 1.0, 2.0), both("b", 3.0, 3.0), both("c", 4.0, 1.0), runs(("one", "", [(0, 9.0)] * 4), dataset="d")
+        pair_on("a", 1.0, 2.0), pair_on("b", 3.0, 3.0), pair_on("c", 4.0, 1.0), runs(("one", "", [(0, 9.0)] * 4), dataset="d")
     )
     row = row_of(leaderboard.pairs(board), "one", 0.01)
     assert (row["other"], row["blocks"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
     assert row["ratio"] == pytest.approx(2 ** (1 / 3), abs=1e-6) and row["ratio_low"] <= 0.5 < 4 <= row["ratio_high"]
     assert row["told_apart"] == ""
-    board = board_of(*(both(name, 1.1, 2.0) for name in "abcde"))
+    board = board_of(*(pair_on(name, 1.1, 2.0) for name in "abcde"))
     assert row_of(leaderboard.pairs(board), "one", 0.01)["told_apart"] == "price"
 
 
-def test_intervals_come_from_tables_and_not_from_blocks():
-    """Two blocks of one table that always agree say no more than one."""
+def test_intervals_resample_tables_and_not_blocks():
+    """A second block of every table, with the same results as the first, must not narrow the intervals."""
     kept, missed = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
     lines = {name: ("one", "", kept if name in "ab" else missed) for name in "abcd"}
-    single = board_of(*(runs(line, dataset=name) for name, line in lines.items()))
-    doubled = board_of(*(runs(line, dataset=name, k=k) for name, line in lines.items() for k in (3, 5)))
+    one_k = board_of(*(runs(line, dataset=name) for name, line in lines.items()))
+    two_ks = board_of(*(runs(line, dataset=name, k=k) for name, line in lines.items() for k in (3, 5)))
     columns = ["reliability", "reliability_low", "reliability_high"]
-    pd.testing.assert_frame_equal(leaderboard.overall(single)[columns], leaderboard.overall(doubled)[columns])
-    (low, high) = leaderboard.overall(single)[columns[1:]].iloc[0]
-    assert low == 0 and high == 1  # two of four tables
+    pd.testing.assert_frame_equal(leaderboard.overall(one_k)[columns], leaderboard.overall(two_ks)[columns])
+    (low, high) = leaderboard.overall(one_k)[columns[1:]].iloc[0]
+    assert low == 0 and high == 1  # as only two of four tables keep the limit
 
 
-def test_the_weighted_median_and_quantile_are_those_of_repeated_values():
+def test_the_weighted_median_and_quantile_equal_those_of_repeated_values():
     rng = np.random.default_rng(1)
     values, weights = rng.random(9), rng.integers(0, 4, (50, 9)).astype(float)
     weights[0] = 0
-    medians, tenths = leaderboard._weighted_median(values, weights), leaderboard._weighted_quantile(values, weights, 0.9)
+    medians, quantiles = leaderboard._weighted_median(values, weights), leaderboard._weighted_quantile(values, weights, 0.9)
     assert np.isnan(medians[0])
-    for row, median, tenth in zip(weights[1:], medians[1:], tenths[1:], strict=True):
+    for row, median, quantile in zip(weights[1:], medians[1:], quantiles[1:], strict=True):
         repeated = np.sort(np.repeat(values, row.astype(int)))
         assert median == pytest.approx(np.median(repeated))
-        assert tenth == np.quantile(repeated, 0.9, method="inverted_cdf")
+        assert quantile == np.quantile(repeated, 0.9, method="inverted_cdf")
 
 
-def test_the_script_of_the_docs_recomputes_the_summary_from_the_points(many_runs, tmp_path):
+def test_the_script_in_the_docs_recomputes_the_summary_from_the_points(random_points, tmp_path):
     script = (DOCS / "recompute_leaderboard.py").read_text(encoding="utf-8")
     assert len(script.splitlines()) <= 60 and "clusterlets" not in re.findall(r"import (\w+)", script)
-    write_csv(tmp_path / "leaderboard_points.csv", many_runs)
+    write_csv(tmp_path / "leaderboard_points.csv", random_points)
     command = [sys.executable, DOCS / "recompute_leaderboard.py"]
     printed = subprocess.run(command, cwd=tmp_path, text=True, capture_output=True, check=True).stdout.splitlines()
     board = leaderboard.leaderboard(read_lines(tmp_path / "leaderboard_points.csv"))
@@ -194,7 +194,7 @@ def test_the_script_of_the_docs_recomputes_the_summary_from_the_points(many_runs
         assert list(map(float, numbers)) == pytest.approx([row["reliability"], price], abs=1e-4)
 
 
-def test_one_seed_gives_no_leaderboard():
+def test_one_seed_gives_an_empty_leaderboard():
     points = leaderboard.points(runs(("one", "", [(0, 1.0)])), KINDS, {})
     board = leaderboard.leaderboard(points)
     assert points.empty and board.empty and leaderboard.overall(board).empty and leaderboard.pairs(board).empty

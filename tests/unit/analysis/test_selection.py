@@ -1,4 +1,4 @@
-"""Which runs enter and which one wins: every rule, on few enough runs to check by eye."""
+"""Every rule on which runs enter a table and which run is the best, on few enough runs to check by eye."""
 
 import pytest
 from synthetic_runs import some_runs, synthetic_runs
@@ -9,12 +9,12 @@ from clusterlets.grid import runs_frame
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:
-    """Position of the best of these runs, in either order."""
+    """Position of the best of these runs, which must be the same run if their order is reversed."""
     runs = some_runs(*changes)
-    (first,) = selection.best(runs, by, ["dataset"]).index
-    (backwards,) = selection.best(runs[::-1], by, ["dataset"]).index
-    assert first == backwards
-    return first
+    (position,) = selection.best(runs, by, ["dataset"]).index
+    (position_if_reversed,) = selection.best(runs[::-1], by, ["dataset"]).index
+    assert position == position_if_reversed
+    return position
 
 
 def test_the_lowest_deviation_and_the_highest_cohesion_win():
@@ -39,7 +39,7 @@ def test_ties_are_broken_in_the_order_of_the_rule(better, worse):
     assert winner(worse, better) == 1
 
 
-def test_no_hops_win_ties_and_last_bits_do_not_decide():
+def test_a_run_without_hops_wins_ties_and_last_bits_do_not_decide():
     assert winner({"k": 2}, {"k": 30, "deviation_max": 0.1, "deviation_mean": 0.3}, by="cohesion") == 1
     assert winner({"matcher": "C", "hops": None, "omega": 0}, {"hops": 4}) == 1
     assert winner({"deviation_mean": 0.3, "deviation_max": 0.9}, {"deviation_mean": 0.1 + 0.2}) == 1
@@ -50,12 +50,12 @@ def test_a_run_without_the_value_never_wins():
     assert list(selection.best(runs, "deviation_mean", ["dataset"]).index) == [2]
 
 
-def test_limit_cases_end_exactly_at_three_clusters_and_half_overlap():
+def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_of_at_least_one_half():
     runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": 0.5}, {"overlap": 0.4999}, {"overlap": None})
     assert list(selection.without_limit_cases(runs).index) == [1, 3]
 
 
-def test_configuration_means_are_over_seeds_of_one_configuration():
+def test_configuration_means_are_over_the_seeds_of_each_configuration():
     runs = some_runs(
         {"seed": 0, "deviation_mean": 0.1, "n_clusters": 2},
         {"seed": 1, "deviation_mean": 0.3, "n_clusters": 5},
@@ -63,19 +63,19 @@ def test_configuration_means_are_over_seeds_of_one_configuration():
         {"seed": 0, "matcher": "C", "hops": None, "omega": 0.0},
     )
     means = selection.configuration_means(runs.astype({"omega": float}))
-    first = means[means["hops"] == 2].iloc[0]
+    row = means[means["hops"] == 2].iloc[0]
     assert len(means) == 3
-    assert first[["deviation_mean", "deviation_mean_std", "n_clusters", "seeds"]].tolist() == pytest.approx([0.2, 0.1, 3.5, 2])
+    assert row[["deviation_mean", "deviation_mean_std", "n_clusters", "seeds"]].tolist() == pytest.approx([0.2, 0.1, 3.5, 2])
 
 
-def test_names_and_order_keep_methods_that_a_user_adds():
+def test_users_matchers_keep_their_names_and_unlisted_datasets_come_last():
     runs = some_runs({"matcher": "G-D"}, {"method": "FRAC (fair)", "matcher": None}, {"matcher": "mine"})
     assert list(selection.names(runs)) == ["G-D-PB", "FRAC (fair)", "mine"]
     ordered = selection.in_order(["zoo", "pima", "adult", "ant", "pima"], ["adult", "bank", "pima"])
     assert ordered == ["adult", "pima", "ant", "zoo"]
 
 
-def test_a_file_without_a_column_is_refused_by_name(tmp_path):
+def test_a_file_that_lacks_a_column_is_refused_and_the_error_names_the_column(tmp_path):
     synthetic_runs(("iris",), seeds=1, ks=(2,)).drop(columns="overlap").to_csv(tmp_path / "runs.csv", index=False)
     with pytest.raises(ClusterletsError, match="overlap"):
         runs_frame.read_runs(tmp_path / "runs.csv")

@@ -1,4 +1,4 @@
-"""Friedman, Nemenyi, Wilcoxon, Holm and the intervals, against published examples, enumeration and sums by hand."""
+"""Friedman, Nemenyi, Wilcoxon, Holm and the intervals agree with published examples, enumeration and results by hand."""
 
 from itertools import permutations, product
 
@@ -29,28 +29,28 @@ def values():
 
 
 @pytest.mark.parametrize(("n_methods", "n_blocks", "difference"), [(5, 11, 1.84), (4, 14, 1.25)])  # Demsar, section 3.2.2
-def test_critical_differences_are_as_published(n_methods, n_blocks, difference):
+def test_critical_differences_match_the_published_ones(n_methods, n_blocks, difference):
     assert statistics.critical_difference(n_methods, n_blocks) == pytest.approx(difference, abs=0.005)
 
 
 @pytest.mark.parametrize(
     ("p_value", "shown"), [(0.125, "0.12"), (0.375, "0.38"), (0.0009765625, "0.00098"), (0.05, "0.05"), (3.5e-8, "3.5e−8")]
 )
-def test_the_last_bits_of_a_p_do_not_show(p_value, shown):
-    """.125 lies half way between .12 and .13; scipy's exact tests give such numbers, up to the last bits."""
-    near = [p_value * (1 + bits * 2**-52) for bits in range(-4, 5)]
-    assert len({statistics.format_p(value) for value in near}) == 1
+def test_the_last_bits_of_a_p_value_do_not_change_how_it_is_printed(p_value, shown):
+    """.125 is halfway between .12 and .13. scipy's exact tests give such numbers with errors in the last bits."""
+    neighbours = [p_value * (1 + bits * 2**-52) for bits in range(-4, 5)]
+    assert len({statistics.format_p(value) for value in neighbours}) == 1
     assert statistics.format_p(p_value) == f"= {shown}"
 
 
-def test_no_p_is_written_as_zero():
+def test_no_p_value_is_printed_as_zero():
     values = pd.DataFrame(np.arange(6.0) + np.random.default_rng(0).random((2000, 6)) / 2, columns=list("abcdef"))
     ranking, tests = statistics.rank("x", "X", values), paired.wilcoxon({"x": values})
     assert ranking.p_value == ranking.pairs["p_value"].min() == tests["p_value"].min() == statistics.MIN_P
     assert "p < 1e−9" in statistics.describe(ranking) and statistics.format_p(0.0) == "< 1e−9"
 
 
-def test_a_pair_is_significant_exactly_beyond_the_critical_difference(values):
+def test_a_pair_is_significant_if_its_difference_exceeds_the_critical_one_and_only_then(values):
     ranking = statistics.rank("x", "X", values)
     pairs = ranking.pairs
     assert len(pairs) == 6 and (pairs["rank_difference"] >= 0).all()
@@ -58,7 +58,7 @@ def test_a_pair_is_significant_exactly_beyond_the_critical_difference(values):
     assert pairs["significant"].any() and not pairs["significant"].all()
 
 
-def test_a_block_is_the_mean_over_all_runs_of_a_method():
+def test_a_block_holds_the_mean_over_all_runs_of_each_method():
     runs = some_runs({"deviation_mean": 0.1}, {"deviation_mean": 0.3}, {"deviation_mean": 0.9, "dataset": "adult"})
     table = statistics.blocks(runs, ["G-B", "C"], ["dataset"])
     assert table["G-B"].to_dict() == pytest.approx({"adult": 0.9, "pima": 0.2})
@@ -68,7 +68,7 @@ def test_a_block_is_the_mean_over_all_runs_of_a_method():
 @pytest.mark.parametrize(
     ("shape", "counts"), [((2, 5), "3 blocks, and 2"), ((9, 2), "3 methods, and 2"), ((0, 0), "3 methods, and 0")]
 )
-def test_too_few_blocks_or_methods_are_reported_not_tested(shape, counts):
+def test_with_too_few_blocks_or_methods_the_reason_replaces_the_test(shape, counts):
     values = pd.DataFrame(np.random.default_rng(1).random(shape), columns=list("abcdefgh")[: shape[1]])
     ranking = statistics.rank("x", "X", values)
     assert counts in ranking.obstacle and counts in statistics.describe(ranking)
@@ -81,19 +81,19 @@ def test_methods_that_always_tie_are_not_tested():
     assert ranking.obstacle == "All methods tie in every block."
 
 
-def test_each_ranking_has_its_methods_and_blocks():
-    matchers, with_controls, all_methods, pseudo = statistics.rank_all(synthetic_runs())
-    own = {"C", "G-B", "D-PB", "B-PB", "G-D-PB"}
-    assert set(matchers.mean_ranks.index) == own
-    assert set(with_controls.mean_ranks.index) == own | {"k-means", "random"}
-    assert set(all_methods.mean_ranks.index) == own | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
+def test_the_rankings_contain_the_expected_methods_and_blocks():
+    matchers, with_controls, all_methods, pseudo_replication = statistics.rank_all(synthetic_runs())
+    matcher_names = {"C", "G-B", "D-PB", "B-PB", "G-D-PB"}
+    assert set(matchers.mean_ranks.index) == matcher_names
+    assert set(with_controls.mean_ranks.index) == matcher_names | {"k-means", "random"}
+    assert set(all_methods.mean_ranks.index) == matcher_names | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
     # On heart_failure with k = 2 and seed 3 no run of C has a result, so that block is incomplete.
-    assert (len(matchers.complete), len(pseudo.complete), len(pseudo.incomplete)) == (10, 119, 1)
-    assert "pseudo-replication" in pseudo.title
+    assert (len(matchers.complete), len(pseudo_replication.complete), len(pseudo_replication.incomplete)) == (10, 119, 1)
+    assert "pseudo-replication" in pseudo_replication.title
 
 
-# Demsar (2006), table 6: AUC of C4.5 without and with tuning of m and cf, on 14 data sets. The last two of the 13th are
-# both printed as .975, and ranked 2 and 3.
+# Demsar (2006), table 6: AUC of C4.5 without and with tuning of m and cf, on 14 data sets. The last two values of data set 13
+# are both printed as .975 but ranked 2 and 3, so the last is .9749 here.
 DEMSAR = pd.DataFrame(
     np.array(
         """
@@ -107,34 +107,34 @@ DEMSAR = pd.DataFrame(
 )
 
 
-def test_the_ranks_and_the_statistic_are_those_of_demsars_example():
-    ranking = statistics.rank("x", "X", 1 - DEMSAR)  # less is better here, so errors instead of AUC
-    printed = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
-    assert ranking.mean_ranks.to_dict() == pytest.approx(printed, abs=0.0006)
-    # The printed chi-squared ignores ties; ours is corrected for them.
-    without_ties = 12 * 14 / (4 * 5) * ((ranking.mean_ranks**2).sum() - 4 * 5**2 / 4)
+def test_the_ranks_and_the_statistic_match_demsars_example():
+    ranking = statistics.rank("x", "X", 1 - DEMSAR)  # in a ranking lower is better, so errors replace AUC
+    published_ranks = {"C4.5": 3.143, "C4.5+m": 2.000, "C4.5+cf": 2.893, "C4.5+m+cf": 1.964}
+    assert ranking.mean_ranks.to_dict() == pytest.approx(published_ranks, abs=0.0006)
+    # The published chi-squared ignores ties; ours is corrected for them.
+    ignoring_ties = 12 * 14 / (4 * 5) * ((ranking.mean_ranks**2).sum() - 4 * 5**2 / 4)
     ties = sum(sum(n**3 - n for n in row.value_counts()) for _, row in DEMSAR.iterrows())
-    assert without_ties == pytest.approx(9.28, abs=0.005)
-    assert ranking.statistic == pytest.approx(without_ties / (1 - ties / (14 * 4 * (4**2 - 1))))
+    assert ignoring_ties == pytest.approx(9.28, abs=0.005)
+    assert ranking.statistic == pytest.approx(ignoring_ties / (1 - ties / (14 * 4 * (4**2 - 1))))
     assert ranking.kendall_w == pytest.approx(ranking.statistic / (14 * 3))
 
 
 @pytest.mark.parametrize(("n_blocks", "n_methods"), [(4, 3), (5, 3), (3, 4)])
-def test_friedmans_p_is_close_to_enumerating_all_orders_within_the_blocks(n_blocks, n_methods):
+def test_friedmans_p_value_is_close_to_the_one_from_all_orders_within_the_blocks(n_blocks, n_methods):
     values = pd.DataFrame(np.random.default_rng(n_blocks).random((n_blocks, n_methods)) + np.arange(n_methods) / 4)
     ranking = statistics.rank("x", "X", values)
     orders = list(permutations(range(1, n_methods + 1)))
-    sums = np.array([np.sum(ranks, axis=0) for ranks in product(orders, repeat=n_blocks)])
-    chi_squared = 12 / (n_blocks * n_methods * (n_methods + 1)) * (sums**2).sum(axis=1) - 3 * n_blocks * (n_methods + 1)
-    observed = n_blocks * ranking.mean_ranks.to_numpy()
-    by_hand = 12 / (n_blocks * n_methods * (n_methods + 1)) * (observed**2).sum() - 3 * n_blocks * (n_methods + 1)
-    assert ranking.statistic == pytest.approx(by_hand)
-    share_equal, share_above = (abs(chi_squared - by_hand) < 1e-9).mean(), (chi_squared > by_hand + 1e-9).mean()
+    rank_sums = np.array([np.sum(ranks, axis=0) for ranks in product(orders, repeat=n_blocks)])
+    chi_squared = 12 / (n_blocks * n_methods * (n_methods + 1)) * (rank_sums**2).sum(axis=1) - 3 * n_blocks * (n_methods + 1)
+    observed_sums = n_blocks * ranking.mean_ranks.to_numpy()
+    expected = 12 / (n_blocks * n_methods * (n_methods + 1)) * (observed_sums**2).sum() - 3 * n_blocks * (n_methods + 1)
+    assert ranking.statistic == pytest.approx(expected)
+    share_equal, share_above = (abs(chi_squared - expected) < 1e-9).mean(), (chi_squared > expected + 1e-9).mean()
     assert share_equal < ranking.p_value and share_above < 1
     assert ranking.p_value == pytest.approx(share_above + share_equal / 2, abs=0.05)
 
 
-def test_nemenyis_p_matches_the_studentized_range(values):
+def test_nemenyis_p_values_match_the_studentized_range(values):
     ranking = statistics.rank("x", "X", values)
     n_blocks, n_methods = values.shape
     for pair in ranking.pairs.to_dict("records"):
@@ -156,8 +156,8 @@ def test_missing_results_are_named(values):
     assert ranking.incomplete == {"pima": "b, d"} and len(ranking.complete) == 8
     text = statistics.describe_missing(ranking, reported.datasets())
     assert "pima (no b, d)" in text
-    absent = text.split("without a run: ")[1].split(". ")[0].split(", ")
-    assert "bank" in absent and "adult" not in absent and "pima" not in absent
+    datasets_without_run = text.split("without a run: ")[1].split(". ")[0].split(", ")
+    assert "bank" in datasets_without_run and "adult" not in datasets_without_run and "pima" not in datasets_without_run
 
 
 # ---- Wilcoxon --------------------------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ def test_missing_results_are_named(values):
     [
         ([0.1, 0.2, 0.3, 0.4, 0.5], (0.3, 0, 2 / 32, 1)),
         ([-0.1, -0.2, -0.3, -0.4, -0.5], (-0.3, 0, 2 / 32, -1)),
-        # Ranks 1, 2, 3 are positive, 4 is negative: (6 - 4) / 10. The zero is left out, but counts for the median.
+        # Ranks 1, 2 and 3 are positive and 4 is negative: the effect is (6 - 4) / 10. Only the median counts the zero.
         ([0.1, 0.2, 0.3, -0.4, 0], (0.1, 4, 7 / 8, 0.2)),
         ([0.0, 1e-15, 0.0], (0, 0, 1, 0)),
     ],
@@ -181,21 +181,21 @@ def test_median_statistic_p_and_effect_agree_with_results_computed_by_hand(diffe
     "differences",
     [[0.5, -0.1, 0.3, 0.7, 0.2, 0.9, -0.4, 0.6], [0.2, 0.2, -0.2, 0.5, 0.5, 0.9, 0.1, 0.3], [0, 0.4, 0.1, -0.3, 0.2, 0, 0.8]],
 )
-def test_the_p_value_matches_enumerating_all_signs(differences):
+def test_wilcoxons_p_value_matches_the_one_from_all_signs(differences):
     nonzero = np.array([value for value in differences if value])
     ranks = rankdata(np.abs(nonzero))
-    positive = [ranks[np.array(signs) == 1].sum() for signs in product([-1, 1], repeat=len(nonzero))]
-    observed = ranks[nonzero > 0].sum()
-    as_extreme = np.abs(np.array(positive) - ranks.sum() / 2) >= abs(observed - ranks.sum() / 2) - 1e-9
-    assert paired.signed_ranks(pd.Series(differences))[2] == pytest.approx(as_extreme.mean())
+    positive_sums = [ranks[np.array(signs) == 1].sum() for signs in product([-1, 1], repeat=len(nonzero))]
+    observed_sum = ranks[nonzero > 0].sum()
+    is_as_extreme = np.abs(np.array(positive_sums) - ranks.sum() / 2) >= abs(observed_sum - ranks.sum() / 2) - 1e-9
+    assert paired.signed_ranks(pd.Series(differences))[2] == pytest.approx(is_as_extreme.mean())
 
 
 def test_holms_correction_agrees_with_one_computed_by_hand(values):
     table = paired.wilcoxon({"x": values[list("abd")], "y": values[["a", "d"]]})
     three_pairs, one_pair = (table[table["ranking"] == name] for name in "xy")
-    ordered = three_pairs.sort_values("p_value")
-    by_hand = np.minimum(np.maximum.accumulate(ordered["p_value"].to_numpy() * [3, 2, 1]), 1)
-    assert ordered["p_holm"].tolist() == pytest.approx(by_hand.tolist())
+    by_p_value = three_pairs.sort_values("p_value")
+    expected = np.minimum(np.maximum.accumulate(by_p_value["p_value"].to_numpy() * [3, 2, 1]), 1)
+    assert by_p_value["p_holm"].tolist() == pytest.approx(expected.tolist())
     same_pair = three_pairs.query("better == 'a' and worse == 'd'")
     assert one_pair["p_holm"].tolist() == one_pair["p_value"].tolist() == same_pair["p_value"].tolist()
     assert table["significant"].tolist() == (table["p_holm"] < 0.05).tolist()
@@ -203,8 +203,8 @@ def test_holms_correction_agrees_with_one_computed_by_hand(values):
 
 
 @pytest.mark.parametrize(("n_blocks", "n_methods", "least"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1)])
-def test_the_smallest_possible_p_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
-    steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # no two differences are equal
+def test_the_smallest_possible_p_value_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
+    steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # at random, so that no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
     tests = paired.wilcoxon({"matchers": values})
     assert paired.smallest_possible_p(n_blocks, len(tests)) == least
@@ -224,37 +224,38 @@ def test_nemenyis_test_can_reject_with_three_blocks_and_not_with_two(n_methods):
 
 
 def test_the_ratio_and_its_interval_agree_with_results_computed_by_hand():
-    # Logarithms of the ratios: log 2, log 2, log 8; mean log(32) / 3, standard deviation 2 log 2 / sqrt 3; t(2) is 4.3027.
-    values, over = pd.Series([0.2, 0.02, 0.4]), pd.Series([0.1, 0.01, 0.05])
-    blocks, floored, ratio, low, high = paired.mean_ratio(values, over)
+    # The logarithms of the ratios are log 2, log 2 and log 8. Their mean is log(32) / 3 and their standard deviation
+    # 2 log 2 / sqrt 3. The quantile of Student's t with two degrees of freedom is 4.3027.
+    values, other_values = pd.Series([0.2, 0.02, 0.4]), pd.Series([0.1, 0.01, 0.05])
+    n_blocks, n_floored, ratio, low, high = paired.mean_ratio(values, other_values)
     factor = np.exp(4.302653 * (2 * np.log(2) / np.sqrt(3)) / np.sqrt(3))
-    assert (blocks, floored) == (3, 0)
+    assert (n_blocks, n_floored) == (3, 0)
     assert (ratio, low, high) == pytest.approx((32 ** (1 / 3), 32 ** (1 / 3) / factor, 32 ** (1 / 3) * factor))
 
 
-def test_the_reversed_ratio_is_the_inverse():
+def test_swapping_the_methods_inverts_the_ratio_and_its_interval():
     first, second = np.random.default_rng(4).lognormal(-3, 1, (2, 8))
     _, _, ratio, low, high = paired.mean_ratio(first, second)
     assert paired.mean_ratio(second, first)[2:] == pytest.approx((1 / ratio, 1 / high, 1 / low))
 
 
-def test_a_deviation_of_zero_counts_as_the_floor():
-    values, over = pd.Series([0.0, 0.0, 0.0001, 0.002]), pd.Series([0.0, 0.005, 0.0004, 0.002])
-    blocks, floored, ratio, low, high = paired.mean_ratio(values, over)
-    assert (blocks, floored) == (4, 3) and ratio == pytest.approx((1 * 0.1 * 1 * 1) ** (1 / 4))
+def test_deviations_below_the_floor_count_as_the_floor():
+    values, other_values = pd.Series([0.0, 0.0, 0.0001, 0.002]), pd.Series([0.0, 0.005, 0.0004, 0.002])
+    n_blocks, n_floored, ratio, low, high = paired.mean_ratio(values, other_values)
+    assert (n_blocks, n_floored) == (4, 3) and ratio == pytest.approx((1 * 0.1 * 1 * 1) ** (1 / 4))
     assert low < ratio < high < np.inf
 
 
-def test_one_block_has_a_ratio_without_an_interval_and_no_block_has_neither():
-    blocks, _, ratio, low, high = paired.mean_ratio(pd.Series([0.2]), pd.Series([0.1]))
-    assert (blocks, ratio) == (1, pytest.approx(2)) and np.isnan(low) and np.isnan(high)
+def test_one_block_gives_a_ratio_without_an_interval_and_without_blocks_there_is_neither():
+    n_blocks, _, ratio, low, high = paired.mean_ratio(pd.Series([0.2]), pd.Series([0.1]))
+    assert (n_blocks, ratio) == (1, pytest.approx(2)) and np.isnan(low) and np.isnan(high)
     assert np.isnan(paired.mean_ratio(pd.Series(dtype=float), pd.Series(dtype=float))[2:]).all()
 
 
 @pytest.mark.parametrize(("datasets", "ranked"), [(5, True), (4, False)])
-def test_a_method_with_few_results_does_not_take_the_others_blocks(runs, datasets, ranked):
-    mine = runs[(runs["method"] == "random") & runs["dataset"].isin(PAPER_WITHOUT_NBFI[:datasets])].assign(method="mine")
-    _, _, ranking, _ = statistics.rank_all(pd.concat([runs, mine], ignore_index=True))
+def test_a_method_with_few_results_is_left_out_so_that_the_others_keep_their_blocks(runs, datasets, ranked):
+    extra_runs = runs[(runs["method"] == "random") & runs["dataset"].isin(PAPER_WITHOUT_NBFI[:datasets])].assign(method="mine")
+    _, _, ranking, _ = statistics.rank_all(pd.concat([runs, extra_runs], ignore_index=True))
     assert ("mine" in ranking.mean_ranks) == ranked and len(ranking.complete) == (datasets if ranked else 10)
     assert ("without mine (results on fewer than half of the datasets)" in ranking.title) != ranked
 
@@ -263,47 +264,49 @@ def test_rankings_are_restored_from_their_tables(runs, tmp_path):
     rankings = statistics.rank_all(runs)
     for name, frame in statistics.to_tables(rankings).items():
         write_csv(tmp_path / f"{name}.csv", frame)
-    read = statistics.from_tables(*(read_lines(tmp_path / f"{name}.csv") for name in statistics.TABLES))
-    assert [statistics.describe(ranking) for ranking in read] == [statistics.describe(ranking) for ranking in rankings]
-    for restored, original in zip(read, rankings, strict=True):
+    restored_rankings = statistics.from_tables(*(read_lines(tmp_path / f"{name}.csv") for name in statistics.TABLES))
+    assert [statistics.describe(ranking) for ranking in restored_rankings] == [
+        statistics.describe(ranking) for ranking in rankings
+    ]
+    for restored, original in zip(restored_rankings, rankings, strict=True):
         pd.testing.assert_frame_equal(restored.values, original.values, check_dtype=False, check_index_type=False)
         pd.testing.assert_frame_equal(restored.nemenyi, original.nemenyi, check_names=False)
         assert restored.incomplete == original.incomplete
 
 
-def test_the_samples_are_the_rankings_and_the_best_runs(runs, samples):
+def test_there_is_a_sample_for_each_ranking_and_one_for_the_best_runs(runs, samples):
     assert list(samples) == ["matchers", "matchers_with_controls", "all_methods", "pseudo_replication", "best_runs"]
-    best = samples["best_runs"]
-    assert list(best.columns) == list(selection.METHODS) and len(best) == 10
+    best_runs = samples["best_runs"]
+    assert list(best_runs.columns) == list(selection.METHODS) and len(best_runs) == 10
     pima_runs = runs.query("dataset == 'pima' and method == 'FRAC (fair)' and n_clusters >= 3")
-    assert best.loc["pima", "FRAC (fair)"] == pima_runs["deviation_mean"].min()
+    assert best_runs.loc["pima", "FRAC (fair)"] == pima_runs["deviation_mean"].min()
     intervals = paired.intervals(samples)
     posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
     assert len(intervals) == len(posteriors) == 9 * 8 // 2 + 5 * 4 // 2
     pair = intervals.query("ranking == 'best_runs' and method == 'Clusterlets' and over == 'FRAC (fair)'").squeeze()
-    floored = best[["Clusterlets", "FRAC (fair)"]].clip(lower=paired.FLOOR)
+    floored = best_runs[["Clusterlets", "FRAC (fair)"]].clip(lower=paired.FLOOR)
     assert pair["ratio"] == pytest.approx(np.exp(np.log(floored["Clusterlets"] / floored["FRAC (fair)"]).mean()))
     text = paired.to_markdown(paired.wilcoxon(samples), intervals, posteriors)
     assert f"Clusterlets over FRAC (fair), 10 datasets: ratio {pair['ratio']:.2f} (from {pair['low']:.2f}" in text
     assert "in favour of FRAC (fair)" in text
 
 
-def test_the_planned_comparisons_are_corrected_as_a_family_of_their_own(samples):
+def test_the_planned_comparisons_are_corrected_as_a_separate_family(samples):
     tests = paired.wilcoxon(samples)
     planned = tests[tests["ranking"] == "planned"]
-    named = [{first, second} for _, first, second in paired.PLANNED_COMPARISONS]
-    assert [{row["better"], row["worse"]} for row in planned.to_dict("records")] == named and len(named) == 6
-    ordered = planned.sort_values("p_value")
-    by_hand = np.minimum(np.maximum.accumulate(ordered["p_value"].to_numpy() * np.arange(6, 0, -1)), 1)
-    assert ordered["p_holm"].tolist() == pytest.approx(by_hand.tolist())
+    planned_pairs = [{first, second} for _, first, second in paired.PLANNED_COMPARISONS]
+    assert [{row["better"], row["worse"]} for row in planned.to_dict("records")] == planned_pairs and len(planned_pairs) == 6
+    by_p_value = planned.sort_values("p_value")
+    expected = np.minimum(np.maximum.accumulate(by_p_value["p_value"].to_numpy() * np.arange(6, 0, -1)), 1)
+    assert by_p_value["p_holm"].tolist() == pytest.approx(expected.tolist())
     values = samples["matchers_with_controls"]
     p_value = paired.signed_ranks(values["random"] - values["G-B"])[2]
     assert planned.query("worse == 'G-B' or better == 'G-B'")["p_value"].item() == p_value
-    # Six comparisons leave power at ten datasets, where all pairs do not.
+    # On ten datasets, six comparisons can be significant after the correction; the comparisons of all pairs cannot.
     assert paired.smallest_possible_p(10, 6) < statistics.ALPHA < paired.smallest_possible_p(10, 9 * 8 // 2)
 
 
-def test_without_runs_of_frac_nothing_is_compared_with_it(runs):
+def test_without_runs_of_frac_nothing_is_compared_with_frac(runs):
     runs = runs.query("method == 'Clusterlets'")
     samples = paired.samples(runs, statistics.rank_all(runs))
     tests = paired.wilcoxon(samples)

@@ -1,4 +1,4 @@
-"""Jacobi's eigenvalues against LAPACK's and hand-computed cases, in any order of the rows."""
+"""The eigenvalues by Jacobi's method match those of LAPACK, and equal rows have eigenvalues of 0."""
 
 import numpy as np
 import pytest

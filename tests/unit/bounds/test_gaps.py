@@ -1,4 +1,4 @@
-"""Gaps above lower bounds: never negative, 0 where nothing can be gained, and at least the gap found by enumeration."""
+"""Gaps are never negative, 0 for the cheapest clustering, and at least as large as the gap above the enumerated optimum."""
 
 import numpy as np
 import pytest
@@ -18,32 +18,32 @@ def unfairness(labels, groups, k):
     return delta_min(composition[composition.any(axis=1)], np.bincount(groups))
 
 
-def table(seed, n=60, n_groups=2):
+def random_table(seed, n=60, n_groups=2):
     rng = np.random.default_rng(seed)
     groups = np.arange(n) % n_groups
     return rng.normal(size=(n, 2)) + groups[:, None], groups, rng
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_no_equally_fair_labels_at_these_centres_are_below_the_bound(seed):
-    """By enumeration: cost / (1 + gap) is the bound, and no labels as fair cost less."""
+def test_no_labels_that_are_at_least_as_fair_cost_less_than_the_bound(seed):
+    """cost / (1 + gap) is the bound. Enumeration gives the least cost of all labels that are at least as fair."""
     n_groups = 2 + seed % 2
-    X, groups, rng = table(seed, 6, n_groups)
+    X, groups, rng = random_table(seed, 6, n_groups)
     k = 2 + seed % 4 // 2
     centres = X[rng.permutation(len(X))[:k]]
     labels = rng.integers(0, k, size=len(X))
     gap = assignment_gap(X, groups, labels, centres)
     costs = squared_distances(X, centres)
-    allowed = unfairness(labels, groups, k)
-    least = lowest_cost(costs, lambda candidate: unfairness(candidate, groups, k) <= allowed + 1e-12)
+    allowed_unfairness = unfairness(labels, groups, k)
+    least_cost = lowest_cost(costs, lambda candidate: unfairness(candidate, groups, k) <= allowed_unfairness + 1e-12)
     cost = cost_of(costs, labels)
-    assert gap >= 0 and cost / (1 + gap) <= least * (1 + 1e-9) + 1e-12
-    assert gap >= cost / least - 1 - 1e-9
+    assert gap >= 0 and cost / (1 + gap) <= least_cost * (1 + 1e-9) + 1e-12
+    assert gap >= cost / least_cost - 1 - 1e-9
 
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])
 def test_plain_k_means_has_no_gap(n_groups):
-    X, groups, rng = table(1, 120, n_groups)
+    X, groups, rng = random_table(1, 120, n_groups)
     result = lloyd(X, X[kmeans_plus_plus(X, 4, rng)], max_iter=1000, tol=0)
     assert assignment_gap(X, groups, result.labels) == pytest.approx(0, abs=1e-9)
     assert assignment_gap(X, groups, result.labels, result.centres) == pytest.approx(0, abs=1e-9)
@@ -51,13 +51,13 @@ def test_plain_k_means_has_no_gap(n_groups):
 
 @pytest.mark.parametrize("delta", [0.0, 0.2])
 def test_the_gap_of_a_fair_assignment_is_small(delta):
-    X, groups, _ = table(4, 3000, 3)
+    X, groups, _ = random_table(4, 3000, 3)
     labels = fair_assignment(squared_distances(X, X[:5]), groups, delta).labels
     assert 0 <= assignment_gap(X, groups, labels, X[:5]) < 0.02
 
 
 def test_a_larger_delta_gives_a_larger_gap():
-    X, groups, _ = table(3)
+    X, groups, _ = random_table(3)
     labels = np.arange(60) // 2 % 3
     gaps = [assignment_gap(X, groups, labels, X[:3], delta) for delta in (None, 0.0, 0.3, 0.7, 1.0)]
     assert gaps[0] == gaps[1] and (np.diff(gaps) >= -1e-6).all() and gaps[-1] > gaps[0]
@@ -76,7 +76,7 @@ def test_a_gap_is_never_negative(data):
     assert assignment_gap(X, groups, labels, X[:k]) >= 0
 
 
-def test_the_transport_gap_by_hand():
+def test_the_transport_gap_agrees_with_values_computed_by_hand():
     assert transport_gap(12.0, 10.0) == pytest.approx(0.2)
     assert transport_gap(10.0, 10.0 * (1 + 1e-12)) == transport_gap(0.0, 0.0) == 0
     assert transport_gap(1.0, 0.0) == np.inf
@@ -91,7 +91,7 @@ class TestInput:
         with pytest.raises(ClusterletsError, match="unfairness of 1; delta must lie between that and 1"):
             assignment_gap(X, groups, groups, delta=0.5)
 
-    def test_different_lengths_are_refused(self):
+    def test_arrays_of_different_lengths_are_refused(self):
         with pytest.raises(ClusterletsError, match="2 instances, 1 groups and 2 labels"):
             assignment_gap(np.zeros((2, 1)), np.zeros(1, int), np.zeros(2, int))
 

@@ -1,4 +1,4 @@
-"""Lower bounds of the sum of squared errors against every fair partition of small tables, and against exact transport."""
+"""No fair partition of a small table falls below the lower bounds, and the bounds are close to exact transport."""
 
 from functools import cache
 
@@ -15,7 +15,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.metrics.composition import delta_min
 
 DELTAS = [0.0, 0.2, 0.5, 0.8, 1.0]
-CLUSTERS = [1, 2, 3, 4]
+CLUSTER_COUNTS = [1, 2, 3, 4]
 
 
 @cache
@@ -23,18 +23,18 @@ def partitions(n):
     """Every partition of n instances into at most four clusters, as rows of labels."""
     labels = np.zeros((1, 1), dtype=int)
     for _ in range(n - 1):
-        longer = [
+        longer_labels = [
             np.pad(labels[labels.max(axis=1) + 1 >= label], ((0, 0), (0, 1)), constant_values=label) for label in range(4)
         ]
-        labels = np.vstack(longer)
+        labels = np.vstack(longer_labels)
     return labels
 
 
 def optima(X, groups):
-    """Least sum of squared errors for each of DELTAS and CLUSTERS, by enumeration; delta_min as the scores define it."""
+    """Least sum of squared errors for each of DELTAS and CLUSTER_COUNTS, by enumeration. Unfairness is the score delta_min."""
     labels = partitions(len(X))
     shares = np.bincount(groups) / len(X)
-    errors, worst = np.full(len(labels), np.square(X).sum()), np.ones(len(labels))
+    errors, worst_ratio = np.full(len(labels), np.square(X).sum()), np.ones(len(labels))
     for cluster in range(4):
         inside = labels == cluster
         sizes = np.maximum(inside.sum(axis=1), 1)
@@ -42,16 +42,16 @@ def optima(X, groups):
         for group, share in enumerate(shares):
             cluster_share = (inside & (groups == group)).sum(axis=1) / sizes
             ratio = np.where(cluster_share > 0, np.minimum(cluster_share / share, share / np.maximum(cluster_share, 1e-9)), 0)
-            worst = np.where(inside.any(axis=1), np.minimum(worst, ratio), worst)
+            worst_ratio = np.where(inside.any(axis=1), np.minimum(worst_ratio, ratio), worst_ratio)
     n_used = labels.max(axis=1) + 1
-    return np.array([[errors[(1 - worst <= d + 1e-12) & (n_used <= k)].min() for k in CLUSTERS] for d in DELTAS])
+    return np.array([[errors[(1 - worst_ratio <= d + 1e-12) & (n_used <= k)].min() for k in CLUSTER_COUNTS] for d in DELTAS])
 
 
 def small_table(seed, n_groups):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(max(3, n_groups), 9)), int(rng.integers(1, 4))
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
-    if seed % 2:  # even counts, so that more than the whole table keeps exact shares
+    if seed % 2:  # groups of equal size, so that smaller clusters can also have exact shares
         groups = rng.permutation(np.arange(6 if n_groups == 3 else 8) % n_groups)
         n = len(groups)
     X = rng.normal(size=(n, d)) if seed % 3 else rng.integers(0, 4, size=(n, d)).astype(float)
@@ -62,32 +62,32 @@ def small_table(seed, n_groups):
 @pytest.mark.parametrize("seed", range(30))
 def test_no_fair_partition_falls_below_the_bound(seed, n_groups):
     X, groups = small_table(seed, n_groups)
-    bounds, best = sse_bounds(X, groups, CLUSTERS, DELTAS), optima(X, groups)
+    bounds, best = sse_bounds(X, groups, CLUSTER_COUNTS, DELTAS), optima(X, groups)
     assert (bounds >= 0).all() and (bounds <= best * (1 + 1e-12) + 1e-12).all()
     assert (np.diff(bounds, axis=0) <= 0).all() and (np.diff(bounds, axis=1) <= 0).all()
 
 
 def test_small_tables_have_useful_bounds():
     ratios = []
-    for seed in range(1, 30, 2):  # even seeds may give odd counts: then only the whole table keeps shares
+    for seed in range(1, 30, 2):  # with even seeds, often only the whole table has exact shares
         X, groups = small_table(seed, 2)
-        ratios.append((sse_bounds(X, groups, CLUSTERS, [0.0]) / np.maximum(optima(X, groups)[:1], 1e-9))[0, 1:])
+        ratios.append((sse_bounds(X, groups, CLUSTER_COUNTS, [0.0]) / np.maximum(optima(X, groups)[:1], 1e-9))[0, 1:])
     assert np.median(ratios) > 0.85
 
 
 class TestEquality:
     def test_pairs_that_stay_together_reach_the_bound(self):
-        """As many clusters as pairs, each a cheapest match: SSE = n r_0 r_1 W_2^2."""
+        """Each cluster is a pair that the cheapest transport joins, so SSE = n r_0 r_1 W_2^2."""
         first_group = np.array([[0.0, 0.0], [10.0, 3.0], [-4.0, 7.0]])
         X, groups = np.vstack([first_group, first_group + np.array([1.0, 0.5])]), np.repeat([0, 1], 3)
         assert sse_bounds(X, groups, [3], [0.0]) == pytest.approx(3 * 1.25 / 2, rel=1e-4)
 
-    def test_the_bound_of_one_cluster_is_the_tables_error(self):
+    def test_the_bound_for_one_cluster_is_the_error_of_the_whole_table(self):
         X = np.random.default_rng(0).normal(size=(40, 3))
         assert sse_bounds(X, np.arange(40) % 2, [1], [0.0, 0.5]) == pytest.approx(np.square(X - X.mean(axis=0)).sum(), rel=1e-8)
 
-    def test_singletons_break_the_strict_bound_but_not_that_of_their_own_delta(self):
-        """The docs warn of this: as many clusters as instances keep shares up to whole instances, at zero error."""
+    def test_singletons_cost_less_than_the_bound_for_delta_0_but_not_less_than_the_one_for_delta_1(self):
+        """The docs warn of this: one cluster for each instance keeps the shares up to whole instances, at no cost."""
         X, groups = np.array([[0.0], [5.0]]), np.array([0, 1])
         assert sse_bounds(X, groups, [2], [0.0, 1.0]).ravel() == pytest.approx([12.5, 0], abs=1e-6)
 
@@ -102,7 +102,7 @@ def cheapest_transport(costs, row_interval, column_interval):
 
 
 @pytest.mark.parametrize("kind", ["normal", "far outliers", "duplicates", "a column"])
-def test_intervals_come_close_to_the_linear_program(kind):
+def test_bounds_for_intervals_of_shares_are_close_to_the_linear_program(kind):
     rng = np.random.default_rng(3)
     rows, columns = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + 0.5
     if kind == "far outliers":
@@ -122,8 +122,8 @@ def test_intervals_come_close_to_the_linear_program(kind):
     assert swapped == pytest.approx(bounds, rel=0.02)
 
 
-def test_a_table_solved_in_levels_is_nearly_exact_too():
-    """There are more pairs than are solved at once, so some of the points are solved first."""
+def test_the_bound_is_also_nearly_exact_for_a_table_that_is_solved_in_levels():
+    """With so many pairs of points, the problem is first solved on some of the points and then on all."""
     rng = np.random.default_rng(5)
     n = 1600
     rows, columns = rng.normal(size=(n, 2)), rng.normal(size=(n, 2)) * 1.5 + 1
@@ -135,17 +135,17 @@ def test_a_table_solved_in_levels_is_nearly_exact_too():
 
 @pytest.mark.parametrize("shares", [[0.5, 0.5], [0.1, 0.9], [0.2, 0.3, 0.5], [1.0]])
 @pytest.mark.parametrize("delta", DELTAS)
-def test_intervals_of_shares_hold_the_shares(shares, delta):
+def test_intervals_of_shares_contain_the_shares(shares, delta):
     low, high = share_intervals(np.array(shares), delta)
     assert (low <= shares).all() and (shares <= high).all() and (low >= 0).all() and (high <= 1).all()
     if len(shares) == 2:
-        assert low + high[::-1] == pytest.approx([1, 1])  # one group's minimum and the other's maximum make up the whole
+        assert low + high[::-1] == pytest.approx([1, 1])  # one group's least share and the other's largest add up to 1
     assert low.sum() == pytest.approx(1) if len(shares) == 1 or delta == 0 else low.sum() < 1
 
 
 @settings(max_examples=60)
 @given(st.data())
-def test_any_labels_cost_at_least_the_bound_of_their_own_delta(data):
+def test_any_labels_cost_at_least_the_bound_for_their_own_delta(data):
     n = data.draw(st.integers(1, 12))
     numbers = st.one_of(
         st.integers(-3, 3), st.floats(-1e6, 1e6, allow_subnormal=False).filter(lambda x: x == 0 or abs(x) > 1e-3)
@@ -164,7 +164,7 @@ class TestInput:
         rng = np.random.default_rng(1)
         return rng.normal(size=(30, 2)), np.arange(30) % 3
 
-    def test_names_of_groups_and_the_origin_do_not_matter(self):
+    def test_bounds_depend_neither_on_the_names_of_groups_nor_on_the_origin(self):
         X, groups = self.table()
         expected = sse_bounds(X, groups, [4], [0.1])
         assert (sse_bounds(X, groups * 7 - 3, [4], [0.1]) == expected).all()

@@ -1,4 +1,4 @@
-"""``clusterlets archive`` packs a finished run, and no other, as a Workflow Run RO-Crate that a validator accepts."""
+"""``clusterlets archive`` packs finished runs only, as Workflow Run RO-Crates that a validator accepts."""
 
 import hashlib
 import importlib.util
@@ -21,7 +21,7 @@ from clusterlets.provenance import manifest, packing
 from clusterlets.storage import save_json, save_text
 
 ROOT = Path(__file__).resolve().parents[3]
-# Where `make test` puts the libraries; they may also be installed already.
+# `make test` installs the libraries into this folder. They may also be in the environment already.
 LIBRARIES = Path(sys.prefix) / "archive-packages"
 needs_libraries = pytest.mark.skipif(
     not LIBRARIES.is_dir() and not importlib.util.find_spec("rocrate_validator"),
@@ -31,7 +31,7 @@ FILES = [
     *("runs.csv", "runs.csv.sha256", "report.html", "leaderboard.html", "leaderboard.csv"),
     *("tables/table1_matchers.csv", "statistics/wilcoxon.csv", "figures/f.png"),
 ]
-COUNTS = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
+DESCRIPTION = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
 SETTINGS = {
     "k": [2, 5],
     "deviation": "absolute",
@@ -56,20 +56,20 @@ PROVENANCE = {
     "settings": SETTINGS | {"results": "results"},
     "configfiles": {"my.yaml": "k: [2, 5]  # few\n", "../all/of us.yaml": "seeds: {count: 2, block: 2}\n"},
 }
-METHOD = "class Mine: pass\n"
+METHOD_SOURCE = "class Mine: pass\n"
 
 
-def finish(folder, provenance=PROVENANCE):
-    """Fill a results folder as a finished run leaves it."""
+def write_finished_run(folder, provenance=PROVENANCE):
+    """Write the files that a finished run leaves in its results folder, and the module of a user's method next to it."""
     for file in FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
     for cell in CELLS:
         save_text(folder / cell, cell)
-    descriptions = dict.fromkeys(SETTINGS["tables"], COUNTS) | {"people": COUNTS | {"source_sha256": "beef"}}
-    (folder.parent / "mine.py").write_text(METHOD)
-    own = {"mine.py": hashlib.sha256(METHOD.encode()).hexdigest()}
-    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, own)
+    descriptions = dict.fromkeys(SETTINGS["tables"], DESCRIPTION) | {"people": DESCRIPTION | {"source_sha256": "beef"}}
+    (folder.parent / "mine.py").write_text(METHOD_SOURCE)
+    user_hashes = {"mine.py": hashlib.sha256(METHOD_SOURCE.encode()).hexdigest()}
+    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, user_hashes)
     (folder / "manifest.json").write_text(json.dumps(contents))
     (folder / "accounts").mkdir(exist_ok=True)
     (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
@@ -77,21 +77,21 @@ def finish(folder, provenance=PROVENANCE):
     return folder
 
 
-def archiving(*arguments, cwd):
-    return with_libraries("-m", "clusterlets", "archive", "--agent", "Ada Lovelace", *arguments, cwd=cwd)
+def run_archive(*arguments, cwd):
+    return run_with_libraries("-m", "clusterlets", "archive", "--agent", "Ada Lovelace", *arguments, cwd=cwd)
 
 
-def with_libraries(*command, cwd):
+def run_with_libraries(*command, cwd):
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(LIBRARIES), str(ROOT), os.environ.get("PYTHONPATH", "")])}
     return subprocess.run([sys.executable, *command], cwd=cwd, env=environment, capture_output=True, text=True)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The folder in which a finished run was packed."""
+    """A folder with the results of a finished run and the archive of this run."""
     folder = tmp_path_factory.mktemp("archive")
-    finish(folder / "results")
-    process = archiving(cwd=folder)
+    write_finished_run(folder / "results")
+    process = run_archive(cwd=folder)
     assert process.returncode == 0, process.stderr
     assert re.fullmatch(
         r"results\.crate\.zip: \d+ files, .* valid by workflow-run-crate-0\.5\. Ready to deposit, as run by Ada Lovelace\.\n"
@@ -113,8 +113,8 @@ def ids(references):
     return {reference["@id"] for reference in references}
 
 
-def test_the_archive_says_what_it_reveals_about_the_rows_of_a_users_table(tmp_path):
-    results = finish(tmp_path / "results")
+def test_the_personal_contents_of_a_users_table_are_described(tmp_path):
+    results = write_finished_run(tmp_path / "results")
     run = packing.read(results, "Ada")
     assert packing.personal_contents(run) == {"people": "the values of city and sex with their counts (1 group)"}
     (results / "clusterings").mkdir()
@@ -125,13 +125,17 @@ def test_the_archive_says_what_it_reveals_about_the_rows_of_a_users_table(tmp_pa
 
 
 @needs_libraries
-def test_the_archive_holds_the_finished_run_and_its_workflow_in_the_same_bytes_each_time(folder, tmp_path):
+def test_the_archive_holds_the_run_and_its_workflow_and_packing_again_gives_the_same_bytes(folder, tmp_path):
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
         names = set(packed.namelist())
         packed.extractall(tmp_path)
     assert manifest.check(tmp_path / "results").passed
-    own = {path.relative_to(tmp_path / "user").as_posix(): path.read_text() for path in (tmp_path / "user").iterdir()}
-    assert own == {"mine.py": METHOD, "my.yaml": "k: [2, 5]  # few\n", "d71711ec_of_us.yaml": "seeds: {count: 2, block: 2}\n"}
+    user_files = {path.relative_to(tmp_path / "user").as_posix(): path.read_text() for path in (tmp_path / "user").iterdir()}
+    assert user_files == {
+        "mine.py": METHOD_SOURCE,
+        "my.yaml": "k: [2, 5]  # few\n",
+        "d71711ec_of_us.yaml": "seeds: {count: 2, block: 2}\n",
+    }
     assert {
         "Snakefile",
         "config.yaml",
@@ -140,7 +144,7 @@ def test_the_archive_holds_the_finished_run_and_its_workflow_in_the_same_bytes_e
         "requirements.lock",
     } <= names
     assert "results/accounts/provenance.json" in names
-    process = archiving("--results", "results", "-o", "again.zip", cwd=folder)
+    process = run_archive("--results", "results", "-o", "again.zip", cwd=folder)
     assert process.returncode == 0, process.stderr
     assert (folder / "again.zip").read_bytes() == (folder / "results.crate.zip").read_bytes()
     assert not any("__pycache__" in name or "adult.data" in name or name.endswith("p.csv") for name in names)
@@ -149,15 +153,15 @@ def test_the_archive_holds_the_finished_run_and_its_workflow_in_the_same_bytes_e
 @needs_libraries
 def test_the_metadata_give_the_checksum_of_every_file(folder, entities):
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
-        hashed = [entity for name, entity in entities.items() if name in packed.namelist() and "sha256" in entity]
-        assert len(hashed) > 100
-        assert [item["@id"] for item in hashed if hashlib.sha256(packed.read(item["@id"])).hexdigest() != item["sha256"]] == []
-        described_files = {item["@id"] for item in hashed} | {"ro-crate-metadata.json"}
+        files = [entity for name, entity in entities.items() if name in packed.namelist() and "sha256" in entity]
+        assert len(files) > 100
+        assert [item["@id"] for item in files if hashlib.sha256(packed.read(item["@id"])).hexdigest() != item["sha256"]] == []
+        described_files = {item["@id"] for item in files} | {"ro-crate-metadata.json"}
         assert {name for name in packed.namelist() if not name.endswith("/")} == described_files
 
 
 @needs_libraries
-def test_the_run_names_its_times_software_inputs_and_results(entities):
+def test_the_metadata_of_the_run_give_its_times_software_inputs_and_results(entities):
     run, workflow = entities["#run"], entities["Snakefile"]
     assert (run["startTime"], run["endTime"]) == ("2026-11-21T13:00:00+00:00", "2026-11-21T13:09:07+00:00")
     assert run["instrument"] == {"@id": "Snakefile"} == entities["./"]["mainEntity"]
@@ -177,7 +181,7 @@ def test_the_run_names_its_times_software_inputs_and_results(entities):
 
 
 @needs_libraries
-def test_raw_data_licence_and_papers_are_named(entities):
+def test_the_metadata_name_the_raw_data_the_licence_and_the_papers(entities):
     raw = {entities[name]["name"]: entities[name] for name in ids(entities["#run"]["object"]) if "name" in entities[name]}
     for file in describe("adult")["files"]:
         assert raw[f"adult/{file['name']}"]["sha256"] == file["sha256"]
@@ -193,7 +197,7 @@ def test_raw_data_licence_and_papers_are_named(entities):
 
 
 @needs_libraries
-def test_the_validator_finds_what_is_missing(folder, tmp_path):
+def test_the_validator_reports_missing_properties(folder, tmp_path):
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
         contents = {name: packed.read(name) for name in packed.namelist()}
     metadata = json.loads(contents["ro-crate-metadata.json"])
@@ -202,43 +206,43 @@ def test_the_validator_finds_what_is_missing(folder, tmp_path):
     contents["ro-crate-metadata.json"] = json.dumps(metadata).encode()
     (tmp_path / "less.zip").write_bytes(packing.pack(contents))
     code = "from pathlib import Path; from clusterlets.provenance import crate; print(*crate.faults(Path('less.zip')))"
-    process = with_libraries("-c", code, cwd=tmp_path)
+    process = run_with_libraries("-c", code, cwd=tmp_path)
     assert process.returncode == 0, process.stderr
     assert all(name in process.stdout for name in ("license", "instrument", "programmingLanguage")), process.stdout
 
 
-def refused(capsys, *arguments):
+def error_of_refusal(capsys, *arguments):
     assert command_line.main(["archive", "--agent", "Ada Lovelace", *arguments]) == 1
     assert not list(Path().glob("*.zip"))
     return capsys.readouterr().err
 
 
-SPOILT = {
+CHANGES_BY_MESSAGE = {
     "A finished run of the workflow writes it": lambda folder: (folder / "manifest.json").unlink(),
     "missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv": lambda folder: (folder / CELLS[0]).unlink(),
     "missing or changed, first tables/table1_matchers.csv": lambda folder: (folder / FILES[5]).write_text("better"),
     "provenance.json does not exist": lambda folder: (folder / "accounts/provenance.json").unlink(),
     "1 file missing or changed, first mine.py": lambda folder: (folder.parent / "mine.py").write_text("class Other: pass\n"),
     "mine.py, which belongs to a method of the run, cannot be read": lambda folder: (folder.parent / "mine.py").unlink(),
-    "are of different settings": lambda folder: finish(folder, PROVENANCE | {"settings": SETTINGS | {"k": [3]}}),
-    "counts no job": lambda folder: finish(
+    "are of different settings": lambda folder: write_finished_run(folder, PROVENANCE | {"settings": SETTINGS | {"k": [3]}}),
+    "counts no job": lambda folder: write_finished_run(
         folder, PROVENANCE | {"jobs": {"first_job_began": None, "last_job_ended": None, "counted": 0}}
     ),
 }
 
 
-@pytest.mark.parametrize("message", SPOILT)
+@pytest.mark.parametrize("message", CHANGES_BY_MESSAGE)
 def test_an_unfinished_or_changed_run_is_refused(message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    SPOILT[message](finish(tmp_path / "results"))
-    assert message in refused(capsys)
+    CHANGES_BY_MESSAGE[message](write_finished_run(tmp_path / "results"))
+    assert message in error_of_refusal(capsys)
 
 
-def test_without_a_name_the_archive_is_refused(tmp_path, monkeypatch, capsys):
+def test_without_the_name_of_who_ran_it_the_archive_is_refused(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, os.devnull)
-    finish(tmp_path / "results")
+    write_finished_run(tmp_path / "results")
     assert command_line.main(["archive"]) == 1
     assert "add `--agent 'Their name'`" in capsys.readouterr().err
 
@@ -246,13 +250,13 @@ def test_without_a_name_the_archive_is_refused(tmp_path, monkeypatch, capsys):
 def test_without_its_libraries_the_command_says_how_to_install_them(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(archive, "find_spec", lambda name: None)
-    finish(tmp_path / "results")
-    assert "rocrate is not installed. `make archive RESULTS=results`" in refused(capsys)
+    write_finished_run(tmp_path / "results")
+    assert "rocrate is not installed. `make archive RESULTS=results`" in error_of_refusal(capsys)
 
 
 @pytest.fixture
 def checkout(tmp_path):
-    """A repository whose Snakefile changed after the commit."""
+    """The folder of a repository whose Snakefile changed after the only commit, and this commit."""
 
     def git(*arguments):
         identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
@@ -269,7 +273,7 @@ def checkout(tmp_path):
     return tmp_path, git("rev-parse", "HEAD")
 
 
-def test_the_source_is_that_of_the_run(checkout):
+def test_the_archived_source_is_the_one_that_made_the_results(checkout):
     folder, commit = checkout
     committed = packing.source_files({"commit": commit, "dirty": False}, folder)
     assert committed == {"Snakefile": b"before", "clusterlets/a.py": b"before"}

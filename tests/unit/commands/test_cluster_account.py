@@ -1,4 +1,4 @@
-"""What ``clusterlets cluster`` prints about columns and clusters, and its page, on a table with an id and mixed scales."""
+"""What ``clusterlets cluster`` prints and its page shows, for a table with an identifier and features of unlike scales."""
 
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """Sixty numbered people; income spreads over 100,000 times as far as height and reveals the group."""
+    """Sixty numbered people, as ``people.csv``. Income reveals the group and spreads over 100,000 times as far as height."""
     rng = np.random.default_rng(3)
     sex = np.repeat(["female", "male"], 30)
     frame = pd.DataFrame(
@@ -37,7 +37,7 @@ def cluster(run, people):
     return lambda *options: run("cluster", "people.csv", "--sensitive", "sex", *options)
 
 
-def test_identifiers_are_left_out_and_unlike_scales_give_a_warning_where_they_matter(cluster, people):
+def test_identifiers_are_left_out_and_unlike_scales_give_a_warning_unless_features_are_scaled(cluster, people):
     output = cluster()[1]
     assert "features: height, income\n" in output and "note: ignored (not numeric): job\n" in output
     assert "note: left out (--features names columns to keep): number (consecutive numbers)" in output
@@ -48,7 +48,7 @@ def test_identifiers_are_left_out_and_unlike_scales_give_a_warning_where_they_ma
     assert "features: number, height\nnote: ignored (not named by --features): income, job\n" in output
 
 
-def test_a_measurement_used_as_group_gives_a_warning_and_the_list_of_its_values_is_short(people, run):
+def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of_groups(people, run):
     people.assign(age=np.arange(60) // 2).to_csv("people.csv", index=False)
     options = ("cluster", "people.csv", "--sensitive", "age", "--features", "height")
     first, *lines = run(*options, "--method", "k-means", "-k", "2")[1].splitlines()
@@ -76,7 +76,7 @@ def test_a_price_below_one_is_explained(cluster, monkeypatch):
 
 
 def report_of(counts, names="ab", price=np.nan):
-    """The report of clusters with these counts of the groups."""
+    """The fairness report of clusters in which the groups have these counts, shape (clusters, groups)."""
     counts = np.array(counts)
     totals = counts.sum(axis=0)
     composition = Composition(counts, np.arange(len(counts)), totals, list(names))
@@ -90,12 +90,12 @@ def test_groups_may_have_the_names_of_the_listings_columns():
     assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
 
 
-def test_of_many_groups_the_one_furthest_off_is_listed():
+def test_of_many_groups_only_the_one_that_deviates_most_is_listed():
     text = account.listing(report_of([[10] * 7, [10, 10, 10, 10, 10, 10, 40]], "abcdefg"))
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
 
-def test_silhouettes_of_many_rows_are_sampled_and_those_of_one_cluster_undefined():
+def test_a_silhouette_is_shown_with_its_sampling_error_or_as_not_defined():
     report = {"silhouette": 0.25, "silhouette_error": 0.00625, "overlap": 0}
     assert account._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
     assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
@@ -112,23 +112,23 @@ def test_many_clusters_without_a_group_are_counted():
     assert warning.startswith("8 clusters lack a group: cluster 0 has no b; cluster 1 has no b;") and "; and 3 more." in warning
 
 
-def test_the_number_of_clusters_is_reached_or_a_note_says_so(cluster):
-    reached = cluster("--clusters", "4", "--scaling", "standard", "--features", "height,income", "--seed", "2")[1]
-    assert re.search(r"matcher G-B, k = \d+, hops = \d, seed 2: 4 clusters", reached) and "asked for 4" not in reached
+def test_a_note_says_if_the_requested_number_of_clusters_is_not_reached(cluster):
+    exact_output = cluster("--clusters", "4", "--scaling", "standard", "--features", "height,income", "--seed", "2")[1]
+    assert re.search(r"matcher G-B, k = \d+, hops = \d, seed 2: 4 clusters", exact_output) and "asked for 4" not in exact_output
     output = cluster("--matcher", "C", "--clusters", "9")[1]
     assert "note: asked for 9 clusters: no configuration comes closer than this one" in output
 
 
 class Page(HTMLParser):
-    """A page's table rows, its text, and the addresses it would load."""
+    """A page's table rows, its text, and the URLs that a browser would load."""
 
     def __init__(self, content):
         super().__init__()
-        self.rows, self.texts, self.loads = [], [], []
+        self.rows, self.texts, self.urls = [], [], []
         self.feed(content)
 
     def handle_starttag(self, tag, attributes):
-        self.loads += [value for name, value in attributes if name in ("src", "href") and not value.startswith(("data:", "#"))]
+        self.urls += [value for name, value in attributes if name in ("src", "href") and not value.startswith(("data:", "#"))]
         if tag == "tr":
             self.rows.append([])
 
@@ -141,7 +141,7 @@ class Page(HTMLParser):
 def test_the_page_holds_the_account_and_loads_nothing(cluster, tmp_path):
     output = cluster("--clusters", "3", "--scaling", "standard", "-o", "l.csv", "--report", "pages/people & co.html")[1]
     page = Page((tmp_path / "pages" / "people & co.html").read_text(encoding="utf-8"))
-    assert page.loads == [] and output.endswith("report: pages/people & co.html\n")
+    assert page.urls == [] and output.endswith("report: pages/people & co.html\n")
     text = "".join(page.texts)
     for line in output.splitlines():
         if line.startswith("warning: "):

@@ -1,4 +1,4 @@
-"""``clusterlets cluster`` prints and writes what the estimators give; its errors are readable."""
+"""``clusterlets cluster`` prints and writes the results of the estimators, and its error messages are readable."""
 
 import re
 import shlex
@@ -18,12 +18,12 @@ from clusterlets.datasets.table import standardise
 from clusterlets.estimators import FRAC, ClusterletClustering, fairness_report
 
 FEATURES = ["age", "income"]
-NOTE = "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
+COMPILING_NOTE = "clusterlets cluster: compiling for this machine, once; this may take half a minute.\n"
 
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """``people.csv`` in the working directory, as a frame."""
+    """A frame of 300 people, also written to ``people.csv`` in the working directory."""
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(
         {
@@ -56,15 +56,15 @@ def cluster(run, people):
     ],
 )
 @pytest.mark.parametrize("sensitive", [["sex"], ["race", "sex"]])
-def test_the_file_holds_the_estimators_clusters(people, run, tmp_path, options, estimator, sensitive):
-    columns = [word for name in sensitive for word in ("--sensitive", name)]
-    common_options = ["people.csv", *columns, "--scaling", "standard", "--features", "income,age", "-o", "new/l.csv"]
+def test_the_file_contains_the_clusters_of_the_estimator(people, run, tmp_path, options, estimator, sensitive):
+    sensitive_options = [argument for name in sensitive for argument in ("--sensitive", name)]
+    common_options = ["people.csv", *sensitive_options, "--scaling", "standard", "--features", "income,age", "-o", "new/l.csv"]
     status, output, _ = run("cluster", *common_options, *options)
     X = standardise(people[["income", "age"]].to_numpy())
-    members, clusters = estimator.fit(X, sensitive_features=people[sensitive]).memberships_.nonzero()
+    rows, clusters = estimator.fit(X, sensitive_features=people[sensitive]).memberships_.nonzero()
     written = pd.read_csv(tmp_path / "new" / "l.csv")
     assert status == 0 and f"{' and '.join(sensitive)}: " in output and list(written) == ["row", "cluster"]
-    assert written.to_numpy().tolist() == [[*pair] for pair in zip(members, clusters)]
+    assert written.to_numpy().tolist() == [[*pair] for pair in zip(rows, clusters)]
 
 
 def test_the_output_agrees_with_the_fairness_report(people, cluster):
@@ -78,9 +78,9 @@ def test_the_output_agrees_with_the_fairness_report(people, cluster):
     assert f"300 rows, 2 features; sex: female {share:.1%}, male {1 - share:.1%}" in output
     assert numbers["deviation"] == [round(report[f"deviation_{statistic}"], 3) for statistic in ("mean", "std", "max")]
     assert numbers["cohesion"][0] == round(report["cohesion"], 3)
-    starts = (kmeans_labels(X, report["n_clusters"], np.random.default_rng(seed)) for seed in range(50))
-    plain = min(moments_by_label(X, labels, report["n_clusters"])[1].sum() for labels in starts)
-    assert numbers["price"] == [round(report["kmeans_cost"] / plain, 3)]
+    labels_of_starts = (kmeans_labels(X, report["n_clusters"], np.random.default_rng(seed)) for seed in range(50))
+    plain_cost = min(moments_by_label(X, labels, report["n_clusters"])[1].sum() for labels in labels_of_starts)
+    assert numbers["price"] == [round(report["kmeans_cost"] / plain_cost, 3)]
     assert numbers["silhouette"] == [round(silhouette_score(X, labels), 3)] == [round(report["silhouette"], 3)]
     assert numbers["bounds"] == [round(report["delta_min"], 3)]
     assert f", {report['additive_violation']} rows off " in lines["bounds"]
@@ -98,27 +98,27 @@ def test_the_output_agrees_with_the_fairness_report(people, cluster):
         ]
 
 
-def shares_off(composition, group_counts, delta):
-    """By how many instances, not rounded, the worst count lies outside r (1 - delta) and r / (1 - delta)."""
+def violation_of_delta(composition, group_counts, delta):
+    """How many instances the worst count is below r (1 - delta) or above r / (1 - delta) of its cluster, before rounding."""
     expected = composition.sum(axis=1, keepdims=True) * group_counts / group_counts.sum()
     return max((composition - expected / (1 - delta)).max(), (expected * (1 - delta) - composition).max())
 
 
-def groups_off(composition, group_counts, tau):
+def violation_of_tau(composition, group_counts, tau):
     return (tau * group_counts - composition).max()
 
 
 @pytest.mark.parametrize(
     ("options", "requested", "off", "bound"),
     [
-        (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", shares_off, 0.1),
-        (["--method", "frac", "--tau", "0.1"], "tau 0.1", groups_off, 0.1),
-        (["--method", "FRAC"], "tau 1/4", groups_off, 0.25),
-        (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", groups_off, 0.25),
+        (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", violation_of_delta, 0.1),
+        (["--method", "frac", "--tau", "0.1"], "tau 0.1", violation_of_tau, 0.1),
+        (["--method", "FRAC"], "tau 1/4", violation_of_tau, 0.25),
+        (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", violation_of_tau, 0.25),
     ],
 )
 def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, requested, off, bound):
-    (tmp_path / "unkept.py").write_text(UNKEPT)
+    (tmp_path / "unkept.py").write_text(METHOD_WITH_UNKEPT_BOUND)
     output = run("cluster", "people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
     labels = pd.read_csv("l.csv")["cluster"]
     composition = pd.crosstab(labels, people["race"]).to_numpy()
@@ -136,7 +136,7 @@ def test_a_bound_on_the_balance_is_shown_instead_of_delta(people, cluster):
     assert "\nasked for   balance 0.4: kept   (" in output and "asked for   delta" not in output
 
 
-UNKEPT = """
+METHOD_WITH_UNKEPT_BOUND = """
 import numpy as np
 from clusterlets.methods import PARTS, Method, Real
 
@@ -155,15 +155,15 @@ def test_no_bound_is_shown_for_methods_without_one(cluster):
 
 
 @pytest.mark.parametrize("method", [["scaff-tree"], ["frac", "--tau", "0"]])
-def test_missing_clusters_are_noted_in_the_output_only(people, cluster, method):
+def test_a_note_on_missing_clusters_is_printed_to_the_output_and_nothing_to_the_errors(people, cluster, method):
     people["age"] = people["income"] = np.arange(300) % 3
     people.to_csv("people.csv", index=False)
     status, output, error = cluster("-k", "5", "--method", *method)
-    assert status == 0 and error.replace(NOTE, "") == ""
+    assert status == 0 and error.replace(COMPILING_NOTE, "") == ""
     assert "note: 3 clusters in place of the 5 that were asked for\n" in output
 
 
-COMPILING = """
+COMPILING_METHOD = """
 from numba import njit
 import numpy as np
 from clusterlets.methods import Method
@@ -177,10 +177,10 @@ class Compiling(Method):
 
 
 def test_compiling_is_announced_once_for_all_kernels(cluster, tmp_path):
-    (tmp_path / "compiling.py").write_text(COMPILING)
-    cluster("--method", "k-means", "-k", "2")  # loads all other kernels
+    (tmp_path / "compiling.py").write_text(COMPILING_METHOD)
+    cluster("--method", "k-means", "-k", "2")  # compiles or loads all other kernels
     status, _, message = cluster("--method", "compiling.py", "-k", "2")
-    assert status == 0 and message == NOTE
+    assert status == 0 and message == COMPILING_NOTE
     assert cluster("--method", "k-means", "-k", "2")[2] == ""
 
 
@@ -243,7 +243,7 @@ def test_errors_are_readable_and_write_nothing(people, run, tmp_path, message):
 
 @pytest.mark.parametrize("names", [("a.png", "./b/../a.png"), ("link.png", "a.png")])
 @pytest.mark.parametrize("exists", [True, False])
-def test_clusters_and_picture_in_one_file_are_refused(cluster, tmp_path, names, exists):
+def test_writing_clusters_and_picture_to_one_file_is_refused(cluster, tmp_path, names, exists):
     (tmp_path / "b").mkdir()
     (tmp_path / "link.png").symlink_to("a.png")
     if exists:
@@ -254,17 +254,17 @@ def test_clusters_and_picture_in_one_file_are_refused(cluster, tmp_path, names, 
 
 
 @pytest.mark.parametrize("option", ["-k 0", "-k 1_0", f"-k {'9' * 20}", "--seed -1", "--seed 4294967296"])
-def test_numbers_are_checked_before_anything_is_read(option, run):
+def test_numbers_are_checked_before_any_file_is_read(option, run):
     status, _, error = run("cluster", "nobody.csv", "--sensitive", "sex", *option.split())
     assert status == 2 and f"{option.split()[1][:60]!r} is no" in error
 
 
-def test_an_empty_option_is_refused(cluster):
+def test_an_empty_value_of_an_option_is_refused(cluster):
     status, _, error = cluster("-o", "")
     assert status == 2 and "argument -o/--output: it is empty" in error
 
 
-def test_the_examples_of_the_help_run(people, run, tmp_path):
+def test_the_examples_in_the_help_text_run(people, run, tmp_path):
     examples = re.findall(r"^  clusterlets cluster (.*)$", run("cluster", "--help")[1], re.MULTILINE)
     assert len(examples) == 6
     for example in examples:
@@ -273,7 +273,7 @@ def test_the_examples_of_the_help_run(people, run, tmp_path):
 
 
 @pytest.mark.parametrize(("option", "file", "extra"), [("--plot", "p.png", "plots"), ("--report", "p.html", "tune")])
-def test_without_matplotlib_a_picture_is_refused_before_the_work_starts(cluster, monkeypatch, option, file, extra):
+def test_without_matplotlib_a_picture_is_refused_before_clustering_starts(cluster, monkeypatch, option, file, extra):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, output, error = cluster(option, file)
     assert (status, output) == (1, "") and "needs matplotlib" in error and f"'.[{extra}]'" in error
@@ -281,8 +281,8 @@ def test_without_matplotlib_a_picture_is_refused_before_the_work_starts(cluster,
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
 def test_names_are_drawn_literally_and_cut_if_too_long(people, run, tmp_path, suffix):
-    odd = ["$0-$20k", "$\\frac{$", "_hidden", "a & b < c", "x" * 20_000]
-    people["race"] = [odd[row % 5] for row in range(300)]
+    odd_names = ["$0-$20k", "$\\frac{$", "_hidden", "a & b < c", "x" * 20_000]
+    people["race"] = [odd_names[row % 5] for row in range(300)]
     people.to_csv("people.csv", index=False)
     assert run("cluster", "people.csv", "--sensitive", "race", "-k", "3", "--plot", f"p.{suffix}")[0] == 0
     picture = (tmp_path / f"p.{suffix}").read_bytes()
@@ -290,7 +290,7 @@ def test_names_are_drawn_literally_and_cut_if_too_long(people, run, tmp_path, su
         width, height = struct.unpack(">II", picture[16:24])
         assert width == 12.5 * 150 and height < width
     if suffix == "svg":
-        assert [odd_name for odd_name in odd[:4] if f"<!-- {escape(odd_name)} -->".encode() not in picture] == []
+        assert [odd_name for odd_name in odd_names[:4] if f"<!-- {escape(odd_name)} -->".encode() not in picture] == []
         assert b"<!-- " + 17 * b"x" + "…".encode() in picture
 
 
@@ -306,12 +306,12 @@ def test_groups_too_many_for_the_legend_are_counted(people, run, monkeypatch):
     assert not many.legends and "(19 groups, from left to right" in many.axes[0].get_title()
 
 
-def test_the_option_parameters_may_be_repeated_and_every_one_counts(cluster):
+def test_the_option_parameters_may_be_repeated_and_every_value_counts(cluster):
     options = ["--method", "fair-flow", "-k", "4", "--parameters", "delta=0.2", "--parameters", "n_init=2"]
     assert "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in cluster(*options)[1]
 
 
-def test_groups_that_differ_only_in_case_are_named(people, cluster):
+def test_groups_that_differ_only_in_case_give_a_warning(people, cluster):
     people.assign(sex=np.where(np.arange(300) < 3, "Male", people["sex"])).to_csv("people.csv", index=False)
     status, output, errors = cluster("--method", "k-means", "-k", "2")
     assert status == 0 and "the groups 'Male' and 'male' differ only in case" in output + errors
