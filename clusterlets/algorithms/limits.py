@@ -1,12 +1,12 @@
 """Limits on the groups of every cluster, in whole numbers.
 
-A limit bounds one count in a cluster by another: ``count of A <= f * count of B``. A consists of the instances with a level of
-a sensitive column, or of all others. B is the whole cluster, or the instances that have a different level. A group is a
-combination of levels, one of each column. So every limit can be written as a row of whole numbers for the counts of the groups,
-and a cluster keeps the limits if ``rows @ counts <= 0``.
+A limit bounds one count in a cluster by another: ``count of A <= f * count of B``. A holds the instances with a certain level
+of a sensitive column, or all instances without that level. B holds all instances of the cluster, or those with another level of
+the column. A group is a combination of levels, one from each column. So every limit can be written as a row of whole numbers,
+one for each group, and a cluster keeps all limits if ``rows @ counts <= 0`` for its counts of the groups.
 
 Counts are at most n, the number of instances. So f can be replaced by the largest fraction up to f whose denominator is at most
-n: exactly the same counts meet both. The replacement keeps all products far below 64 bits.
+n, without any effect on which counts keep the limit. The replacement keeps all products far below 2^63.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 
 
 def exact(number: float | str | Fraction) -> Fraction:
-    """The exact number. A float stands for its shortest decimal, so .03 is 3/100, although its binary value is less."""
+    """The exact number. A float stands for its shortest decimal, so 0.03 is 3/100, although its binary value is less."""
     return Fraction(repr(float(number))) if isinstance(number, float) else Fraction(number)
 
 
@@ -27,8 +27,8 @@ def exact(number: float | str | Fraction) -> Fraction:
 class Limit:
     """``count of A <= fraction * count of B`` in every cluster.
 
-    A is the instances with ``level`` of ``column``, or with ``all_but`` the other instances. B is the instances with
-    ``of_level`` of the same column, or all instances if it is None.
+    A holds the instances with ``level`` in the sensitive ``column``, or with ``all_but`` the instances without that level.
+    B holds the instances with ``of_level`` in the same column, or all instances of the cluster if ``of_level`` is None.
     """
 
     column: int
@@ -39,35 +39,37 @@ class Limit:
 
 
 def deviation_limits(levels: np.ndarray, counts: np.ndarray, max_deviations: Sequence[Fraction]) -> list[Limit]:
-    """Limits on deviation: no level's share differs from that in the table by more than the column's ``max_deviations`` (S,).
+    """Limits that keep the share of every level in a cluster near its share in the table.
 
-    ``levels`` (K, S) are those of the groups, and ``counts`` (K,) the groups' counts in the table.
+    In column c, the two shares may differ by at most ``max_deviations[c]``. ``levels`` (K, S) are the levels of the groups, and
+    ``counts`` (K,) their counts in the table.
     """
     limits = []
     for column, deviation in enumerate(max_deviations):
         for level, share in enumerate(_shares(levels[:, column], counts)):
-            limits += _between(column, level, share - deviation, share + deviation)
+            limits += _limits_on_share(column, level, share - deviation, share + deviation)
     return limits
 
 
 def share_limits(column: int, bounds: Mapping[int, tuple[Fraction, Fraction]]) -> list[Limit]:
-    """Limits that keep the share of each level in ``bounds`` between its two numbers."""
-    return [limit for level, (least, most) in bounds.items() for limit in _between(column, level, least, most)]
+    """Limits that keep the share of each level in ``bounds`` between its lower and its upper bound."""
+    return [limit for level, (lower, upper) in bounds.items() for limit in _limits_on_share(column, level, lower, upper)]
 
 
 def ratio_limits(levels: np.ndarray, counts: np.ndarray, min_ratios: Sequence[Fraction]) -> list[Limit]:
-    """Limits on ratios: the ratio of two levels' counts is at least the column's ``min_ratios`` (S,) times that in the table.
+    """Limits that keep the ratio of any two levels' counts in a cluster near their ratio in the table.
 
-    ``levels`` (K, S) are those of the groups, and ``counts`` (K,) the groups' counts in the table.
+    In column c, the ratio in the cluster is at least ``min_ratios[c]`` times the ratio in the table. ``levels`` (K, S) are the
+    levels of the groups, and ``counts`` (K,) their counts in the table.
     """
     limits = []
     for column, ratio in enumerate(min_ratios):
         shares = _shares(levels[:, column], counts)
         limits += [
-            Limit(column, one, shares[one] / (ratio * shares[other]), of_level=other)
-            for one in range(len(shares))
-            for other in range(len(shares))
-            if one != other and ratio and shares[one] and shares[other]
+            Limit(column, level, shares[level] / (ratio * shares[other_level]), of_level=other_level)
+            for level in range(len(shares))
+            for other_level in range(len(shares))
+            if level != other_level and ratio and shares[level] and shares[other_level]
         ]
     return limits
 
@@ -77,29 +79,29 @@ def _shares(levels: np.ndarray, counts: np.ndarray) -> list[Fraction]:
     return [Fraction(int(total), int(counts.sum())) for total in totals]
 
 
-def _between(column: int, level: int, least: Fraction, most: Fraction) -> list[Limit]:
-    return [Limit(column, level, most), Limit(column, level, 1 - least, all_but=True)]
+def _limits_on_share(column: int, level: int, lower: Fraction, upper: Fraction) -> list[Limit]:
+    return [Limit(column, level, upper), Limit(column, level, 1 - lower, all_but=True)]
 
 
 def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """The limits as rows (R, K) of whole numbers: a cluster with counts m (K,) keeps them if ``rows @ m <= 0``.
+    """The limits as rows (R, K) of whole numbers: a cluster with counts m (K,) of the groups keeps them if ``rows @ m <= 0``.
 
-    ``levels`` (K, S) are those of the groups, and ``totals`` (K,) the numbers of instances to be assigned. Limits that every
-    cluster keeps are left out. If several bound the same counts, only the strictest is kept.
+    ``levels`` (K, S) are the levels of the groups, and ``totals`` (K,) their numbers of instances to be assigned. There is no
+    row for a limit that every cluster keeps. If several limits bound the same counts, only the strictest has a row.
     """
-    fractions: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
+    strictest: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
         part = (levels[:, limit.column] == limit.level) ^ limit.all_but
         whole = np.full(len(levels), True) if limit.of_level is None else levels[:, limit.column] == limit.of_level
         if not part.any() or (limit.fraction >= 1 and whole[part].all()):
             continue
         key = part.tobytes(), whole.tobytes()
-        if key not in fractions or limit.fraction < fractions[key][2]:
-            fractions[key] = part, whole, limit.fraction
-    rows = np.zeros((len(fractions), len(levels)), dtype=np.int64)
-    for row, (part, whole, fraction) in zip(rows, fractions.values(), strict=True):
-        below = fraction_below(fraction, max(1, int(totals[whole].sum())))
-        row += below.denominator * part.astype(np.int64) - below.numerator * whole.astype(np.int64)
+        if key not in strictest or limit.fraction < strictest[key][2]:
+            strictest[key] = part, whole, limit.fraction
+    rows = np.zeros((len(strictest), len(levels)), dtype=np.int64)
+    for row, (part, whole, fraction) in zip(rows, strictest.values(), strict=True):
+        bound = fraction_below(fraction, max(1, int(totals[whole].sum())))
+        row += bound.denominator * part.astype(np.int64) - bound.numerator * whole.astype(np.int64)
     return rows
 
 
@@ -108,7 +110,8 @@ def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
     closest = number.limit_denominator(largest_denominator)
     if closest <= number:
         return closest
-    # The result is the lower neighbour of p/q in the Farey sequence: a/b with p b - q a = 1 and the largest possible b.
+    # The closest fraction, p/q, is too large. The result is its lower neighbour in the Farey sequence: a/b with
+    # p b - q a = 1 and the largest possible b.
     p, q = closest.numerator, closest.denominator
     b = pow(p, -1, q)
     b += q * ((largest_denominator - b) // q)
@@ -116,20 +119,21 @@ def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
 
 
 def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list]]:
-    """Levels (K, S) of the groups, and the names of each column's levels.
+    """Levels (K, S) of the groups, and for each column the value that each level stands for.
 
-    ``columns`` (S, K) holds, for each sensitive column, its value in every group.
+    ``columns`` (S, K) holds the value of each sensitive column in every group. Levels are numbered in the order in which
+    their values appear.
     """
     names = [list(dict.fromkeys(column)) for column in columns]
-    levels = np.array([[present.index(value) for value in column] for present, column in zip(names, columns, strict=True)])
+    levels = np.array([[values.index(value) for value in column] for values, column in zip(names, columns, strict=True)])
     return np.ascontiguousarray(levels.T, dtype=np.int64), names
 
 
 def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndarray | None = None) -> Fraction:
-    """The exact largest difference between the share of a level in a cluster and its share in the table.
+    """The largest difference between a level's share in a cluster and its share in the table, as an exact fraction.
 
-    ``counts`` (K, k) are those of the groups in the clusters, none of which is empty. ``reference`` (K,) are the counts in the
-    table, by default the sums over all clusters.
+    ``counts`` (K, k) are the counts of the groups in the clusters, and ``reference`` (K,) their counts in the table, by default
+    the sums over all clusters. Raises ClusterletsError if a cluster is empty.
     """
     reference = counts.sum(axis=1) if reference is None else reference
     if not counts.sum(axis=0).all():
@@ -147,11 +151,11 @@ def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndar
 def assignment_rows(
     limits: Sequence[Limit], levels: np.ndarray, composition: np.ndarray, new_totals: np.ndarray, whole: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Rows (R, K) and slack (R, k) such that ``rows @ counts <= slack`` if old and new instances together keep the limits.
+    """Rows (R, K) and slack (R, k): old and new instances together keep the limits if ``rows @ counts <= slack``.
 
-    ``counts`` (K, k) are those of the new instances. ``composition`` (K, k) are the counts of the old ones in the clusters, and
-    ``new_totals`` (K,) the numbers of new instances of each group. With ``whole``, a count may miss a limit by less than one
-    instance.
+    Here ``counts`` (K, k) are the new instances of each group in each cluster. ``composition`` (K, k) are the old instances of
+    each group in each cluster, and ``new_totals`` (K,) are all new instances of each group. With ``whole``, a count may miss a
+    limit by less than one instance.
     """
     rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
     slack = -products(rows, composition)
@@ -168,17 +172,17 @@ def rows_within_shares(
     max_deviation: float | None = None,
     **_,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together, in whole instances.
+    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together, up to whole instances.
 
-    The result has the form of :func:`assignment_rows`. Other parameters of a fit are ignored. Groups without old instances are
-    not bounded.
+    Returns rows and slack as :func:`assignment_rows` does. Other parameters of a fit are ignored. Groups without old instances
+    are not bounded.
     """
     totals = composition.sum(axis=1).tolist()
     shares = [Fraction(total, sum(totals)) for total in totals]
     zero, one = Fraction(0), Fraction(1)
     if balance is not None:
-        least = exact(balance) / (1 + exact(balance))
-        bounds = [(least, 1 - least)] * len(totals)
+        lower = exact(balance) / (1 + exact(balance))
+        bounds = [(lower, 1 - lower)] * len(totals)
     elif max_deviation is not None:
         deviation = exact(max_deviation)
         bounds = [(max(zero, share - deviation), min(one, share + deviation)) for share in shares]
@@ -190,12 +194,12 @@ def rows_within_shares(
 
 
 def violation_units(rows: np.ndarray) -> np.ndarray:
-    """How much one instance can change each row (R,): a violation divided by this number is one in units of instances."""
+    """The most by which one instance changes ``rows @ counts`` (R,). A violation divided by it is in units of instances."""
     return rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
 
 
 def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """``rows @ counts`` of rows (R, K) and counts (K, k) or (K,), summed in a fixed order."""
+    """``rows @ counts``, summed in a fixed order. ``rows`` is (R, K), and ``counts`` is (K, k) or (K,)."""
     if counts.ndim == 1:
         return (rows * counts).sum(axis=1)
     return (rows[:, :, None] * counts[None, :, :]).sum(axis=1)

@@ -1,12 +1,15 @@
-"""The numbers of rows up to which scores are exact, and the sample of rows for larger tables. Needs only NumPy."""
+"""Up to how many rows scores are exact, and the sample of rows that silhouettes of larger tables use.
+
+This module needs only NumPy.
+"""
 
 import numpy as np
 
 #: Maximum number of rows for which all pairs of rows are visited. That is 5 * 10^9 pairs, about 10 s on one core, in O(n d)
-#: memory. Ten times as many rows would take a hundred times as long.
-#: :func:`clusterlets.algorithms.geometry.sampled_sums` takes a second instead.
+#: memory. Ten times as many rows would take a hundred times as long, whereas
+#: :func:`clusterlets.algorithms.geometry.sampled_sums` would take a second.
 EXACT_LIMIT = 100_000
-#: Maximum number of rows for which silhouettes are exact by default, and number of rows sampled from larger tables.
+#: Maximum number of rows for which silhouettes are exact by default, and the number of rows sampled from larger tables.
 EXACT_ROWS, SAMPLED_ROWS = 10_000, 2_000
 
 

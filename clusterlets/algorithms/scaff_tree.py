@@ -1,16 +1,16 @@
 """A tree whose leaves are the clusters. It learns the labels of plain k-means, and avoids splits that separate the groups.
 
-SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows classifiers. Each split weighs how well it separates the classes
-against how well it separates the groups. The use of SCAFF for clustering is our own adaptation:
+SCAFF (Pereira Barata et al. 2023, arXiv 2110.09295) grows trees that classify. It chooses splits that separate the classes well
+and the groups badly. The use of SCAFF for clustering is our own adaptation:
 
-1. *Classes*: the labels of plain k-means.
-2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. If the two sides of the split are the scores that predict one
-   label against the rest, they have an area under the ROC curve. A is the mean of this area over the node's labels, weighted by
-   their sizes. B is the largest such area for a group against the rest. Both use only the instances of the node, and are 1/2 if
-   all of these share one label, or one group.
-3. *Growth*: the leaf with the largest product of gain and fraction of the instances is split next, until there are as many
-   leaves as requested clusters. Of equal products, the lower feature wins, then the lower threshold, then the older leaf.
-4. *Forced splits*: if no split has a gain, the leaf with the largest sum of squared errors is split where its sum falls most.
+1. *Classes* are the labels of plain k-means.
+2. *Gain* of a split: ``(1 - theta) (A - 1/2) - theta (B - 1/2)``. The side on which an instance lies can predict whether it has
+   a given label or group, and this prediction has an area under the ROC curve. A is the mean area over the labels in the node,
+   weighted by their sizes. B is the largest area over the groups. Both use only the instances of the node. A is 1/2 if these
+   all have the same label, and B is 1/2 if they are all in the same group.
+3. *Growth*: the leaf with the largest product of its gain and its fraction of all instances is split next, until there are as
+   many leaves as requested clusters. Of equal products, the lower feature wins, then the lower threshold, then the older leaf.
+4. *Forced splits*: if no split has a gain, the leaf with the largest sum of squared errors gets the split that lowers it most.
 
 No leaf is smaller than ``max(1, n // (20 k))``, unless that would give too few leaves.
 """
@@ -31,16 +31,17 @@ _LEAF_DIVISOR = 20  # the smallest leaf has n / (20 k) instances
 
 @dataclass(frozen=True)
 class Nodes:
-    """A tree as arrays over its m nodes, in the order in which they were made; node 0 is the root.
+    """A tree as arrays over its m nodes, in the order in which the nodes were added. Node 0 is the root.
 
     Attributes
     ----------
     children_left, children_right : int array (m,)
-        Child of each node for the instances whose feature is at most the threshold, and child for the others. -1 for a leaf.
+        The child that gets the instances whose feature is at most the threshold, and the child that gets the others; -1 for a
+        leaf.
     feature : int array (m,)
         Feature by which a node is split; -1 for a leaf.
     threshold : float array (m,)
-        In the unit of the feature; NaN for a leaf.
+        Threshold of the split, in the unit of the feature; NaN for a leaf.
     cluster : int array (m,)
         Label of the instances in a leaf; -1 for a node that is split.
     """
@@ -72,11 +73,11 @@ class Nodes:
 def scaff_tree(
     X: np.ndarray, groups: np.ndarray, n_clusters: int, random_state: np.random.Generator, theta: float = 0.5
 ) -> tuple[np.ndarray, Nodes]:
-    """Labels (n,) of plain k-means as a tree learns them, and the tree: steps 1 to 4 of the module's docstring.
+    """Grow a tree that learns the labels of plain k-means: steps 1 to 4 of the module's docstring.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.ScaffTree` declares them. O(n k d) time per round of k-means, and
-    the time of :func:`grow_tree`.
+    other parameters as :class:`clusterlets.ScaffTree` declares them. Returns the leaf of each instance (n,)
+    and the tree. O(n k d) time per round of k-means, and the time of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
@@ -85,7 +86,9 @@ def scaff_tree(
 def grow_tree(
     X: np.ndarray, groups: np.ndarray, targets: np.ndarray, n_leaves: int, theta: float = 0.5
 ) -> tuple[np.ndarray, Nodes]:
-    """A tree that learns given labels and avoids separating the groups: steps 2 to 4 of the module's docstring. Deterministic.
+    """Grow a tree that learns the labels ``targets`` and avoids separating the groups: steps 2 to 4 of the module's docstring.
+
+    The result is deterministic.
 
     Parameters
     ----------
@@ -117,10 +120,10 @@ def grow_tree(
 
 
 class _Growth:
-    """The leaves so far, with their best splits in a heap.
+    """The tree so far: ``leaves`` by node, their sums of squared ``errors``, and a heap of their best splits.
 
     ``order[f]`` holds the instances leaf by leaf, and within a leaf by ascending feature f. So a leaf is the same slice of
-    every row of ``order``, and ``leaves`` has its start and end.
+    every row of ``order``, and ``leaves`` has the start and the end of the slice.
     """
 
     def __init__(self, X: np.ndarray, groups: np.ndarray, targets: np.ndarray, min_size: int, theta: float):
@@ -129,26 +132,26 @@ class _Growth:
         self.order = np.argsort(self.columns, axis=1, kind="stable")
         self.leaves: dict[int, tuple[int, int]] = {}
         self.errors: dict[int, float] = {}
-        self.waiting: list[tuple[float, int, float, int, int]] = []
+        self.split_heap: list[tuple[float, int, float, int, int]] = []  # the first number is minus the gain, weighted by size
         self.splits: list[tuple[int, int, float]] = []  # node, feature and threshold
-        self._add(0, 0, len(X))
+        self._add_leaf(0, 0, len(X))
 
     def split_next(self) -> bool:
         """Split a leaf; returns False if no leaf has two different rows."""
-        if self.waiting:
-            _, feature, threshold, node, size = heappop(self.waiting)
+        if self.split_heap:
+            _, feature, threshold, node, size = heappop(self.split_heap)
         else:
-            cut = self._forced_cut()
-            if cut is None:
+            split = self._forced_split()
+            if split is None:
                 return False
-            node, feature, size = cut
+            node, feature, size = split
             threshold = self._threshold(node, feature, size)
         start, end = self.leaves.pop(node)
         _partition(self.order, start, end, feature, size)
         left = 2 * len(self.splits) + 1
         self.splits.append((node, feature, threshold))
-        self._add(left, start, start + size)
-        self._add(left + 1, start + size, end)
+        self._add_leaf(left, start, start + size)
+        self._add_leaf(left + 1, start + size, end)
         return True
 
     def result(self) -> tuple[np.ndarray, Nodes]:
@@ -163,29 +166,32 @@ class _Growth:
             labels[self.order[0, start:end]] = cluster[node] = label
         return labels, Nodes(left, right, feature, threshold, cluster)
 
-    def _add(self, node: int, start: int, end: int) -> None:
+    def _add_leaf(self, node: int, start: int, end: int) -> None:
         self.leaves[node] = start, end
         rows = self.X[self.order[0, start:end]]
         self.errors[node] = float(np.square(rows - rows.mean(axis=0)).sum())
         leaf = self.columns, self.order, start, end
-        gain, feature, size = _best_cut(*leaf, self.targets, self.groups, self.min_size, self.theta)
+        gain, feature, size = _best_split(*leaf, self.targets, self.groups, self.min_size, self.theta)
         if gain > _ROUNDING:
             threshold = self._threshold(node, feature, size)
-            heappush(self.waiting, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
+            heappush(self.split_heap, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
 
     def _threshold(self, node: int, feature: int, size: int) -> float:
-        """The middle between the feature's values on both sides of a split that puts ``size`` instances on the left."""
+        """The midpoint between the feature's values on the two sides of a split that puts ``size`` instances on the left."""
         last = self.leaves[node][0] + size - 1
         low, high = self.columns[feature, self.order[feature, last : last + 2]].tolist()
         middle = low + (high - low) / 2
-        return middle if middle < high else low  # There is no float between neighbouring ones.
+        return middle if middle < high else low  # there may be no float between the two values
 
-    def _forced_cut(self) -> tuple[int, int, int] | None:
-        """Leaf, feature, and size of the left side. A side is below the minimum size only if there is no other cut."""
+    def _forced_split(self) -> tuple[int, int, int] | None:
+        """Leaf, feature and size of the left side of the forced split; None if no leaf has two different rows.
+
+        A side is smaller than the minimum size only if there is no other split.
+        """
         by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
         for min_size in (self.min_size, 1):
             for node in by_errors:
-                decrease, feature, size = _least_error_cut(self.columns, self.order, *self.leaves[node], min_size)
+                decrease, feature, size = _least_error_split(self.columns, self.order, *self.leaves[node], min_size)
                 if decrease >= 0:
                     return node, feature, size
         return None
@@ -207,11 +213,11 @@ def _number_codes(codes, rows, first):
 
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64[::1], int64[::1], int64, float64)")
-def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
-    """Gain and feature of a leaf's best cut, and the number of instances on its left. The gain is -1 if there is no cut.
+def _best_split(columns, order, start, end, targets, groups, min_size, theta):
+    """Gain and feature of a leaf's best split, and the number of instances on its left. The gain is -1 if there is no split.
 
-    If m_c of the leaf's m instances have the label or group c, and l_c of the l instances on the left, the area is
-    1/2 + |l_c m - l m_c| / (2 m_c (m - m_c)). Labels are weighted by m_c / m.
+    Say m_c of the leaf's m instances have the label or group c, and so have l_c of the l instances on the left. Then the area
+    is 1/2 + |l_c m - l m_c| / (2 m_c (m - m_c)). Labels are weighted by m_c / m.
     """
     m = end - start
     rows = order[0, start:end]
@@ -247,11 +253,11 @@ def _best_cut(columns, order, start, end, targets, groups, min_size, theta):
 
 
 @compiled("Tuple((float64, int64, int64))(float64[:,::1], int64[:,::1], int64, int64, int64)")
-def _least_error_cut(columns, order, start, end, min_size):
-    """The cut that lowers the sum of squared errors most: the decrease, the feature, and the number of instances on the left.
+def _least_error_split(columns, order, start, end, min_size):
+    """The split that lowers the sum of squared errors most: the decrease, the feature, and the number of instances on the left.
 
-    The decrease is |s|^2 (1 / size + 1 / (m - size)). Here m is the size of the leaf, and s the sum of the differences of the
-    ``size`` instances on the left from the leaf's mean. It is -1 if there is no cut.
+    The decrease is |s|^2 (1 / size + 1 / (m - size)), where m is the size of the leaf, and s is the sum of the differences
+    between the ``size`` instances on the left and the leaf's mean. The decrease is -1 if there is no split.
     """
     m, n_features = end - start, len(columns)
     means = np.zeros(n_features)
@@ -280,9 +286,9 @@ def _least_error_cut(columns, order, start, end, min_size):
 
 @compiled("void(int64[:,::1], int64, int64, int64, int64)")
 def _partition(order, start, end, feature, size):
-    """Move the ``size`` instances of a leaf with the lowest values of ``feature`` to the front of its slice in every row.
+    """Move the ``size`` instances of a leaf with the lowest values of ``feature`` to the front of its slice of every row.
 
-    Both parts keep the order of the row.
+    Among the instances that move, and among the others, the order stays the same.
     """
     is_left = np.zeros(order.shape[1], dtype=np.bool_)
     is_left[order[feature, start : start + size]] = True

@@ -1,9 +1,9 @@
 """Fairlets from a tree, in near-linear time (Backurs, Indyk, Onak, Schieber, Vakilian and Wagner, ICML 2019).
 
-The tree consists of boxes, each of which is split in the middle of all its sides, and is shifted at random. It stands for the
-distances: points that are separated late are near each other. From the root down, every box gives away as few points as
-possible, such that the rest of each child is balanced. The points given away, and those that reach the leaves, become fairlets
-of at most p + q points. All computations, from the coordinates on, use whole numbers.
+The tree is a hierarchy of boxes. Each box is split in the middle of all its sides, and the whole tree is shifted at random. The
+tree replaces the distances: points that only the lower levels separate are near each other. From the root down, the children of
+every box give away as few points as possible, so that the points each child keeps are balanced. The points given away, and the
+points that reach the leaves, become fairlets of at most p + q points. From the coordinates on, all numbers are whole numbers.
 """
 
 from fractions import Fraction
@@ -15,14 +15,14 @@ from clusterlets.algorithms.compiled import compiled
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.errors import NoClusteringError
 
-#: Number of levels of the tree. Points in the same box, of 2^-40 of the first side, count as equal.
+#: Number of levels of the tree. The sides of a box of the last level are 2^-40 of the root's, and its points count as equal.
 DEPTH = 40
 
 
 def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
-    """The largest fraction p/q up to the balance of the table, ``n_fewer / n_more``, with q at most ``largest_q``.
+    """The largest fraction p/q up to the table's balance ``n_fewer / n_more``, with q at most ``largest_q``.
 
-    NoClusteringError with status ``infeasible`` if there is none but 0, because the rarer group is too rare.
+    Raises NoClusteringError with the status ``infeasible`` if this fraction is 0, because the rarer group is too rare.
     """
     best = max(Fraction(n_fewer * q // n_more, q) for q in range(1, largest_q + 1))
     if best == 0:
@@ -37,7 +37,7 @@ def promised_balance(n_fewer: int, n_more: int, largest_q: int) -> Fraction:
 def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Generator, largest_q: int = 20) -> np.ndarray:
     """The fairlet (n,) of each row, 0..m-1 without gaps. Each fairlet has a balance of at least p/q.
 
-    ``X``, ``groups`` (0 or 1; both occur) and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and
+    ``X``, ``groups`` (0 or 1, of which both occur) and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and
     ``largest_q`` as :class:`clusterlets.TreeFairlets` declares it. In each fairlet, and in every union of fairlets, the
     rarer group has at least p rows for each q of the other, with p/q from :func:`promised_balance`. O(n d depth) time, for a
     depth of at most 40, and O(n d) memory.
@@ -59,7 +59,7 @@ def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Gen
 
 
 def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
-    """Coordinates (n, d) as whole numbers of ``DEPTH`` bits. The points are shifted at random in a box of twice their width."""
+    """Coordinates (n, d) as whole numbers of ``DEPTH`` bits, shifted at random within a box twice as wide as the points."""
     lowest = X.min(axis=0)
     side = X.max(axis=0) - lowest
     shift = random_state.random(X.shape[1])
@@ -69,21 +69,21 @@ def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
 
 @compiled("void(int64[:,::1], int64[::1], int64, int64, int64, int64[::1])")
 def _decompose(cells, groups, p, q, depth, fairlets):
-    """Walk the tree from the root, and write ``fairlets``. A box is a range of ``order``, which holds indices of points."""
+    """Walk the tree from the root, and write ``fairlets``. A box is a range of ``order``, which holds the indices of points."""
     n = len(cells)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
-    given_away = np.empty(n, dtype=np.int64)
-    # Boxes wait on a stack. There are never more than n, because each holds a point and no two hold the same.
+    given_rows = np.empty(n, dtype=np.int64)
+    # Boxes wait on a stack. There are never more than n of them, because each holds a point, and no point is in two boxes.
     firsts, ends, levels = np.empty(n + 1, np.int64), np.empty(n + 1, np.int64), np.empty(n + 1, np.int64)
     firsts[0], ends[0], levels[0] = 0, n, 0
     n_boxes, n_fairlets = 1, 0
     bounds = np.empty(n + 1, dtype=np.int64)
-    counts, leaving = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
+    counts, n_given = np.empty((n, 2), dtype=np.int64), np.empty((n, 2), dtype=np.int64)
     while n_boxes > 0:
         n_boxes -= 1
         first, end, level = firsts[n_boxes], ends[n_boxes], levels[n_boxes]
         n_children = 1
-        while level < depth and n_children == 1:  # replace a box that has a single child by that child
+        while level < depth and n_children == 1:  # skip boxes with a single child
             n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:
@@ -93,28 +93,28 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         for child in range(n_children):
             for index in range(bounds[child], bounds[child + 1]):
                 counts[child, groups[order[index]]] += 1
-        _leave_balanced(counts[:n_children], p, q, leaving[:n_children])
-        n_given_away = 0
+        _leave_balanced(counts[:n_children], p, q, n_given[:n_children])
+        n_given_rows = 0
         for child in range(n_children):
             end_kept = bounds[child]
             for index in range(bounds[child], bounds[child + 1]):
                 row = order[index]
-                if leaving[child, groups[row]] > 0:
-                    leaving[child, groups[row]] -= 1
-                    given_away[n_given_away] = row
-                    n_given_away += 1
+                if n_given[child, groups[row]] > 0:
+                    n_given[child, groups[row]] -= 1
+                    given_rows[n_given_rows] = row
+                    n_given_rows += 1
                 else:
                     order[end_kept] = row
                     end_kept += 1
             if end_kept > bounds[child]:
                 firsts[n_boxes], ends[n_boxes], levels[n_boxes] = bounds[child], end_kept, level
                 n_boxes += 1
-        n_fairlets = _split_balanced(groups, given_away[:n_given_away], p, q, n_fairlets, fairlets)
+        n_fairlets = _split_balanced(groups, given_rows[:n_given_rows], p, q, n_fairlets, fairlets)
 
 
 @njit
 def _split(cells, order, scratch, first, end, bit, bounds):
-    """Sort a range of ``order`` stably by one bit of all coordinates, and write the ``bounds`` of its children.
+    """Split a box: sort its range of ``order`` stably by one bit of all coordinates, and write the ``bounds`` of its children.
 
     Returns the number of children.
     """
@@ -143,69 +143,70 @@ def _split(cells, order, scratch, first, end, bit, bounds):
 
 
 @njit
-def _leave_balanced(counts, p, q, leaving):
-    """Decide how many points of each group each child gives away, so that those kept and those given away are balanced.
+def _leave_balanced(counts, p, q, n_given):
+    """Decide how many points of each group each child gives away.
 
-    ``counts`` (c, 2) becomes what the children keep, and ``leaving`` (c, 2) what they give away.
+    The points that each child keeps are balanced, and so are the points that all children give away together. ``counts`` (c, 2)
+    becomes the numbers of points that the children keep, and ``n_given`` (c, 2) the numbers that they give away.
     """
-    leaving[:] = 0
+    n_given[:] = 0
     total = np.zeros(2, dtype=np.int64)
-    for child in range(len(counts)):  # first, the surplus of each child
+    for child in range(len(counts)):  # first, each child gives away its surplus
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
-        _give_away(counts, leaving, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
+        _give_away(counts, n_given, total, child, more, max(0, counts[child, more] - counts[child, 1 - more] * q // p))
     more = 0 if total[0] >= total[1] else 1
     fewer = 1 - more
-    for child in range(len(counts)):  # then points of the other group that the surplus lacks, if a child can spare them
+    for child in range(len(counts)):  # then points of the other group, to balance the total, if a child can spare them
         missing = -(-total[more] * p // q) - total[fewer]
         spare = counts[child, fewer] - -(-counts[child, more] * p // q)
-        _give_away(counts, leaving, total, child, fewer, max(0, min(spare, missing)))
-    for child in range(len(counts)):  # if that is not enough, each child keeps only whole multiples of p and q
+        _give_away(counts, n_given, total, child, fewer, max(0, min(spare, missing)))
+    for child in range(len(counts)):  # if still not balanced, children keep only whole multiples of p and q
         if total.min() * q >= total.max() * p:
             break
         more = 0 if counts[child, 0] >= counts[child, 1] else 1
         multiple = counts[child, more] // q
-        _give_away(counts, leaving, total, child, more, counts[child, more] - q * multiple)
-        _give_away(counts, leaving, total, child, 1 - more, counts[child, 1 - more] - p * multiple)
+        _give_away(counts, n_given, total, child, more, counts[child, more] - q * multiple)
+        _give_away(counts, n_given, total, child, 1 - more, counts[child, 1 - more] - p * multiple)
 
 
 @njit
-def _give_away(counts, leaving, total, child, group, number):
+def _give_away(counts, n_given, total, child, group, number):
     counts[child, group] -= number
-    leaving[child, group] += number
+    n_given[child, group] += number
     total[group] += number
 
 
 @njit
 def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
-    """Split balanced rows, in their order, into fairlets of at most p + q; returns the number of fairlets so far."""
+    """Split balanced rows, in their order, into fairlets of at most p + q rows; returns the number of fairlets so far."""
     lists, sizes = np.empty((2, len(rows)), dtype=np.int64), np.zeros(2, dtype=np.int64)
     for row in rows:
         lists[groups[row], sizes[groups[row]]] = row
         sizes[groups[row]] += 1
     more = 0 if sizes[0] >= sizes[1] else 1
-    used = np.zeros(2, dtype=np.int64)
-    big, small = sizes[more], sizes[1 - more]
-    while big - small >= q - p and big >= q and small >= p and big + small > 0:
-        _take_fairlet(lists, used, more, q, p, n_fairlets, fairlets)
-        n_fairlets, big, small = n_fairlets + 1, big - q, small - p
-    if 1 <= big + small <= p + q:
-        _take_fairlet(lists, used, more, big, small, n_fairlets, fairlets)
+    n_used = np.zeros(2, dtype=np.int64)
+    n_more, n_fewer = sizes[more], sizes[1 - more]
+    while n_more - n_fewer >= q - p and n_more >= q and n_fewer >= p and n_more + n_fewer > 0:
+        _take_fairlet(lists, n_used, more, q, p, n_fairlets, fairlets)
+        n_fairlets, n_more, n_fewer = n_fairlets + 1, n_more - q, n_fewer - p
+    if 1 <= n_more + n_fewer <= p + q:
+        _take_fairlet(lists, n_used, more, n_more, n_fewer, n_fairlets, fairlets)
         return n_fairlets + 1
-    if big != small and small >= p:
-        _take_fairlet(lists, used, more, big - small + p, p, n_fairlets, fairlets)
-        n_fairlets, big, small = n_fairlets + 1, small - p, small - p
-    for _ in range(small):
-        _take_fairlet(lists, used, more, 1, 1, n_fairlets, fairlets)
+    if n_more != n_fewer and n_fewer >= p:
+        _take_fairlet(lists, n_used, more, n_more - n_fewer + p, p, n_fairlets, fairlets)
+        n_fairlets, n_more, n_fewer = n_fairlets + 1, n_fewer - p, n_fewer - p
+    for _ in range(n_fewer):
+        _take_fairlet(lists, n_used, more, 1, 1, n_fairlets, fairlets)
         n_fairlets += 1
     return n_fairlets
 
 
 @njit
-def _take_fairlet(lists, used, more, n_more, n_fewer, number, fairlets):
-    """Make a fairlet of the next points of both lists."""
-    for index in range(used[more], used[more] + n_more):
+def _take_fairlet(lists, n_used, more, n_more, n_fewer, number, fairlets):
+    """Make fairlet ``number`` of the next ``n_more`` and ``n_fewer`` unused points of the two lists."""
+    for index in range(n_used[more], n_used[more] + n_more):
         fairlets[lists[more, index]] = number
-    for index in range(used[1 - more], used[1 - more] + n_fewer):
+    for index in range(n_used[1 - more], n_used[1 - more] + n_fewer):
         fairlets[lists[1 - more, index]] = number
-    used[more] += n_more
-    used[1 - more] += n_fewer
+    n_used[more] += n_more
+    n_used[1 - more] += n_fewer

@@ -4,30 +4,31 @@ Row i belongs to cluster c with a share S_ic, and the shares of a row add up to 
 
     F(S) = sum_ic S_ic a_ic + lambda n sum_c KL(r || p_c),
 
-where a_ic is the squared distance to centre c, in units of the mean squared distance under plain k-means, r the shares of the
-groups in the table, and p_c their shares in cluster c. So a lambda means the same whatever the unit of the features and the
-number of rows are.
+where a_ic is the squared distance to centre c, in units of the mean squared distance under plain k-means, r are the shares of
+the groups in the table, and p_c are their shares in cluster c. So the effect of lambda depends neither on the unit of the
+features nor on the number of rows.
 
-1. *Bound*: KL(r || p_c) is the sum of a concave and a convex function of the masses m_hc of the groups in the clusters. F is
-   linearised at S, where the divergences have the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the
-   divergence from S is an upper bound on F if L is large. The minimum of the bound is at S_ic exp(-(a_ic + lambda n b_hc) / L),
-   with each row divided by its sum. If F rises nevertheless, L is doubled. After five steps half of L is tried, but never less
-   than the given L.
-2. *Inner rounds* repeat step 1 until F falls by at most 1e-5 of itself.
+1. *Bound*: KL(r || p_c) is the sum of a concave and a convex function of the masses m_hc. Here m_hc is the sum of the shares
+   S_ic over the rows of group h, and m_c their sum over all rows. F is linearised at the current S, where the divergences have
+   the slopes b_hc = 1 / m_c - r_h / m_hc. The linear function plus L times the divergence from the current S is an upper bound
+   on F if L is large enough. Its minimum is at S_ic exp(-(a_ic + lambda n b_hc) / L), with each row divided by its sum. If F
+   rises there, L is doubled. After five steps with the same L, half of it is tried, but never less than the given L.
+2. *Inner rounds* repeat step 1 until it lowers F by at most 1e-5 of F.
 3. *Outer rounds*: each row goes to the cluster of its largest share, the centres become the means, and S starts again from
-   exp(-a_ic). The rounds end when F changes by less than 1e-4 of itself, but not before the third. They also end after five
-   rounds without a new lowest F, or after 2,000 inner rounds in all, and then the labels are those of the round with the
-   lowest F.
+   exp(-a_ic). The outer rounds end when F changes by at most 1e-4 of F, but not before the third. They also end after five
+   rounds without a new lowest F, or after 2,000 inner rounds in all. In these two cases, the labels are those of the outer
+   round with the lowest F.
 
-A cluster with hardly any row of some group needs an L so large that no other cluster moves. The published code, whose L is
-fixed, diverges. If L is still more than 64 times the given one after 300 steps, each group and cluster gets its own constant
-L_hc = max(L, lambda n r_h / m_hc). The second term is enough for the convex part near S, by the Cauchy-Schwarz inequality. Half
-of these constants is tried too, and undone if F rises.
+A cluster with hardly any row of some group needs an L so large that the shares in the other clusters do not change. The
+published code keeps L fixed, and diverges. Here, if L is still more than 64 times the given L after 300 steps, each group and
+cluster gets its own constant L_hc = max(L, lambda n r_h / m_hc) from then on. The second number in this maximum is enough for
+the convex part near S, by the Cauchy-Schwarz inequality. Half of each constant is tried as well, and undone if F rises.
 
-Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum, one number T and a matrix U (K, k).
-Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So no array of the size (n, k) changes in an inner round, which
-needs only the masses and the cost at T and U. The kernel computes these in single precision, in tiles of rows of one group, and
-leaves out clusters in which no row of a tile has a share that matters. T, U, masses and labels are in double precision.
+Before that, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum, where T is a number and U is a matrix
+(K, k). Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no array of the size (n, k),
+and needs only the masses and the cost at T and U. The kernel computes both in single precision, in tiles of rows of the same
+group. In each tile, it leaves out the clusters in which no row has a share that matters. T, U, masses and labels are in double
+precision.
 """
 
 from dataclasses import dataclass, replace
@@ -43,47 +44,47 @@ from clusterlets.errors import NoClusteringError
 
 _INNER_TOLERANCE, _MAX_INNER = 1e-5, 10_000
 _OUTER_TOLERANCE = 1e-4
-# Number of outer rounds without a new lowest F. Inner rounds end near a minimum and not at it, so F may rise and fall between
-# outer rounds by more than the tolerance.
+# Number of outer rounds without a new lowest F after which we stop. F may rise and fall between outer rounds by more than the
+# tolerance, because inner rounds end near a minimum and not at it.
 _MAX_IDLE = 5
-# After this many inner steps, over all rounds, the best round is the result. It is several times what most tables need.
+# Number of inner steps, over all outer rounds, after which we stop: several times what most tables need.
 _MAX_STEPS = 2_000
 _MAX_DOUBLINGS = 60
-# Number of steps with the same factor of the constants before half the factor is tried.
+# Number of steps with the same constants before half of each constant is tried.
 _PATIENCE = 5
-# The constants L_hc replace the common L if it is still more than this many times the given one after this many steps, which
-# are enough for L to fall from any height.
+# The constants L_hc replace the common L if it exceeds the given L by this factor after this number of steps. So many steps are
+# enough for L to fall from any height.
 _MAX_FACTOR, _COMMON_STEPS = 64.0, 300
-# F counts as risen if it grows by more than this fraction. Less may be rounding, or a share that is raised to the least one.
+# A step raises F if F grows by more than this fraction. Less may be rounding, or shares that are raised to the least share.
 _RISE = 1e-7
 # The least share. A share of 0 would stay 0.
 _MIN_SHARE = 1e-12
-# Exponents are at least minus this number, so that the product of two powers and a share stays above 0.
+# Exponents are at least minus this number, so that the product of two exponentials and a share stays above 0.
 _MAX_EXPONENT = 300.0
 _LOG2_E = 1.4426950408889634
-# The constants L_hc may shrink to this fraction. The full bound is seldom needed, and a step that raises F is undone.
+# The constants L_hc may be lowered to this fraction: the full constant is seldom needed, and a step that raises F is undone.
 _MIN_FACTOR = 0.5
-# The lowest exponent of a power of 2 that is computed. A share that it multiplies ends as the least share.
+# The lowest exponent for which a power of 2 is computed. A share multiplied by so low a power becomes the least share anyway.
 _MIN_POWER = -120.0
-#: Number of rows in a tile. All belong to one group.
+#: Number of rows in a tile, all of the same group.
 LANES = 64
-# The masses of this many tiles are added in single precision.
+# Number of tiles whose masses are added up in single precision.
 _TILES_PER_SUM = 16
-# All shares that are left out add up to less than this fraction of a mass.
+# The shares that are left out of a mass add up to less than this fraction of it.
 _LEFT_OUT = 1e-7
-# A tile lists its clusters again after this many evaluations, ...
+# A tile lists the clusters that matter again after this many evaluations, ...
 _MAX_AGE = 16
-# ... or when a share that was left out may have grown by this many bits, ...
+# ... or when a share that is left out may have grown by this many powers of 2, ...
 _MARGIN = 4.0
-# ... or when exponents may have changed by this many bits.
+# ... or when an exponent of 2 may have changed by this much.
 _DRIFT = 20.0
-# Base-2 logarithm of the least share.
+# Base-2 logarithm of the least share in the kernel.
 _MIN_BITS = np.float32(-40)
-# 2^x from -1/2 to 1/2, within 1.1e-7: the Chebyshev interpolant of degree 5.
+# Coefficients of the Chebyshev interpolant of degree 5 for 2^x from -1/2 to 1/2. Its error is at most 1.1e-7.
 _P0, _P1, _P2, _P3, _P4, _P5 = (np.float32(p) for p in (1.00000008, 0.69314719, 0.24022107, 0.05550357, 0.00967603, 0.00133909))
-# The sum of this number and a number up to 2^21 has the nearest whole number in its last bits.
+# Adding this number to x, up to 2^21, puts the whole number nearest to x into the last bits of the sum.
 _ROUNDER = np.float32(1.5 * 2**23)
-_MANTISSA = np.int32(23)  # bits
+_MANTISSA_BITS = np.int32(23)
 
 
 @dataclass(frozen=True)
@@ -93,16 +94,16 @@ class VFCResult:
     Attributes
     ----------
     labels : int array (n,)
-        Cluster of the largest share of each row, 0..m-1, where m = min(k, distinct rows). No cluster is empty.
+        Cluster of the largest share of each row, 0..m-1, where m is k or the number of distinct rows. No cluster is empty.
     centres : float array (m, d)
-        The centres for which the shares were computed, which are not the means of the final clusters.
+        The centres for which the shares were computed. They are not the means of the final clusters.
     objective : float
-        F of the module's docstring.
+        F of the module's docstring, for the shares.
     n_iter : int
         Number of outer rounds.
     warning : str
-        Why the rounds did not converge, or empty. If they did not, the labels are those of the last round, or of the round
-        with the lowest objective.
+        Why the rounds did not converge; empty if they did. Without convergence, the labels are those of the last round, or of
+        the round with the lowest objective.
     """
 
     labels: np.ndarray
@@ -157,9 +158,12 @@ def vfc(
 
 
 def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> tuple[VFCResult | None, bool]:
-    """Step 3 from given centres: the last result without an empty cluster, and whether such a cluster came next."""
+    """Step 3 from given centres: the result, and whether a cluster became empty.
+
+    If so, the result is that of the round before, or None if it was the first round.
+    """
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
-    result, former_objective, best, idle = None, np.inf, None, 0
+    result, former_objective, best, n_idle = None, np.inf, None, 0
     for n_iter in range(1, max_iter + 1):
         objective, labels, warning = problem.settle(_costs(X, centres, unit))
         if not np.bincount(labels, minlength=len(centres)).all():
@@ -169,16 +173,16 @@ def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter
         if warning or (n_iter >= 3 and abs(objective - former_objective) <= _OUTER_TOLERANCE * former_objective):
             return result, False
         if best is None or objective < best.objective:
-            best, idle = result, 0
+            best, n_idle = result, 0
         else:
-            idle += 1
-        if idle == _MAX_IDLE or problem.n_steps >= _MAX_STEPS:
+            n_idle += 1
+        if n_idle == _MAX_IDLE or problem.n_steps >= _MAX_STEPS:
             warning = f"VFC did not settle in {n_iter} rounds; the labels are of round {best.n_iter}, with the least objective."
             return replace(best, warning=warning), False
         former_objective = objective
         centres, _ = moments_by_label(X, labels, len(centres))
     warning = f"VFC did not settle within max_iter = {max_iter} rounds: take a smaller fairness_weight, or more rounds."
-    assert result is not None  # as max_iter is at least 1
+    assert result is not None  # because max_iter is at least 1
     return replace(result, warning=warning), False
 
 
@@ -189,13 +193,13 @@ def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
 
 
 class _Problem:
-    """The shares of all rows, and step 2 on them."""
+    """The shares of all rows, and step 2, which changes them. ``time`` and ``prices`` are T and U of the module's docstring."""
 
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
         self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
         self.n_steps = 0
         self.counts = np.bincount(groups)
-        self.shares = self.counts / len(groups)
+        self.group_shares = self.counts / len(groups)
         tiles_of_group = -(-self.counts // LANES)
         firsts = np.cumsum(self.counts) - self.counts
         self.tile_group = np.repeat(np.arange(len(tiles_of_group)), tiles_of_group)
@@ -204,24 +208,24 @@ class _Problem:
         self.tiles = np.zeros((len(self.tile_group), n_clusters, LANES), dtype=np.float32)
         n_tiles = len(self.tile_group)
         self.tile_floors, self.tops = (np.zeros((n_tiles, LANES), dtype=np.float32) for _ in range(2))
-        # The kernel keeps the clusters that each tile has listed, and T and U at that time, from one evaluation to the next.
+        # The kernel keeps these between evaluations: the clusters listed for each tile, and T and U when they were listed.
         self.active, self.n_active = np.empty((n_tiles, n_clusters), dtype=np.int64), np.empty(n_tiles, dtype=np.int64)
-        self.soft = self.trial = np.empty((0, n_clusters))  # the shares, once each group and cluster has its own constant
+        self.row_shares = self.new_row_shares = np.empty((0, n_clusters))  # used with L_hc
         self.listed = np.empty((n_tiles, 3 * n_clusters + 1), dtype=np.float32)
         self.nearest = np.empty((n_tiles, n_clusters), dtype=np.float32)
 
     def settle(self, costs: np.ndarray) -> tuple[float, np.ndarray, str]:
-        """Inner rounds from exp(-costs): the objective, the labels (n,), and why the rounds did not converge, or ''."""
-        n_groups, k = len(self.shares), costs.shape[1]
+        """Step 2 from exp(-costs): the objective, the labels (n,), and why the rounds did not converge, or ''."""
+        n_groups, k = len(self.group_shares), costs.shape[1]
         keys, sums = np.empty(len(costs), dtype=np.int64), np.empty(len(costs))
         _tile_keys(costs, self.groups, keys, sums)
         self.floors = log(sums * _MIN_SHARE)
-        _fill(
+        _fill_tiles(
             costs, self.floors, np.argsort(keys, kind="stable"), self.tile_start, self.tile_size, self.tiles, self.tile_floors
         )
         self.nearest[:] = self.tiles.min(axis=2)
         self.offset = float(costs.min(axis=1).sum())
-        self.by_mass, self.factor, self.accepted = False, 1.0, 0
+        self.by_mass, self.factor, self.n_accepted = False, 1.0, 0
         self.time, self.prices, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
         self.n_active[:] = 0
         self.masses = np.full((n_groups, k), 1e-12)
@@ -230,15 +234,15 @@ class _Problem:
         objective, warning = self._objective(cost, self.masses), ""
         for step in range(_MAX_INNER):
             if step >= _COMMON_STEPS and self.factor > _MAX_FACTOR and not self.by_mass:
-                self._take_constants_by_mass(costs)
-            former, lowered = objective, self._lower(costs, objective)
-            if lowered is None:
+                self._switch_to_constants_by_mass(costs)
+            former_objective, new_objective = objective, self._lower(costs, objective)
+            if new_objective is None:
                 warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
                 break
-            objective = lowered
-            # Larger constants make shorter steps, which may change F by less than single precision can tell.
-            can_tell = self.factor <= _MAX_FACTOR or self.by_mass
-            if can_tell and former - objective <= _INNER_TOLERANCE / self.factor * former:
+            objective = new_objective
+            # Larger constants make shorter steps. Some are so short that single precision cannot show whether F still falls.
+            is_precise = self.factor <= _MAX_FACTOR or self.by_mass
+            if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
                 break
         else:
             warning = f"VFC's shares did not settle within {_MAX_INNER} steps: take a smaller fairness_weight."
@@ -247,44 +251,44 @@ class _Problem:
     def _labels(self, costs: np.ndarray) -> np.ndarray:
         """Cluster of each row's largest share."""
         if self.by_mass:
-            return self.soft.argmax(axis=1)
+            return self.row_shares.argmax(axis=1)
         labels = np.empty(len(costs), dtype=np.int64)
         _largest_shares(costs, self.floors, self.groups, self.time, self.prices, labels)
         return labels
 
-    def _lower(self, costs: np.ndarray, former: float) -> float | None:
+    def _lower(self, costs: np.ndarray, former_objective: float) -> float | None:
         """Step 1 with constants at which the objective does not rise; returns the new objective, or None if it always rises."""
-        if self.accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.by_mass else 1):
-            self.factor, self.accepted = self.factor / 2, 0
+        if self.n_accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.by_mass else 1):
+            self.factor, self.n_accepted = self.factor / 2, 0
         for _ in range(_MAX_DOUBLINGS):
-            objective = self._try(costs, former)
+            objective = self._try_step(costs, former_objective)
             if objective is not None:
-                self.accepted += 1
+                self.n_accepted += 1
                 return objective
-            self.factor, self.accepted = self.factor * 2, 0
+            self.factor, self.n_accepted = self.factor * 2, 0
         return None
 
-    def _try(self, costs: np.ndarray, former: float) -> float | None:
-        """Step 1, unless it raises the objective; returns the new objective, or None."""
+    def _try_step(self, costs: np.ndarray, former_objective: float) -> float | None:
+        """Step 1 with the current constants; returns the new objective, or None if it rises, which undoes the step."""
         self.n_steps += 1
-        slopes = self.weight * (1 / self.masses.sum(axis=0) - self.shares[:, None] / self.masses)
+        slopes = self.weight * (1 / self.masses.sum(axis=0) - self.group_shares[:, None] / self.masses)
         if self.by_mass:
-            constants = self.factor * np.maximum(self.lipschitz, self.weight * self.shares[:, None] / self.masses)
+            constants = self.factor * np.maximum(self.lipschitz, self.weight * self.group_shares[:, None] / self.masses)
             masses = np.empty_like(self.masses)
-            cost = _step_by_mass(costs, slopes, 1 / constants, self.groups, self.soft, self.trial, masses)
+            cost = _step_by_mass(costs, slopes, 1 / constants, self.groups, self.row_shares, self.new_row_shares, masses)
         else:
             rate = 1 / (self.factor * self.lipschitz)
             exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MAX_EXPONENT)
             time, prices = self.time + rate, self.prices - exponents
-            # A number added to all prices of a group changes no share. The price of the largest cluster is kept at 0.
+            # Adding a number to all prices of a group changes no share. This one makes the price of its largest cluster 0.
             prices -= np.take_along_axis(prices, self.largest, axis=1)
             cost, masses = self._evaluate(time, prices)
         objective = self._objective(cost, masses)
-        if not objective <= former * (1 + _RISE):
+        if not objective <= former_objective * (1 + _RISE):
             return None
         self.masses = masses
         if self.by_mass:
-            self.soft, self.trial = self.trial, self.soft
+            self.row_shares, self.new_row_shares = self.new_row_shares, self.row_shares
         else:
             self.time, self.prices = time, prices
         return objective
@@ -312,24 +316,24 @@ class _Problem:
         )
         return cost / _LOG2_E + self.offset, masses
 
-    def _take_constants_by_mass(self, costs: np.ndarray) -> None:
-        """Switch to constants L_hc. From now on the shares are stored as a matrix (n, k)."""
+    def _switch_to_constants_by_mass(self, costs: np.ndarray) -> None:
+        """Use the constants L_hc from now on, and store the shares as a matrix (n, k)."""
         above = costs - costs.min(axis=1, keepdims=True)
         exponents = self.prices[self.groups] - self.time * above + np.maximum(-above, self.floors[:, None])
         shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
-        self.soft = np.maximum(shares / shares.sum(axis=1, keepdims=True), _MIN_SHARE)
-        self.trial = np.empty_like(self.soft)
-        self.by_mass, self.factor, self.accepted = True, 1.0, 0
+        self.row_shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), _MIN_SHARE)
+        self.new_row_shares = np.empty_like(self.row_shares)
+        self.by_mass, self.factor, self.n_accepted = True, 1.0, 0
 
     def _objective(self, cost: float, masses: np.ndarray) -> float:
-        ratios = masses / masses.sum(axis=0) / self.shares[:, None]
-        divergence = -float((self.shares[:, None] * log(ratios)).sum())
-        return cost + self.weight * max(divergence, 0.0)  # only rounding can put it below 0
+        ratios = masses / masses.sum(axis=0) / self.group_shares[:, None]
+        divergence = -float((self.group_shares[:, None] * log(ratios)).sum())
+        return cost + self.weight * max(divergence, 0.0)  # only rounding can make it negative
 
 
 @compiled("void(float64[:,::1], float64[::1], int64[::1], float64, float64[:,::1], int64[::1])")
 def _largest_shares(costs, floors, groups, time, prices, labels):
-    """Write to ``labels`` (n,) the cluster of each row's largest exponent, the first one if several tie."""
+    """Write to ``labels`` (n,) the cluster in which each row has its largest exponent. Ties go to the lower index."""
     for row in range(len(costs)):
         price, least, best, largest = prices[groups[row]], costs[row].min(), 0, -np.inf
         for cluster in range(costs.shape[1]):
@@ -342,22 +346,23 @@ def _largest_shares(costs, floors, groups, time, prices, labels):
 
 @inner
 def _power_of_2(x):
-    """2^x in single precision, for -125 < x < 125. The last step adds the nearest whole number of x to the exponent."""
+    """2^x in single precision, for -125 < x < 125. The last step adds the whole number nearest to x to the exponent."""
     shifted = x + _ROUNDER
     r = x - (shifted - _ROUNDER)
     value = _P0 + r * (_P1 + r * (_P2 + r * (_P3 + r * (_P4 + r * _P5))))
-    bits = np.float32(value).view(np.int32) + (np.float32(shifted).view(np.int32) << _MANTISSA)
+    bits = np.float32(value).view(np.int32) + (np.float32(shifted).view(np.int32) << _MANTISSA_BITS)
     return np.int32(bits).view(np.float32)
 
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
-def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
-    """Write soft * exp((level - g) * rates), with rows divided by their sums, to ``trial`` (n, k); returns sum(trial * costs).
+def _step_by_mass(costs, slopes, rates, groups, shares, new_shares, masses):
+    """Step 1 with the constants L_hc, whose reciprocals are the ``rates`` (K, k); returns the cost of the new shares.
 
-    g is ``costs`` (n, k) plus the ``slopes`` (K, k) of the row's group. The level of a row is chosen so that the sum of the row
-    stays the same to first order. ``masses`` (K, k) becomes the sum of the shares of each group. ``trial`` may be ``soft``.
+    ``new_shares`` (n, k) become shares * exp((level - g) * rates), with each row divided by its sum. Here g is ``costs`` (n, k)
+    plus the ``slopes`` (K, k) of the row's group. Each row has a level that keeps the sum of the row the same to first order.
+    ``masses`` (K, k) become the sums of the new shares of each group. ``new_shares`` may be the same array as ``shares``.
     """
-    n, k = soft.shape
+    n, k = shares.shape
     exponents, powers = np.empty(k), np.empty(k, dtype=np.float32)
     masses[:] = 0.0
     cost = 0.0
@@ -365,7 +370,7 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
         slope, rate, mass = slopes[groups[row]], rates[groups[row]], masses[groups[row]]
         level, weight = 0.0, 0.0
         for cluster in range(k):
-            derivative = soft[row, cluster] * rate[cluster]
+            derivative = shares[row, cluster] * rate[cluster]
             level += derivative * (costs[row, cluster] + slope[cluster])
             weight += derivative
         level /= weight
@@ -377,13 +382,13 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
             powers[cluster] = _power_of_2(np.float32(max(exponents[cluster] - largest, _MIN_POWER)))
         total = 0.0
         for cluster in range(k):
-            share = soft[row, cluster] * powers[cluster]
-            trial[row, cluster] = share
+            share = shares[row, cluster] * powers[cluster]
+            new_shares[row, cluster] = share
             total += share
         row_cost = 0.0
         for cluster in range(k):
-            share = max(trial[row, cluster] / total, _MIN_SHARE)
-            trial[row, cluster] = share
+            share = max(new_shares[row, cluster] / total, _MIN_SHARE)
+            new_shares[row, cluster] = share
             mass[cluster] += share
             row_cost += share * costs[row, cluster]
         cost += row_cost
@@ -392,9 +397,10 @@ def _step_by_mass(costs, slopes, rates, groups, soft, trial, masses):
 
 @compiled("void(float64[:,::1], int64[::1], int64[::1], float64[::1])")
 def _tile_keys(costs, groups, keys, sums):
-    """Write keys that sort rows by group, nearest cluster and clusters nearly as near, so that tiles need few clusters.
+    """Write ``keys`` (n,) that sort rows by group, nearest cluster and other near clusters, so that tiles need few clusters.
 
-    ``sums`` (n,) become the sums of exp(-cost), where the lowest cost of the row is subtracted from its costs.
+    ``sums`` (n,) become the sums of exp(-excess) over the clusters. The excess of a cost is its difference from the lowest cost
+    of the row.
     """
     n, k = costs.shape
     for row in range(n):
@@ -411,8 +417,11 @@ def _tile_keys(costs, groups, keys, sums):
 
 
 @compiled("void(float64[:,::1], float64[::1], int64[::1], int64[::1], int64[::1], float32[:,:,::1], float32[:,::1])")
-def _fill(costs, floors, order, starts, sizes, tiles, tile_floors):
-    """Write to ``tiles`` (T, k, LANES) the costs of the rows in bits, less the lowest cost of each row."""
+def _fill_tiles(costs, floors, order, starts, sizes, tiles, tile_floors):
+    """Write to ``tiles`` (T, k, LANES) the costs minus the lowest cost of each row, and to ``tile_floors`` the ``floors`` (n,).
+
+    Both are converted from exponents of e to exponents of 2.
+    """
     for t in range(len(tiles)):
         for j in range(sizes[t]):
             row = order[starts[t] + j]
@@ -424,7 +433,7 @@ def _fill(costs, floors, order, starts, sizes, tiles, tile_floors):
 
 @inner
 def _is_stale(time, price, limits, nearest, active, n_active, listed):
-    """Whether the clusters of a tile, or its largest exponents, may have changed since they were listed."""
+    """Whether other clusters may matter to a tile, or its exponents may have drifted too far, since clusters were listed."""
     k = len(price)
     rise, fall, climb, next_active = np.float32(-3e38), np.float32(0), np.float32(0), 0
     elapsed = time - listed[3 * k]
@@ -444,10 +453,10 @@ def _is_stale(time, price, limits, nearest, active, n_active, listed):
 
 @inner
 def _list_clusters(tile, floor, time, price, limits, top, exponents, active, listed):
-    """Write the largest exponent of each row and the clusters that matter to any row; returns the number of these clusters.
+    """Write each row's largest exponent to ``top``, and the clusters that matter to any row to ``active``.
 
-    ``listed`` becomes the prices, the limits, the largest cost in each cluster of a row for which it is best (-1 without any),
-    and the time.
+    Returns the number of these clusters. ``listed`` becomes what :func:`_is_stale` compares with later: the price of each
+    cluster, its limit, and the largest cost of a row whose best cluster it is (-1 if there is no such row), then the time.
     """
     k = len(tile)
     top[:] = np.float32(-3e38)
@@ -479,11 +488,11 @@ def _list_clusters(tile, floor, time, price, limits, top, exponents, active, lis
     "int64, float32[:,::1], int64[:,::1], int64[::1], float32[:,::1], float64[:,::1])"
 )
 def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evaluations, tops, active, n_active, listed, masses):
-    """Add the shares 2^(prices - time * costs) of the rows to ``masses`` (K, k), each row divided by its sum; returns the cost.
+    """Add the shares 2^(prices - time * costs), with each row divided by its sum, to ``masses`` (K, k); returns their cost.
 
-    ``tops`` (T, LANES) are numbers near the largest exponent of each row. ``active`` are the clusters of each tile in which a
-    row's exponent exceeds its largest one plus the limit. A tile renews both if they are old or stale. All other shares count
-    as the least share.
+    ``tops`` (T, LANES) are numbers near the largest exponent of each row. ``active`` are the clusters that matter to a tile: in
+    each of them, some row's exponent exceeds its largest exponent plus the (negative) limit. Both are computed again if they
+    are old or stale. In all other clusters, every row gets the least share.
     """
     n_tiles, k = len(tiles), tiles.shape[1]
     powers, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)

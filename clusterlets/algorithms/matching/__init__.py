@@ -1,1 +1,1 @@
-"""How clusterlets are joined into clusters. :mod:`clusterlets.methods` knows the matchers by name."""
+"""The matchers, which join clusterlets into clusters. :mod:`clusterlets.methods` lists them by name."""

@@ -1,13 +1,13 @@
 """The centroid matcher C: the best of many random partitions (paper, section "Centroid Matcher", equation 1).
 
-Only the silhouette of a partition and its largest deviation matter. So one pass over the samples keeps those that no other
-sample beats in both, and this Pareto front serves every omega. Scores are first computed in bulk in single precision, with a
-bound on their error. Partitions that may be on the front are then scored exactly. So the front depends neither on the order of
-sums in a matrix product nor on the number of threads.
+Only the silhouette of a partition and its largest deviation matter. So one pass over the samples keeps the partitions that no
+other sample beats in both, and this Pareto front serves every omega. All partitions are first scored in bulk in single
+precision, with a bound on the error. The partitions that may be on the front are then scored exactly. So the front depends
+neither on the order of sums in a matrix product nor on the number of threads.
 
-Arrays over many partitions have the partitions along the last axis: ``labels`` (N, S), ``members`` (B, N, S). Partitions are
-selected by ``compress``, which keeps arrays contiguous in memory, unlike ``[:, mask]``. This makes everything that follows
-several times faster.
+The clusters of a partition are called blocks here. Arrays over S partitions of N clusterlets into B blocks have the partitions
+along the last axis: ``labels`` (N, S), ``members`` (B, N, S). Partitions are selected by ``compress``. Its result is contiguous
+in memory, unlike that of ``[:, mask]``, and this makes the code that follows several times faster.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,13 +21,13 @@ from clusterlets.algorithms.centroids import centroid_distances, members_of, ord
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
 
-#: Number of samples whose block sizes are drawn at once, and of samples dealt at once. The random stream depends on both.
+#: Number of samples whose block sizes are drawn at once, and number of samples dealt at once. Both affect the random stream.
 _DRAWN, _DEALT = 2**18, 2**14
-#: Number of labels scored at once, so few that their distances fit the caches.
+#: Number of labels scored at once: so few that their distances fit into the processor's caches.
 _SCORED = 2**15
 #: If fewer than one sample in this many is valid, partitions are constructed instead.
 _RARE = 100
-#: Silhouettes and objectives are rounded to steps of 2^-40, more than their rounding errors, so that equal ones tie.
+#: Silhouettes and objectives are rounded to steps of 2^-40. A step exceeds the errors of floats, so values equal on paper tie.
 _STEPS = 2.0**40
 
 _LIMITED = Lock()  # held while the number of BLAS threads is limited
@@ -37,13 +37,13 @@ _Drawn = Literal["sampled", "enumerated", "constructed"]
 
 @dataclass(frozen=True)
 class ParetoFront:
-    """The sampled partitions that no other one beats in both silhouette and deviation, by ascending deviation.
+    """The sampled partitions that no other sample beats in both silhouette and deviation, by ascending deviation.
 
     Attributes
     ----------
     labels : int array (F, N)
         Block of each clusterlet. Blocks are numbered in the order in which they appear. Of partitions with equal scores, the
-        lexicographically least is kept. F is 0 if no valid partition was found.
+        one with the lexicographically least labels is kept. F is 0 if no valid partition was found.
     silhouette : float array (F,)
         :func:`clusterlets.algorithms.centroids.centroid_silhouette`, rounded to 2^-40; ascending.
     deviation : float array (F,)
@@ -51,7 +51,7 @@ class ParetoFront:
     drawn : {"sampled", "enumerated", "constructed"}
         How the partitions were drawn: see :func:`sample_partitions`.
     n_valid : int
-        Number of valid partitions among the samples. Repetitions count, unless all partitions were enumerated.
+        Number of valid partitions among the samples. A partition that was drawn several times counts several times.
     """
 
     labels: np.ndarray
@@ -67,7 +67,7 @@ class ParetoFront:
 def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: np.random.Generator) -> ParetoFront:
     """Draw partitions of the clusterlets and keep the Pareto front of the valid ones.
 
-    A partition is valid if it has two blocks or more and every block holds two clusterlets or more and every group.
+    A partition is valid if it has at least two blocks, and every block has at least two clusterlets and contains every group.
 
     Parameters
     ----------
@@ -81,23 +81,24 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     Returns
     -------
     ParetoFront
-        ``enumerated``: there are at most ``sample_size`` partitions and all were tried, or a group has a single clusterlet,
-        so that no partition is valid. ``sampled``: block by block, a size was drawn uniformly from 2..N-1, and the block was
-        filled with random clusterlets that were left, or with all of them if fewer were left. ``constructed``: less than one
-        sample in 100 was valid, as happens with many groups, so ``sample_size`` valid partitions were constructed (less those
-        whose sizes leave a single clusterlet). They have as many blocks as the sizes of a sample give, but at most as many as
-        the rarest group has clusterlets. Each group puts one random clusterlet into every block, and the rest into any.
+        Its ``drawn`` is one of three. ``enumerated``: there are at most ``sample_size`` partitions and all were tried, or a
+        group has a single clusterlet, so that no partition is valid. ``sampled``: block by block, a size was drawn uniformly
+        from 2..N-1, and the block was filled with that many random clusterlets of those left, or with all of them if fewer
+        were left. ``constructed``: less than one sample in 100 was valid, as happens with many groups. So block sizes were
+        drawn for ``sample_size`` partitions, those that would leave a single clusterlet were dropped, and the others were
+        constructed to be valid. They have as many blocks as sizes were drawn, but at most as many as the rarest group has
+        clusterlets. Of each group, every block gets one random clusterlet, and the other clusterlets go into random blocks.
 
     Notes
     -----
     O(sample_size * B * N^2) time for B blocks (about 2), O(2^18 B + N^2) memory. The result is the same to the last byte
     however the matrix products are rounded, and on any number of threads.
     """
-    from threadpoolctl import threadpool_limits  # not needed to read a front
+    from threadpoolctl import threadpool_limits  # imported late: reading a front must not need it
 
     search, group_sizes = _Search(clusterlets), np.count_nonzero(clusterlets.counts, axis=0)
-    # The products are small, so a second thread would cost more than it saves. The limit applies to the whole process. Without
-    # the lock, two threads that set and reset it in turn could leave it set.
+    # The products are small, so a second thread would cost more than it saves. The limit applies to the whole process:
+    # without the lock, two threads that set and reset it in turn could leave it set.
     with _LIMITED, threadpool_limits(limits=1):
         if group_sizes.min() < 2:
             return search.front([], "enumerated")
@@ -142,7 +143,11 @@ def _round_scores(values: np.ndarray) -> np.ndarray:
 
 
 class _Search:
-    """Scores partitions by distances divided by the largest (N, N) and counts (N, K); bulk scores have the type ``bulk``."""
+    """Scores partitions and keeps their Pareto front.
+
+    ``distances`` (N, N) are the distances between centroids, divided by the largest, and ``counts`` (N, K) the counts of the
+    groups in the clusterlets. ``bulk`` is the type of the bulk scores.
+    """
 
     def __init__(self, clusterlets: Clusterlets) -> None:
         self.distances, self.counts = centroid_distances(clusterlets.centroids), clusterlets.counts
@@ -155,10 +160,11 @@ class _Search:
     def slack(self) -> float:
         """Bound on the error of a bulk silhouette.
 
-        Let u be the unit roundoff, and eps 2 u. A sum of up to N distances, each rounded once, and its quotient by the size of
-        a block have a relative error of at most (N + 4) u in any order of summation. So a and b have it too. Then the error of
-        (b - a) / max(a, b) is at most 3 (N + 4) u, and the mean of N of these numbers adds N u. Twice that sum also covers
-        terms of second order. The last term is the rounding of the exact score that the bulk score is compared with.
+        Let u be the unit roundoff, so eps is 2 u. The mean distance of a clusterlet to a block divides a sum of up to N
+        distances, each rounded once, by a size. Its relative error is at most (N + 4) u in any order of summation. A silhouette
+        is (b - a) / max(a, b) with two such means, so its error is at most 3 (N + 4) u, and the mean of N silhouettes adds at
+        most N u. Twice the sum of these bounds also covers terms of second order. The last term of the result covers the
+        rounding of the exact score that the bulk score is compared with.
         """
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk).eps) + 1 / _STEPS
 
@@ -171,7 +177,7 @@ class _Search:
         return front
 
     def _merge(self, front: ParetoFront, labels: np.ndarray) -> ParetoFront:
-        """The front after more partitions (N, S)."""
+        """The front after adding the valid partitions ``labels`` (N, S)."""
         n_valid = front.n_valid + labels.shape[1]
         silhouette, deviation = self._bulk_scores(labels)
         promising = np.flatnonzero(~self._certainly_beaten(front, silhouette, deviation))
@@ -187,7 +193,7 @@ class _Search:
         return ParetoFront(labels[unbeaten], silhouette[unbeaten], deviation[unbeaten], front.drawn, n_valid)
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Silhouettes (S,) within ``slack``, and exact largest deviations (S,), as these need only sums of whole numbers."""
+        """Silhouettes (S,) up to ``slack``, and largest deviations (S,), which are exact as they only sum whole numbers."""
         distances: np.ndarray = self.distances.astype(self.bulk)
         counts: np.ndarray = self.counts.T.astype(self.bulk)
         totals = self.counts.sum(axis=0)
@@ -206,9 +212,9 @@ class _Search:
         return _round_scores(silhouette)
 
     def _certainly_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
-        """Whether each partition (S,) certainly has a lower silhouette than another one that deviates no more.
+        """Whether each partition (S,) certainly has a lower silhouette than another partition that deviates no more.
 
-        The other one is on the front or among these partitions. The margin exceeds the errors of the scores, so no partition
+        The other partition is on the front or one of the S. The margin exceeds the errors of the scores, so no partition
         that belongs on the front is dropped. The exact scores then give the same front however the bulk scores were rounded.
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
@@ -220,7 +226,7 @@ class _Search:
 
 
 def _parts(labels: np.ndarray) -> Iterator[slice]:
-    """Slices of the partitions (N, S) that are scored at once."""
+    """Slices of the partitions (N, S); the partitions of a slice are scored at once."""
     step = max(1, _SCORED // len(labels))
     return (slice(start, start + step) for start in range(0, labels.shape[1], step))
 
@@ -232,13 +238,13 @@ def _canonical(labels: np.ndarray) -> np.ndarray:
 
 
 def _has_few_partitions(n: int, limit: int) -> bool:
-    """Whether a set of ``n`` has at most ``limit`` partitions (its Bell number)."""
-    row = [1]  # A row of Bell's triangle: its last number is the Bell number of its length.
+    """Whether a set of ``n`` elements has at most ``limit`` partitions. Their number is the Bell number of n."""
+    row = [1]  # a row of Bell's triangle: a row of length m ends in the Bell number of m
     while len(row) < n and row[-1] <= limit:
-        following = [row[-1]]
+        next_row = [row[-1]]
         for value in row:
-            following.append(following[-1] + value)
-        row = following
+            next_row.append(next_row[-1] + value)
+        row = next_row
     return row[-1] <= limit
 
 
@@ -260,7 +266,7 @@ def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """The valid ones of ``sample_size`` random partitions, in batches with the same number of blocks."""
+    """Draw ``sample_size`` random partitions; yields the valid ones, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         if 2 <= len(sizes) <= group_sizes.min():
             for start in range(0, sizes.shape[1], _DEALT):
@@ -268,7 +274,10 @@ def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.G
 
 
 def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Sizes (B, S) of the blocks of samples that leave no single clusterlet, one array for each number of blocks B."""
+    """Draw the sizes of the blocks of random partitions; yields arrays (B, S) of partitions with the same number of blocks.
+
+    Partitions whose last block would have a single clusterlet are left out.
+    """
     dtype = np.min_scalar_type(n)
     for start in range(0, sample_size, _DRAWN):
         remaining = np.full(min(_DRAWN, sample_size - start), n, dtype=dtype)
@@ -282,9 +291,10 @@ def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generato
 
 
 def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
-    """Deal clusterlets at random to blocks of sizes (B, S); labels (N, S') of the partitions with every group in each block.
+    """Deal clusterlets at random to blocks of sizes (B, S); returns the labels (N, S') of the valid partitions.
 
-    Each clusterlet in turn takes one of the free places at random, so every block is filled with a random choice.
+    Each clusterlet in turn takes one of the free places at random, so every block is filled with a random choice. A partition
+    is valid if every block gets a clusterlet of every group.
     """
     room = sizes.copy()
     n_left = int(group_sizes.sum())
@@ -300,7 +310,10 @@ def _deal(sizes: np.ndarray, group_sizes: np.ndarray, random_state: np.random.Ge
 
 
 def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
-    """Write to ``label`` (S,) the block of place number ``place`` (S,), and remove that place from ``room`` (B, S)."""
+    """Write to ``label`` (S,) the block in which free place number ``place`` (S,) lies, and use up that place.
+
+    ``room`` (B, S) is the number of free places in each block.
+    """
     cumulative_room = np.zeros_like(place)
     label[:] = 0
     for block_room in room[:-1]:
@@ -311,7 +324,7 @@ def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
 
 
 def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Partitions in which every block has every group, in batches with the same number of blocks."""
+    """Construct partitions in which every block contains every group; yields batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         n_blocks = min(len(sizes), int(group_sizes.min()))
         for start in range(0, sizes.shape[1], _DEALT):
@@ -320,7 +333,7 @@ def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.rando
 
 
 def _deal_group(group_size: int, n_blocks: int, n_dealt: int, random_state: np.random.Generator) -> np.ndarray:
-    """Labels (group_size, n_dealt) of the clusterlets of one group: one in every block, the rest in any."""
+    """Labels (group_size, n_dealt) of the clusterlets of one group: one in every block, the others in random blocks."""
     dtype = np.min_scalar_type(n_blocks)
     one_each = np.repeat(np.arange(n_blocks, dtype=dtype)[:, None], n_dealt, axis=1)
     rest = random_state.integers(n_blocks, size=(group_size - n_blocks, n_dealt), dtype=dtype)

@@ -1,29 +1,31 @@
-"""How matchers compare candidates: by their deviation from the dataset, and by index if several tie.
+"""How matchers compare candidates: the deviation from the dataset, and the rule for ties between costs.
 
-Costs are compared up to rounding. If two costs are equal on paper, the lower index must decide, and not the last bit of a sum.
+Two costs that are equal on paper may differ in the last bit of a sum. So costs are compared up to rounding: such costs tie, and
+the lower index wins.
 """
 
 import numpy as np
 
-#: Costs that differ by less than this fraction of themselves tie. It is far above the rounding of double precision, and far
-#: below any meaningful difference.
+#: Costs that differ by at most this fraction of themselves tie. The fraction is far above the rounding of double precision,
+#: and far below any difference that matters.
 TIE = 1e-12
 
 
 def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
-    """Largest difference (...), over groups, of the share in a cluster and the share in the dataset.
+    """The largest difference (...) between a group's share in a cluster and its share in the dataset.
 
-    ``counts`` (..., K) are the numbers of instances of each group in each cluster, none of which is empty. ``group_counts``
-    (K,) are the numbers in the dataset. Equal deviations are equal floats: ``|a n - A m|`` is a whole number, which is exact in
-    double precision for n up to 9 * 10^7, and its quotient by the cluster's size m is rounded correctly.
+    ``counts`` (..., K) are the counts of the groups in each cluster, and ``group_counts`` (K,) their counts in the dataset. No
+    cluster may be empty. Deviations that are equal on paper are equal floats: if a group has a of the m instances of a cluster,
+    and A of the n instances of the dataset, ``|a n - A m|`` is a whole number. It is exact in double precision for n up to
+    9 * 10^7, and its quotient by m is rounded correctly.
     """
-    totals, by_group = np.asarray(group_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
+    totals, counts_by_group = np.asarray(group_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
     n = totals.sum()
-    sizes = by_group.sum(axis=0, dtype=np.float64)
-    # The groups are the first axis, so that the inner loops run along the clusters, which are many.
-    return np.abs(by_group * n - np.multiply.outer(totals, sizes)).max(axis=0) / sizes / n
+    sizes = counts_by_group.sum(axis=0, dtype=np.float64)
+    # The groups are the first axis, so that NumPy's inner loops run along the clusters, of which there are many.
+    return np.abs(counts_by_group * n - np.multiply.outer(totals, sizes)).max(axis=0) / sizes / n
 
 
 def first_lowest(costs: np.ndarray) -> np.ndarray:
-    """Index, along the last axis, of the first cost that ties with the lowest (see ``TIE``). Costs are not negative."""
+    """Index, along the last axis, of the first cost that ties with the lowest (see ``TIE``). No cost may be negative."""
     return (costs <= costs.min(axis=-1, keepdims=True) * (1 + TIE)).argmax(axis=-1)

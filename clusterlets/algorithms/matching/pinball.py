@@ -1,8 +1,8 @@
 """Matchers that grow clusters clusterlet by clusterlet: D and B (fuzzy), G-D and G-B (crisp).
 
-The source is the paper's section "Pinball Matchers" with Algorithm 2, interpreted as ``docs/reproduction.md`` says.
-:mod:`clusterlets.algorithms.matching.published` follows the authors' code instead. A clustering is returned as a membership
-matrix: ``membership[c, j]`` says whether cluster c holds clusterlet j.
+They follow the paper's section "Pinball Matchers" with Algorithm 2, interpreted as ``docs/reproduction.md`` explains, whereas
+:mod:`clusterlets.algorithms.matching.published` follows the authors' code. Every matcher returns its clusters as a membership
+matrix: ``membership[c, j]`` says whether cluster c contains clusterlet j.
 """
 
 import numpy as np
@@ -14,71 +14,74 @@ from clusterlets.algorithms.matching.objectives import TIE, deviations, first_lo
 
 
 def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Distance pinball matcher (D): hop over the groups, each time to the nearest clusterlet (Algorithm 2).
+    """Distance pinball matcher (D): visit the groups in turn, and add the nearest clusterlet of each (Algorithm 2).
 
     Parameters
     ----------
     clusterlets : Clusterlets
         N clusterlets of K groups, every group present.
     hops : int
-        Number of sweeps over the other K - 1 groups, at least 1.
+        Number of hops, at least 1. A hop visits K - 1 groups: all but the one that it starts from.
     scope : {"last", "cluster"}
-        "last" takes the clusterlet nearest to the one added last, as the paper's numbers suggest. "cluster" takes the one of
-        the smallest sum of distances to all clusterlets of the cluster, as the paper's text says.
+        "last" adds the clusterlet that is nearest to the clusterlet added last, as the paper's numbers suggest. "cluster" adds
+        the clusterlet with the smallest sum of distances to all clusterlets of the cluster, as the paper's text says.
 
     Returns
     -------
     bool array (C, N)
-        Every clusterlet is in at least one cluster. A cluster holds at most ``1 + hops * (K - 1)`` clusterlets, and no two
-        clusters are equal. The clusters that started from group 0 come first, in index order.
+        Every clusterlet is in at least one cluster. A cluster has at most ``1 + hops * (K - 1)`` clusterlets, and no two
+        clusters are equal. The clusters that started from group 0 come first, in the order of the indices of their starts.
 
     Notes
     -----
-    O(N^2 d + hops * K * N^2) time and O(N^2 + N d) memory. At most 2 N hops are made, because more change nothing. Distances
-    that differ by less than a fraction of 10^-12 tie, and ties go to the lower index.
+    O(N^2 d + hops * K * N^2) time and O(N^2 + N d) memory. At most 2 N hops are made, because further hops would change
+    nothing. Distances that differ by at most 10^-12 of themselves tie, and ties go to the lower index.
     """
     distances = centroid_distances(clusterlets.centroids)
     return match_pinball(clusterlets, hops, scope, distances, summed_cost)
 
 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Balance pinball matcher (B): hop over the groups, each time to the clusterlet of lowest deviation (Algorithm 2).
+    """Balance pinball matcher (B): visit the groups in turn, and add the clusterlet of lowest deviation (Algorithm 2).
 
-    Works like :func:`match_distance`, but the cost is a deviation from the dataset: that of the candidate with the clusterlet
-    added last (``scope="last"``), or with the whole cluster (``scope="cluster"``). O(hops * K * N^2 * K) time and O(N^2 K)
-    memory. Equal deviations tie, and ties go to the lower index.
+    Works like :func:`match_distance`, but compares deviations from the dataset instead of distances: those of each candidate
+    joined with the clusterlet added last (``scope="last"``), or with the whole cluster (``scope="cluster"``).
+    O(hops * K * N^2 * K) time and O(N^2 K) memory. Equal deviations tie, and ties go to the lower index.
     """
     counts = clusterlets.counts
 
     def union_deviation(sums, is_inside, candidates):
-        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # a candidate that is inside already adds nothing
+        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # a candidate inside the reference adds nothing
         return deviations(sums[:, None] + added, clusterlets.group_counts)
 
     return match_pinball(clusterlets, hops, scope, counts, union_deviation)
 
 
 def summed_cost(sums: np.ndarray, is_inside: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """The cost of :func:`match_pinball` whose features are the costs (N, N) of the pairs, 0 for a clusterlet with itself."""
+    """A ``cost`` for :func:`match_pinball`: each candidate's costs with all clusterlets of the reference, added up.
+
+    The features of a clusterlet are its costs with each clusterlet, 0 with itself.
+    """
     return sums[:, candidates]
 
 
 def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
-    """Grow clusters from every clusterlet of group 0, then from each clusterlet of the other groups that is in none yet.
+    """Grow a cluster from every clusterlet of group 0, then from each clusterlet of the other groups that is in no cluster yet.
 
-    A candidate is compared with a reference: the clusterlet added last, or the whole cluster. ``cost(sums, is_inside,
-    candidates)`` returns the costs (m, c) of c candidates for m clusters, where ``sums`` (m, F) are the ``features`` (N, F)
-    summed over each reference, and ``is_inside`` (m, c) says whether the reference holds the candidate. Clusters that start
-    from other groups than 0 make ``fewer_later_hops`` fewer sweeps, but at least one.
+    Candidates are compared with the cluster's reference: the clusterlet added last, or the whole cluster. ``cost(sums,
+    is_inside, candidates)`` returns the costs (m, c) of c candidates for m clusters, where ``sums`` (m, F) are the ``features``
+    (N, F) summed over each reference, and ``is_inside`` (m, c) says whether the reference contains the candidate. Clusters that
+    start from other groups than 0 make ``fewer_later_hops`` fewer hops, but at least one.
     """
-    # Every pair of hops reaches a new clusterlet or closes a cycle, so no cluster grows after N pairs.
+    # Every pair of hops reaches a new clusterlet or closes a cycle, so no cluster grows after N pairs of hops.
     hops = min(hops, 2 * len(clusterlets))
     n_groups = clusterlets.counts.shape[1]
     covered = np.zeros(len(clusterlets), dtype=bool)
     clusters = {}
     for group in range(n_groups):
         starts = np.flatnonzero((clusterlets.group == group) & ~covered)
-        sweeps = max(1, hops - fewer_later_hops) if group else hops
-        grown = _grow(clusterlets.group, starts, _route(group, n_groups, sweeps), scope, features, cost)
+        n_hops = max(1, hops - fewer_later_hops) if group else hops
+        grown = _grow(clusterlets.group, starts, _route(group, n_groups, n_hops), scope, features, cost)
         for start, cluster in zip(starts, grown, strict=True):
             if group == 0 or not covered[start]:
                 clusters.setdefault(cluster.tobytes(), cluster)  # equal clusters are kept once
@@ -87,7 +90,7 @@ def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
 
 
 def _route(start: int, n_groups: int, hops: int) -> list[int]:
-    """Groups in the order in which a cluster that starts from group ``start`` visits them."""
+    """The groups in the order in which a cluster that starts from group ``start`` visits them."""
     lower, higher = list(range(start)), list(range(start + 1, n_groups))
     forward = lower[::-1] + higher[::-1] if start else higher
     backward = [*forward[-2::-1], start] if forward else []
@@ -95,13 +98,13 @@ def _route(start: int, n_groups: int, hops: int) -> list[int]:
 
 
 def _grow(group, starts, route, scope, features, cost):
-    """Clusters (m, N) grown from the clusterlets ``starts`` (m,) along a route, each independently of the others."""
+    """Clusters (m, N) grown from the clusterlets ``starts`` (m,) along a route of groups, each independently of the others."""
     rows = np.arange(len(starts))
     members = np.zeros((len(starts), len(group)), dtype=bool)
     members[rows, starts] = True
     reference, sums = members.copy(), features[starts]
-    for visited in route:
-        candidates = np.flatnonzero(group == visited)
+    for next_group in route:
+        candidates = np.flatnonzero(group == next_group)
         last = candidates[first_lowest(cost(sums, reference[:, candidates], candidates))]
         if scope == "last":
             reference[:] = False
@@ -115,29 +118,30 @@ def _grow(group, starts, route, scope, features, cost):
 def match_greedy_distance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy distance matcher (G-D), which is crisp: the nearest unused clusterlet of another group than the last one joins.
+    """Greedy distance matcher (G-D, crisp): add the nearest unused clusterlet whose group differs from that of the last one.
 
     Parameters
     ----------
     clusterlets : Clusterlets
         N clusterlets of K groups.
     hops : int
-        Maximum number of clusterlets that join the first one of a cluster, at least 1.
+        Maximum number of clusterlets that join the one a cluster starts with, at least 1.
     random_state : numpy.random.Generator
-        Draws one permutation of the N clusterlets. Each cluster starts with the next unused clusterlet in it.
+        Draws one permutation of the N clusterlets. Each cluster starts with the next unused clusterlet of this permutation.
     scope : {"cluster", "last"}
-        Distances are measured to the centroid of the cluster, weighted by size, or to the clusterlet added last (the paper's
-        text).
+        "cluster" measures distances to the mean of the cluster's centroids, weighted by size. "last" measures distances to the
+        clusterlet added last, as the paper's text says.
 
     Returns
     -------
     bool array (C, N)
-        Every clusterlet is in exactly one cluster. Clusters are in the order of their starts.
+        Every clusterlet is in exactly one cluster. The clusters are in the order in which they were started.
 
     Notes
     -----
-    The first clusterlet joins in any case. A later one joins only if its distance is not above the previous one, otherwise
-    the cluster is finished. Ties go to the lower index. O(N^2 d) time, O(N d) memory. Paper, section "Pinball Matchers".
+    The first clusterlet that can join always does. A later one joins only if its distance is not above the distance at which
+    the previous one joined. Otherwise the cluster is finished. Ties go to the lower index. O(N^2 d) time, O(N d) memory.
+    Paper, section "Pinball Matchers".
     """
     group, sizes, centroids = clusterlets.group, clusterlets.sizes, clusterlets.centroids
 
@@ -158,12 +162,12 @@ def match_greedy_distance(
 def match_greedy_balance(
     clusterlets: Clusterlets, hops: int, random_state: np.random.Generator, scope: str = "cluster"
 ) -> np.ndarray:
-    """Greedy balance matcher (G-B), which is crisp: the unused clusterlet, of any group, that gives the lowest deviation joins.
+    """Greedy balance matcher (G-B, crisp): add the unused clusterlet, of any group, that gives the lowest deviation.
 
-    Works like :func:`match_greedy_distance`, but the cost is a deviation from the dataset: that of the candidate with the
-    cluster (``scope="cluster"``), or with the clusterlet added last (``scope="last"``). Of equal deviations, the lower
-    Kullback-Leibler divergence of the same union from the dataset decides, then the lower index. A clusterlet joins only if the
-    deviation of the whole cluster does not rise, otherwise the cluster is finished. O(N^2 K) time.
+    Works like :func:`match_greedy_distance`, but compares deviations from the dataset instead of distances: those of each
+    candidate joined with the cluster (``scope="cluster"``), or with the clusterlet added last (``scope="last"``). Of equal
+    deviations, the one whose union has the lower Kullback-Leibler divergence from the dataset wins, then the lower index. A
+    clusterlet joins only if the deviation of the whole cluster does not rise. Otherwise the cluster is finished. O(N^2 K) time.
     """
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
@@ -181,15 +185,15 @@ def match_greedy_balance(
 
 
 def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np.inf):
-    """Crisp clusters (C, N), one after the other, until every clusterlet is used.
+    """Crisp clusters (C, N), grown one after the other until every clusterlet is used.
 
-    ``join(cluster, unused)`` chooses a clusterlet from the array ``unused``, and returns it with the level that the cluster
-    would then have, or returns None. The clusterlet joins if the level does not rise. ``level([start])`` is the level of a
-    cluster of one clusterlet.
+    The level of a cluster is a cost that must not rise when a clusterlet joins. ``join(cluster, unused)`` chooses a clusterlet
+    from the array ``unused`` and returns it with the level that the cluster would then have, or returns None if none can join.
+    ``level([start])`` returns the level of a cluster that has only the clusterlet ``start``.
     """
     unused = np.ones(n_clusterlets, dtype=bool)
     clusters = []
-    # The next unused clusterlet in a random order is a uniform choice among all unused ones, whichever these are.
+    # The next unused clusterlet in a random order is a uniform choice among all unused ones, whichever have been used so far.
     for start in random_state.permutation(n_clusterlets):
         if unused[start]:
             unused[start] = False
@@ -201,7 +205,7 @@ def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np
 
 
 def _grow_greedily(cluster, unused, hops, join, level):
-    """The cluster (list of indices) after all joins; clusterlets that join are removed from ``unused``."""
+    """The cluster (list of indices) with all clusterlets that join it. These are removed from ``unused``."""
     for _ in range(hops):
         candidate = join(cluster, np.flatnonzero(unused)) if unused.any() else None
         if candidate is None or candidate[1] > level * (1 + TIE):
@@ -213,12 +217,12 @@ def _grow_greedily(cluster, unused, hops, join, level):
 
 
 def _reference(cluster: list, scope: str) -> list:
-    """The clusterlets of a cluster that candidates are compared with."""
+    """The clusterlets that candidates are compared with: the whole cluster, or only the clusterlet added last."""
     return cluster if scope == "cluster" else cluster[-1:]
 
 
 def _first_lowest_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
-    """Index of the first cluster (m, K) of lowest Kullback-Leibler divergence from the dataset, where 10^-12 nats tie."""
+    """Index of the first cluster (m, K) whose Kullback-Leibler divergence from the dataset is lowest, up to 10^-12 nats."""
     if len(counts) == 1:
         return 0
     shares = counts / counts.sum(axis=1, keepdims=True)

@@ -1,15 +1,15 @@
 """The matchers as the authors' published code runs them (clusterlets 0.0.3), where that code departs from the paper's text.
 
-This module was written from a description of what that code does, and compared with the code only by input and output
-(``benchmarks/authors``). The code takes two groups. So that any table can be clustered, here all further groups count as the
-second one in G-D, and each pair of groups has its own costs in B. :mod:`clusterlets.algorithms.matching.pinball` follows the
-text.
+This module was written from a description of what the published code does, and compared with it only by input and output
+(``benchmarks/authors``). The published code takes exactly two groups. To cluster any table, this module treats all further
+groups as the second one in G-D, and computes costs for each pair of groups in B. The matchers in
+:mod:`clusterlets.algorithms.matching.pinball` follow the paper's text. The published code differs from the text as follows:
 
-- D and B: clusters that start from another group than the first make one sweep fewer, but at least one.
-- B: clusterlets are paired by their numbers a and b within the two groups. The costs are computed for a <= b, and mirrored to
-  a > b as if they were symmetric. But number b of the first group and number a of the second are a different pair.
+- D and B: clusters that start from another group than the first make one hop fewer, but at least one.
+- B: the cost of clusterlet number a of the first group with number b of the second is computed only if a <= b. If a > b, the
+  cost of number b of the first group with number a of the second is used instead, although this is a different pair.
 - B and G-B: the cost is the Kullback-Leibler divergence of the dataset from the union, not the deviation.
-- G-D: the nearest clusterlet is found in one list, but its index is used in another, so that almost any clusterlet joins.
+- G-D: the nearest clusterlet is found in one list, but its index is used in another list, so almost any clusterlet may join.
 """
 
 import numpy as np
@@ -22,24 +22,25 @@ from clusterlets.algorithms.matching.pinball import match_greedy, match_pinball,
 
 
 def match_distance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
-    """D as published: bool array (C, N); arguments, errors and costs as in :func:`pinball.match_distance`."""
+    """D as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_distance`."""
     return match_pinball(clusterlets, hops, "last", centroid_distances(clusterlets.centroids), summed_cost, fewer_later_hops=1)
 
 
 def match_balance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
-    """B as published: bool array (C, N); arguments, errors and costs as in :func:`pinball.match_balance`.
+    """B as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_balance`.
 
-    If a group has fewer clusterlets than an earlier one, the published code fails. Here, costs without a mirror image are kept.
+    If a group has fewer clusterlets than an earlier one, the published code fails. Here, costs without a mirror image
+    stay as they are.
     """
     return match_pinball(clusterlets, hops, "last", _mirrored_costs(clusterlets), summed_cost, fewer_later_hops=1)
 
 
 def _mirrored_costs(clusterlets: Clusterlets) -> np.ndarray:
-    """Costs (N, N) of the pairs of clusterlets. They are 0 within a group, where they are never looked up."""
+    """The costs (N, N) of B for all pairs of clusterlets. Within a group they are 0, and nothing reads them."""
     costs = np.zeros((len(clusterlets), len(clusterlets)))
     members = [np.flatnonzero(clusterlets.group == group) for group in range(clusterlets.counts.shape[1])]
-    for number, first in enumerate(members):
-        for second in members[number + 1 :]:
+    for group, first in enumerate(members):
+        for second in members[group + 1 :]:
             unions = clusterlets.counts[first][:, None] + clusterlets.counts[second]
             block = _divergences(unions, clusterlets.group_counts)
             size = min(len(first), len(second))
@@ -50,7 +51,7 @@ def _mirrored_costs(clusterlets: Clusterlets) -> np.ndarray:
 
 
 def match_greedy_balance(clusterlets: Clusterlets, hops: int, random_state: np.random.Generator) -> np.ndarray:
-    """G-B as published: bool array (C, N); arguments, errors and costs as in :func:`pinball.match_greedy_balance`."""
+    """G-B as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_greedy_balance`."""
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
     def join(cluster, unused):
@@ -62,11 +63,12 @@ def match_greedy_balance(clusterlets: Clusterlets, hops: int, random_state: np.r
 
 
 def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.random.Generator) -> np.ndarray:
-    """G-D as published: bool array (C, N); arguments, errors and costs as in :func:`pinball.match_greedy_distance`.
+    """G-D as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_greedy_distance`.
 
-    The unused clusterlets form a list of the first group and a list of the others. The centre of the cluster comes first in the
-    list of its largest group. The code finds the member of the second list that is nearest to the *first* member of the first
-    list. It then uses the index of that member in the list of all unused clusterlets.
+    The unused clusterlets form two lists, one of the first group and one of all other groups. The centre of the cluster is put
+    at the head of the list to which the cluster's largest group belongs. The published code finds the member of the second list
+    that is nearest to the *first* member of the first list. It then uses that member's index in the second list to choose
+    from the list of all unused clusterlets.
     """
     group, centroids = clusterlets.group, clusterlets.centroids
 
@@ -88,7 +90,7 @@ def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.
 
 
 def _merged_centre(centroids: np.ndarray) -> np.ndarray:
-    """The centre (d,) after merging centroids (m, d) one by one, each time halfway. So the last ones count most."""
+    """The centre (d,) after merging centroids (m, d) one by one, each time at the midpoint. So the last ones weigh most."""
     centre = centroids[0]
     for centroid in centroids[1:]:
         centre = (centre + centroid) / 2
@@ -100,5 +102,5 @@ def _divergences(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
     expected = group_counts / group_counts.sum()
     with np.errstate(divide="ignore"):
         ratios = expected / (counts / counts.sum(axis=-1, keepdims=True))
-    # Rounding may leave a divergence of 0 just below 0, and ties are only recognised among costs that are not negative.
+    # Rounding may turn a divergence of 0 into a negative number, and ``first_lowest`` does not accept negative costs.
     return np.maximum((expected * log(ratios)).sum(axis=-1), 0)
