@@ -5,17 +5,18 @@ Costs are compared up to rounding. If two costs are equal on paper, the lower in
 
 import numpy as np
 
-#: Costs that differ by less than this fraction of themselves tie. It is far above the rounding of double precision, and far
-#: below any meaningful difference.
+#: A cost ties with the lowest one if it is at most this fraction above it. The fraction is far above the rounding of double
+#: precision, and far below any meaningful difference.
 TIE = 1e-12
 
 
 def deviations(counts: np.ndarray, group_counts: np.ndarray) -> np.ndarray:
-    """Largest difference (...), over groups, of the share in a cluster and the share in the dataset.
+    """Deviation (...) of each cluster: the largest difference over groups between the shares in the cluster and the dataset.
 
     ``counts`` (..., K) are the numbers of instances of each group in each cluster, none of which is empty. ``group_counts``
-    (K,) are the numbers in the dataset. Equal deviations are equal floats: ``|a n - A m|`` is a whole number, which is exact in
-    double precision for n up to 9 * 10^7, and its quotient by the cluster's size m is rounded correctly.
+    (K,) are the numbers in the dataset. Equal deviations are equal floats. If a group has ``a`` of the ``m`` instances of a
+    cluster, and ``A`` of the ``n`` of the dataset, its difference is ``|a n - A m| / m / n``. The numerator is a whole number,
+    which is exact in double precision for n up to 9 * 10^7, and its quotient by m is rounded correctly.
     """
     totals, by_group = np.asarray(group_counts, dtype=np.float64), np.moveaxis(counts, -1, 0)
     n = totals.sum()

@@ -50,7 +50,7 @@ def test_a_centre_without_rows_takes_the_row_that_costs_most():
     X, weights = np.array([[0.0], [1.0], [2.0], [10.0]]), np.array([1.0, 1.0, 100.0, 1.0])
     start = np.array([[1.0], [500.0]])  # nothing is nearest to the second: row 2 costs 100, row 3 costs 81
     labels, distances = np.zeros(4, dtype=np.int64), ((X - 1.0) ** 2).ravel()
-    means = module._means(weights, X * weights[:, None], labels, distances, start)
+    means = module._weighted_means(weights, X * weights[:, None], labels, distances, start)
     assert means.ravel() == pytest.approx([11 / 3, 2])
 
 
