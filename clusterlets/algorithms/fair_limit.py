@@ -30,18 +30,20 @@ from clusterlets.algorithms.transport import transport_groups
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 from clusterlets.errors import NoClusteringError
 
-# Temperatures of the dual on the sample and on the table: cold without multipliers, warm with those of nearby centres.
-_COLD, _WARM, _COLD_TABLE, _WARM_TABLE = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
+# Temperatures of the dual on the sample and on the table. A cold start has no multipliers; a warm start has those of nearby
+# centres.
+_COLD_START, _WARM_START, _COLD_START_TABLE, _WARM_START_TABLE = (1.0, 0.03), (0.03,), (1.0, 0.1, 0.01), (0.01,)
 _SAMPLE_TOLERANCE, _TABLE_TOLERANCE = 1e-3, 2e-4  # in the dual, limits may be missed by these fractions of the rows
 _TRIAL_ROUNDS = 2  # rounds of each start, before the best starts are chosen
-_MAX_SWAPS, _MAX_FAILURES = 6, 2  # both times n_init: swaps to try, and failures in a row that end them (at most k)
+# Both times n_init: at most this many swaps are tried, and none after this many failures in a row (or k, if that is fewer).
+_MAX_SWAPS, _MAX_FAILURES = 6, 2
 _SWAP_ROUNDS = 3  # rounds after each swap
 _PROMISING_RATIO = 1.03  # a swap gets more rounds if its bound is below the current bound times this
 _SAME_BOUND = 1e-4  # if the bounds of two starts differ by at most this fraction, one of them is left out
 _MIN_GAIN = 1e-4  # a round is idle if it lowers the cost by less than this fraction
 _PATIENCE, _MAX_ROUNDS = 2, 60  # on the table: idle rounds in a row that end the rounds, and rounds in all
 _MAX_GAP = 0.01  # above this gap, the dual is solved again without the given multipliers
-_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (rows, starts): up to so many rows, so many starts go on to the table; else one
+_TABLE_STARTS = ((3_000, 5), (12_000, 2))  # (most rows, starts that go on to the table); one start for larger tables
 _MAX_POLISHED_ROWS, _MAX_SWEEPS = 8_000, 2  # most rows and sweeps of the polish; its time grows with the square of the rows
 
 
@@ -151,13 +153,13 @@ class _Search:
         centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
         start = self._run_rounds(centres, None, _TRIAL_ROUNDS)
         costs = distances_to_centres(self._X, start.centres, self._k)
-        dual = self._solve_table_dual(costs, start.multipliers, _COLD_TABLE)
+        dual = self._solve_table_dual(costs, start.multipliers, _COLD_START_TABLE)
         return transport_groups(costs, self._groups, rounded_to(dual.counts, self._totals), dual.prices)
 
     # ---- centres on the sample --------------------------------------------------------------------------------------
 
     def _place_centres(self, n_starts: int) -> list[_Centres]:
-        """The centres of the best ``n_starts`` starts, improved by swaps, without those that swaps have made alike."""
+        """The centres of the best ``n_starts`` starts, improved by swaps. Duplicates (nearly equal bounds) are left out."""
         trials = []
         for _ in range(max(self._n_init, n_starts)):
             centres, _ = weighted_kmeans(self._sample, self._sample_weights, self._k, self._random)
@@ -177,7 +179,7 @@ class _Search:
         last_bound = np.inf
         for _ in range(max_rounds):
             costs = distances_to_centres(self._sample, centres, self._k)
-            temperatures, tolerance = _COLD if multipliers is None else _WARM, _SAMPLE_TOLERANCE * len(self._X)
+            temperatures, tolerance = _COLD_START if multipliers is None else _WARM_START, _SAMPLE_TOLERANCE * len(self._X)
             dual = self._solve_dual(costs, self._sample_weights, self._sample_groups, multipliers, temperatures, tolerance)
             multipliers = dual.multipliers
             centres = fractional_means(self._sample, costs, self._sample_weights, self._sample_groups, dual, centres)
@@ -247,7 +249,9 @@ class _Search:
         """
         costs, n = distances_to_centres(self._X, centres, self._k), len(self._X)
         for is_warm in (True, False) if multipliers is not None else (False,):
-            dual = self._solve_table_dual(costs, multipliers if is_warm else None, _WARM_TABLE if is_warm else _COLD_TABLE)
+            dual = self._solve_table_dual(
+                costs, multipliers if is_warm else None, _WARM_START_TABLE if is_warm else _COLD_START_TABLE
+            )
             if is_warm and len(self._limits) and products(self._scaled_limits, dual.counts).max() > max(2, n / 1000):
                 continue
             with suppress(NoClusteringError):  # then use the counts of the last round

@@ -5,8 +5,8 @@
    distance to the nearest centre so far. Take the candidate that lowers the sum of these distances most, ties to the first.
    Stop early when every row coincides with a centre: then there are as many centres as distinct rows.
 3. *Rounds*: each row goes to its nearest centre, ties to the lowest index, and each centre moves to the mean of its rows. Each
-   centre without rows, in index order, moves to the row that is farthest from its own centre. Rows that other such centres
-   took are excluded, and ties go to the first row. The row no longer counts in the mean of its former cluster.
+   centre without rows, in index order, takes the row that is farthest from its own centre and that no other such centre took,
+   ties to the first row. A row that was taken does not count in the mean of the cluster that it leaves.
 4. *End*: when no row changes its centre, or when the squared moves of the centres add up to at most ``tol`` times the mean
    variance of a feature, or after ``max_iter`` rounds. In the last two cases, the rows are assigned once more.
 
@@ -70,16 +70,16 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
-    smallest_move = tol * rows.var(axis=0).mean()
+    min_squared_move = tol * rows.var(axis=0).mean()
     settled, n_iter = False, 0
     while n_iter < max_iter:
         n_iter += 1
         assign(tiles, centres, labels, distances)
-        new_centres = _means(rows, labels, distances, centres)
+        new_centres = _new_centres(rows, labels, distances, centres)
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         settled = np.array_equal(labels, former_labels)
-        if settled or squared_move <= smallest_move:
+        if settled or squared_move <= min_squared_move:
             break
         former_labels[:] = labels
     if not settled:
@@ -98,13 +98,13 @@ def nearest_centres(X: np.ndarray, centres: np.ndarray) -> np.ndarray:
 
 
 def _distances_with_candidates(tiles: np.ndarray, candidates: np.ndarray, nearest: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Squared distances (c, n) to the nearest centre if each candidate were a centre too, and their sums (c,)."""
+    """Squared distances (c, n) to the nearest centre if one candidate at a time were added, and their sums (c,)."""
     lowered, potentials = np.empty((len(candidates), len(nearest))), np.empty(len(candidates))
     candidate_distances(tiles, candidates, nearest, lowered, potentials)
     return lowered, potentials
 
 
-def _means(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:
+def _new_centres(rows: np.ndarray, labels: np.ndarray, distances: np.ndarray, centres: np.ndarray) -> np.ndarray:
     """New centres (k, d): the means of the centres' rows, or the farthest row for a centre without rows, as in step 3."""
     sums, sizes = np.empty_like(centres), np.empty(len(centres), dtype=np.int64)
     sums_by_label(rows, labels, sums, sizes)

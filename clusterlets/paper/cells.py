@@ -12,7 +12,7 @@ SELECTIONS = reported.TABLES[1:4]
 AVERAGES = (reported.TABLES[0], reported.TABLES[4])
 #: The columns that identify a cell.
 KEY = ["table", "row", "quantity"]
-#: Quantities that a selection rule picks, and that have no digits: they are equal to the paper's or not.
+#: Quantities that a selection rule picks. There is nothing to round: they equal the paper's or they do not.
 CHOICES = ("matcher", "k")
 
 # The columns that name the rows of each table.
@@ -45,7 +45,7 @@ def values(runs: pd.DataFrame, names: Collection[str]) -> pd.Series:
 def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
     """The cells of a table, which has the columns of the paper's table ``name``. The paper's FRAC is FRAC (nearest).
 
-    There are no cells for missing values, and for columns that the table lacks.
+    There are no cells for missing values or for columns that the table lacks.
     """
     table = table.replace("FRAC (nearest)", "FRAC")
     labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
@@ -73,7 +73,10 @@ def _text(value: object) -> str:
 
 @cache
 def _printed_tables() -> dict[str, pd.DataFrame]:
-    """The paper's tables. If cohesion may mean the silhouette (s in table 5, C in table 1), each has a row or column."""
+    """The paper's tables. Two kinds of cohesion may be the silhouette: s in table 5, and that of matcher C in table 1.
+
+    Further rows of table 5, and further columns of table 1, repeat these numbers as silhouettes.
+    """
     matchers, *selections, correlations = (reported.table(name) for name in reported.TABLES)
     for suffix in ("", "_std"):
         cohesion_of_c = matchers[f"cohesion{suffix}"].where(matchers["matcher"] == "C")

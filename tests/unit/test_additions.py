@@ -124,14 +124,14 @@ def test_the_generated_files_include_the_additions(checkout):
     assert all(f"| {name} | rows, 1..1e+09 | a test |" in page for _, name, *_ in SCORES.values())
 
 
-def test_the_workflow_plans_the_methods_cells_and_the_figure(checkout):
+def test_the_workflow_plans_the_cells_of_the_method_and_the_figure(checkout):
     options = ("--config", "methods=[k-means, striped]", "datasets=[iris]", "--configfile", "workflow/configs/demo.yaml")
     planned = run(checkout, "-m", "snakemake", "--dry-run", "--cores", "1", *options)
     assert "iris: striped k5_width2" in planned and "plot_stripes" in planned
 
 
 # Scores a clustering, draws the new figure and renders the report.
-RESULTS = """
+SCORE_AND_REPORT = """
 import csv, json
 from pathlib import Path
 import numpy as np
@@ -162,7 +162,7 @@ print(json.dumps([run, fairness_report(X, labels, groups), shown], default=str))
 
 
 def test_the_results_have_the_scores_and_the_report_explains_them_and_shows_the_figure(checkout):
-    row, report, page = json.loads(run(checkout, "-c", RESULTS))
+    row, report, page = json.loads(run(checkout, "-c", SCORE_AND_REPORT))
     for _, name, *_ in SCORES.values():
         assert float(row[name]) == report[name] == 12 and name in page
     assert 'id="figure-stripes"' in page and "All of them." in page

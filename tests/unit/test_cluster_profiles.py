@@ -29,7 +29,7 @@ def test_means_and_spreads_are_those_of_the_members():
     assert features.loc[5].index[0] == "age" and set(features.loc[5].index) == set(X)
 
 
-def test_a_sentence_describes_the_features_that_stand_out_in_their_own_units():
+def test_a_sentence_describes_in_their_own_units_the_features_that_stand_out():
     memberships, _ = as_memberships(LABELS)
     profiles = Profiles.of(X.to_numpy(), memberships, list(X))
     ages = X["age"]

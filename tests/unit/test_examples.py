@@ -22,7 +22,7 @@ def code_blocks(page, language):
 
 
 @pytest.fixture(autouse=True)
-def folder_without_screen(tmp_path, monkeypatch):
+def temporary_folder_without_display(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
     monkeypatch.setattr(pyplot, "show", lambda: None)
@@ -43,7 +43,7 @@ def test_the_readmes_example_gives_a_fair_clustering(capsys):
 
 
 @pytest.mark.parametrize("page", [README, DOCS / "commands.md"], ids=lambda page: page.stem)
-def test_the_documented_command_with_a_limit_keeps_it(page, tmp_path, capsys):
+def test_the_documented_command_keeps_its_limit(page, tmp_path, capsys):
     command, *_ = re.findall(
         r"^    clusterlets (cluster .*--method fair-limit .*)$", page.read_text(encoding="utf-8"), re.MULTILINE
     )

@@ -41,7 +41,7 @@ def test_a_different_index_is_refused(call):
             CALLS[call](X, SEX.set_axis(index), LABELS.set_axis(range(39, -1, -1)))
 
 
-def test_messages_show_numbers_of_numpy_as_plain_numbers():
+def test_messages_show_numpy_numbers_as_plain_numbers():
     index = pd.MultiIndex.from_arrays([np.arange(7, 47), ["a"] * 40])
     with pytest.raises(InvalidInput) as error:
         FRAC(2).fit(X, sensitive_features=SEX.set_axis(index))

@@ -39,7 +39,7 @@ class CachingWorkflow:
         (self.workflow.folder / "mine.py").write_text(source)
 
     def run(self, config):
-        """Run up to ``runs.csv``; returns the jobs of data and cells that were computed. A restored job has an empty log."""
+        """Run up to ``runs.csv``; returns the jobs that were computed, of the two sets above. Restored jobs have empty logs."""
         logs = self.workflow.folder / "results" / "tiny" / "logs"
         for log in logs.rglob("*.log"):
             log.unlink()

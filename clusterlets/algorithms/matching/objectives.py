@@ -6,8 +6,8 @@ the lower index wins.
 
 import numpy as np
 
-#: Costs that differ by at most this fraction of themselves tie. The fraction is far above the rounding of double precision,
-#: and far below any difference that matters.
+#: A cost ties with the lowest one if it is at most this fraction above it. The fraction is far above the rounding of double
+#: precision, and far below any meaningful difference.
 TIE = 1e-12
 
 
