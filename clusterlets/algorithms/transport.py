@@ -78,7 +78,7 @@ def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, 
 def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
     """Costs (n, k) less the lowest of each instance, as whole numbers, and the power of two by which they are multiplied.
 
-    The largest number has 40 bits. ClusterletsError if a difference is not finite.
+    The largest number has 40 bits. Raises ClusterletsError if a difference is not finite.
     """
     if not len(costs):
         return np.zeros(costs.shape, dtype=np.int64), 1.0
