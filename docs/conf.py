@@ -33,7 +33,7 @@ suppress_warnings = ["misc.highlighting_failure"]  # Pygments has no lexer for C
 
 # References to names of this library must resolve. Names of other libraries are not checked, as that would need the network.
 nitpicky = True
-# Nor do names in these two packages resolve: `analysis` has no reference, and the estimators are listed as `clusterlets.NAME`.
+# Two packages are exempt: `analysis` is not in the reference, and the reference lists the estimators as `clusterlets.NAME`.
 nitpick_ignore_regex = [("py:.*", r"(?!clusterlets\.).*|clusterlets\.(analysis|estimators)\b.*")]
 autodoc_typehints = "none"  # the docstrings say more
 napoleon_use_rtype = False

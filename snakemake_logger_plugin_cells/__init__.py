@@ -31,14 +31,14 @@ _SECONDS_BETWEEN_LINES = 300.0  # seconds between two lines of progress in a fil
 _LOG_LINES = 100  # lines shown of a failed job's log, from its end
 
 _DEFAULT_SECONDS = {"": 3.0}  # expected seconds of a job without an estimate: about as long as a table or a figure takes
-_PRIOR_SECONDS = 10.0  # the expected pace counts as much as the pace measured in this time
+_PRIOR_SECONDS = 10.0  # the estimate of the pace gives the expected pace the weight of this many seconds of measuring
 
 
 class LogHandler(LogHandlerBase):
     """Receives Snakemake's records and writes lines to its output stream."""
 
     writes_to_stream, writes_to_file = True, False
-    has_filter, has_formatter = True, True  # so Snakemake sends every record: some are only counted
+    has_filter, has_formatter = True, True  # so Snakemake filters no records: the progress also counts some that are not shown
     needs_rulegraph = False
 
     def __post_init__(self) -> None:
@@ -91,11 +91,11 @@ class LogHandler(LogHandlerBase):
             self._show_line(record.created)
         elif event == LogEvent.JOB_ERROR and not self._interrupted and record.jobid in progress.running:
             job = progress.failed[record.jobid] = progress.running.pop(record.jobid)
-            if not record.indent:  # indented records are of jobs in a group, which Snakemake has just shown
+            if not record.indent:  # an indented record is of a job in a group; the group's error has already shown it
                 facts = {"message": record.rule_msg, "environment": record.conda_env, **record.aux}
                 lines = [f"FAILED: {_job_name(job)}", *(f"  {key}: {value}" for key, value in facts.items() if value)]
                 for log in record.log:
-                    lines += _show_log(log) if self.common_settings.show_failed_logs else [f"  log: {log}"]
+                    lines += _log_excerpt(log) if self.common_settings.show_failed_logs else [f"  log: {log}"]
                 self._write(self._text_handler.decorate(record, "\n".join(lines)) + "\n")
 
     def _tick(self) -> None:
@@ -134,41 +134,41 @@ class Progress:
         self.planned, self.slots, self.began = Counter(), 1, 0.0  # jobs by rule, jobs at a time, start of the run
         self.expected = {}  # expected seconds of a job, by rule and dataset
         self.running, self.failed, self.n_done = {}, {}, 0
-        self._n_started, self._seconds_started = Counter(), Counter()  # by rule: jobs, and their expected seconds
+        self._n_started, self._expected_of_started = Counter(), Counter()  # by rule: jobs, and their expected seconds
 
     def start(self, job: Any) -> None:
         """Record that a job has started, or has started again after a failure."""
         if not self.failed.pop(job.jobid, None):
             self._n_started[job.rule_name] += 1
-            self._seconds_started[job.rule_name] += self._expected_seconds(job)
+            self._expected_of_started[job.rule_name] += self._expected_seconds(job)
         self.running[job.jobid] = job
 
     def seconds_left(self, now: float) -> float:
         """Expected seconds until every job is done, if none fails and the pace stays the same."""
         running = [(self._expected_seconds(job), now - job.created) for job in self.running.values()]
-        seconds_running = sum(max(expected - elapsed, expected / 10) for expected, elapsed in running)
-        seconds_done = sum(self._seconds_started.values()) - seconds_running
+        left_of_running = sum(max(expected - elapsed, expected / 10) for expected, elapsed in running)
+        seconds_done = sum(self._expected_of_started.values()) - left_of_running
         pace = (_PRIOR_SECONDS * min(self.slots, self.planned.total()) + seconds_done) / (_PRIOR_SECONDS + now - self.began)
-        return (seconds_running + sum(map(self._seconds_waiting, self.planned))) / pace
+        return (left_of_running + sum(map(self._expected_of_waiting, self.planned))) / pace
 
     def _expected_seconds(self, job: Any) -> float:
         expected = self.expected.get(job.rule_name) or _DEFAULT_SECONDS
         return expected.get((job.wildcards or {}).get("dataset", ""), sum(expected.values()) / len(expected))
 
-    def _seconds_waiting(self, rule: str) -> float:
+    def _expected_of_waiting(self, rule: str) -> float:
         """Expected seconds of a rule's jobs that have not started.
 
         Assumes that the rule has equally many jobs on every dataset. If the jobs started so far show that it has not, each
         waiting job is expected to take as long as the started jobs do on average.
         """
         expected = (self.expected.get(rule) or _DEFAULT_SECONDS).values()
-        started, n_started = self._seconds_started[rule], self._n_started[rule]
+        started, n_started = self._expected_of_started[rule], self._n_started[rule]
         n_waiting, estimate = self.planned[rule] - n_started, self.planned[rule] * sum(expected) / len(expected) - started
         is_possible = 0.99 * n_waiting * min(expected) <= estimate <= 1.01 * n_waiting * max(expected)
         return estimate if is_possible or not n_started else n_waiting * started / n_started
 
     def line(self, now: float) -> str:
-        """One line that says how far the run is, and which job has been running longest."""
+        """One line that says how far the run has got, and which job has been running longest."""
         n_steps, failed = self.planned.total(), f" · {len(self.failed)} failed" if self.failed else ""
         about = "at most" if self.failed else "about"  # steps that need a failed step will not run
         left = _format_duration(10 * round(self.seconds_left(now) / 10))
@@ -196,7 +196,7 @@ def _format_duration(seconds: float) -> str:
     return str(timedelta(seconds=round(seconds)))
 
 
-def _show_log(log: str) -> list[str]:
+def _log_excerpt(log: str) -> list[str]:
     """Lines to show of a log: its name, and its last lines, which are usually all lines."""
     if not os.path.isfile(log):
         return [f"  log: {log} (was not written)"]

@@ -42,7 +42,7 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
     """Fairlet (n,) of each row at the lowest total cost. Fairlets are numbered 0..R-1 in the order of their reds.
 
     Takes ``X`` (n, d) and ``groups`` (n,), which are 0 or 1. If the groups are equally frequent, 0 counts as the rarer one.
-    ClusterletsError if there are not exactly two groups, or if features are not finite or too large to square.
+    Raises ClusterletsError if there are not exactly two groups, or if features are not finite or too large to square.
 
     Notes
     -----

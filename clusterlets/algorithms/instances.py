@@ -9,9 +9,9 @@ from clusterlets.errors import ClusterletsError
 def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.ndarray, np.ndarray]:
     """Checked copies of the rows (n, d) and groups (n,), in the types that compiled code takes.
 
-    Group codes need not be consecutive. ClusterletsError, which names the method, if the shapes do not match, if groups are not
-    codes, if features are not finite or their squared differences overflow or vanish, or if the number of clusters is not in
-    1..n. O(n (d + log n)).
+    Group codes need not be consecutive. Raises ClusterletsError if the shapes do not match, if groups are not codes, if
+    features are not finite or their squared differences overflow or vanish, or if the number of clusters is not in 1..n.
+    ``method`` is the name of the method in these messages. O(n (d + log n)).
     """
     X, groups = np.array(X, dtype=np.float64, order="C"), np.asarray(groups)
     if X.ndim != 2 or groups.shape != X.shape[:1]:
@@ -27,12 +27,12 @@ def checked_instances(X, groups, method: str, n_clusters: int = 1) -> tuple[np.n
 
 
 def codes_that_occur(groups: np.ndarray) -> np.ndarray:
-    """Groups (n,) renumbered as codes 0..K-1 that all occur; the order of the groups stays."""
+    """Renumber the K groups that occur in ``groups`` (n,) as 0..K-1, in the same order."""
     return np.unique(groups, return_inverse=True)[1].astype(np.int64)
 
 
 def counts_of_two(groups: np.ndarray) -> np.ndarray:
-    """Sizes (2,) of the groups 0 and 1; ClusterletsError if another group occurs or one of the two does not."""
+    """Sizes (2,) of the groups 0 and 1. Raises ClusterletsError if another group occurs or one of the two does not."""
     counts = np.bincount(groups, minlength=2)
     if len(counts) != 2 or not counts.all():
         raise ClusterletsError(f"Fairlets need two groups, 0 and 1, not {np.count_nonzero(counts)}.")

@@ -1,4 +1,4 @@
-"""Time and memory of the fits of each configuration. It differs between machines and is therefore no result."""
+"""Time and memory of the fits of each configuration. They differ between machines, so they are not among the results."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,9 @@ _CONFIGURATION = COLUMNS[:4]
 
 
 def by_configuration(fits: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """Median time and largest memory of the fits of each configuration: ``accounts/leaderboard_costs.csv``, :data:`COLUMNS`.
+    """Median time and largest memory of the fits of each configuration, with :data:`COLUMNS`.
+
+    This is the table ``accounts/leaderboard_costs.csv``.
 
     ``fits`` has one row per fit, like ``accounts/fits.csv``; a fit that was stopped counts with the time until it was stopped.
     ``grids`` are the grids of the resolved configuration. The names of methods are those of the leaderboard, so a fit with

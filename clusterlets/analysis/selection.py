@@ -11,7 +11,7 @@ from clusterlets.grid.variants import SEEDS_OF_PAPER
 # The paper's names for our matchers, in the order of its table 1.
 PAPER_NAMES = {"C": "C", "G-B": "G-B", "D": "D-PB", "B": "B-PB", "G-D": "G-D-PB"}
 METHODS = ("Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random")
-COMPARED = METHODS[:3]
+COMPARED = METHODS[:3]  # without the controls
 #: The paper's methods and the controls, matcher by matcher.
 WITH_MATCHERS = (*PAPER_NAMES.values(), *METHODS[1:])
 CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega", "parameters"]
@@ -19,7 +19,7 @@ CONFIGURATION = ["dataset", "method", "matcher", "k", "hops", "omega", "paramete
 FEWEST_CLUSTERS = 3
 OVERLAP_LIMIT = 0.5
 
-# How ties are broken, in this order: 1 if a lower value is better, -1 if a higher one is. omega and matcher decide the rest.
+# The columns that break ties, in this order: 1 if a lower value is better, -1 if a higher one is.
 _PREFERENCE = {"deviation_max": 1, "cohesion": -1, "k": 1, "hops": 1, "seed": 1, "omega": 1, "matcher": 1}
 
 
@@ -40,11 +40,10 @@ def names(runs: pd.DataFrame) -> pd.Series:
 
 
 def without_other_methods(runs: pd.DataFrame, grids: Mapping[str, Mapping]) -> pd.DataFrame:
-    """The runs without this package's methods that are not in the paper. Matchers and user-defined methods remain.
+    """Drop the runs of methods of this package that are not in the paper. Matchers and user-defined methods remain.
 
-    The methods left out are given a limit on unfairness. So their mean deviation shows which limit they were given, and in some
-    blocks the limit is infeasible. The leaderboard compares these methods. ``grids`` are the grids of the resolved
-    configuration.
+    The dropped methods are run with a limit on unfairness, which is infeasible in some blocks: ranking them by mean deviation
+    would rank their limits. The leaderboard compares them. ``grids`` are the grids of the resolved configuration.
     """
     packaged = {name for grid in grids.values() if not {"path", "command"} & grid.keys() for name in grid["names"]}
     return runs[runs["method"].isin(METHODS) | ~runs["method"].isin(packaged)]
@@ -104,6 +103,6 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run by mean deviation for each dataset and method: those of tables 2 (Clusterlets) and 4, and the controls'."""
+    """The best run by mean deviation for each dataset and each of METHODS. Tables 2 and 4 show those of the paper's methods."""
     runs = ok(seeds_of_paper(runs[runs["method"].isin(METHODS)]))
     return best(without_limit_cases(runs), "deviation_mean", ["dataset", "method"]).sort_index()

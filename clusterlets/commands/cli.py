@@ -56,7 +56,7 @@ def whole_number(minimum: int, maximum: int = _MAX_WHOLE_NUMBER) -> Callable[[st
 
 
 def decimal_number(accepts: Callable[[float], bool], allowed: str) -> Callable[[str], float]:
-    """Return the type of an option that takes numbers for which ``accepts`` is true; error messages call them ``allowed``."""
+    """Return the type of an option that takes numbers for which ``accepts`` is true. ``allowed`` describes them in errors."""
 
     def parse(text: str) -> float:
         value = number(text)

@@ -53,16 +53,16 @@ class _Pair:
         """Whether the same bytes are promised, and not numbers within a tolerance."""
         return differences.tolerance_of(self.file) == 0
 
-    def cells(self, tolerance: float = 0.0) -> pd.DataFrame:
+    def differing_cells(self, tolerance: float = 0.0) -> pd.DataFrame:
         """The cells that differ by more than the tolerance, or by more than the promised one if that is larger."""
         if self.same:
             return pd.DataFrame(columns=differences.COLUMNS)
         values = differences.PRESENT, differences.ABSENT
         if self.run is not None:
             tolerance = max(tolerance, differences.tolerance_of(self.file))
-            cells = differences.compare_tables(self.file, self.reference, self.run, tolerance)
-            if tolerance or len(cells):
-                return cells
+            differing = differences.compare_tables(self.file, self.reference, self.run, tolerance)
+            if tolerance or len(differing):
+                return differing
             values = "these bytes", "the same values in other bytes"
         row = (self.file, differences.WHOLE, differences.WHOLE, *values, np.nan, np.nan)
         return pd.DataFrame([row], columns=differences.COLUMNS)
@@ -98,22 +98,22 @@ def _compare(options: argparse.Namespace) -> int:
         common = _common_datasets(options, reference, run)
         pairs = _restrict_to_datasets(common, pairs) if common else pairs
         hashes = _compare_hashes(reference, run, {pair.file for pair in pairs}, common)
-    tables = [pair.cells(options.tolerance) for pair in pairs]
-    cells = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
-    same = cells.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
-    kinds = _kinds(cells)
+    tables = [pair.differing_cells(options.tolerance) for pair in pairs]
+    differing = pd.concat([table for table in tables if len(table)] or tables[:1], ignore_index=True)
+    same = differing.empty and (options.tolerance > 0 or not any(hashes[kind] for kind in hashes if kind != "same"))
+    kinds = _kinds(differing)
     if same:
         print("The numbers are the same.")
     else:
-        _show_verdicts(pairs, cells[kinds == _VERDICT], options.most)
+        _show_verdicts(pairs, differing[kinds == _VERDICT], options.most)
         print(f"Likely cause: {_cause(options, reference, run)}.")
     _show_counts(pairs, hashes)
     for kind in _KINDS:
-        differing = cells[kinds == kind].sort_values("share", ascending=False, kind="stable")
-        if len(differing):
-            print(f"\n{kind} ({len(differing)}):")
-            _show_cells(differing, options.most)
-    for kind, names in hashes.items():  # files and folders of cells: where to look
+        of_kind = differing[kinds == kind].sort_values("share", ascending=False, kind="stable")
+        if len(of_kind):
+            print(f"\n{kind} ({len(of_kind)}):")
+            _show_differences(of_kind, options.most)
+    for kind, names in hashes.items():  # names of files and of folders of cells
         if names and kind != "same":
             print(f"\nby their hashes, {kind} ({len(names)}):")
             _show(names, len(names), options.most)
@@ -158,7 +158,10 @@ def _pair(options: argparse.Namespace, file: str) -> _Pair:
 
 
 def _common_datasets(options: argparse.Namespace, reference: Mapping, run: Mapping) -> list[str]:
-    """Print and return the datasets that both runs have; nothing, if the manifests name the same ones and all are compared."""
+    """Print and return the datasets that both runs have.
+
+    If the manifests name the same datasets, print nothing and return an empty list: all rows are compared.
+    """
     of_reference, of_run = reference["datasets"], run["datasets"]
     if of_reference.keys() == of_run.keys():
         return []
@@ -197,9 +200,9 @@ def _restrict_to_datasets(datasets: list[str], pairs: list[_Pair]) -> list[_Pair
     return restricted
 
 
-def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
+def _compare_hashes(reference: Mapping, run: Mapping, tables: Collection[str], common: Collection[str]) -> dict[str, list[str]]:
     """Compare promised numbers outside the tables by their hashes; if datasets differ, only the cells of common ones."""
-    files = [file for file in {**manifest.hashes(reference), **manifest.hashes(run)} if file not in read]
+    files = [file for file in {**manifest.hashes(reference), **manifest.hashes(run)} if file not in tables]
     files = [file for file in files if manifest.group_of(file) == manifest.NUMBERS]
     if common:
         files = [file for file in files if PurePosixPath(file).parts[0] == _CELLS and PurePosixPath(file).parts[1] in common]
@@ -209,12 +212,12 @@ def _compare_hashes(reference: Mapping, run: Mapping, read: Collection[str], com
 # ---- what is printed -------------------------------------------------------------------------------------------------
 
 
-def _kinds(cells: pd.DataFrame) -> np.ndarray:
+def _kinds(differing: pd.DataFrame) -> np.ndarray:
     """The kind of each difference: a changed verdict, or one of _KINDS."""
-    absent = (cells[["reference", "run"]] == differences.ABSENT).any(axis=1)
-    is_verdict = cells["column"].str.contains(_VERDICT).astype(bool)
+    absent = (differing[["reference", "run"]] == differences.ABSENT).any(axis=1)
+    is_verdict = differing["column"].str.contains(_VERDICT).astype(bool)
     one_side, number, text = _KINDS
-    return np.select([absent, is_verdict, cells["difference"].notna()], [one_side, _VERDICT, number], text)
+    return np.select([absent, is_verdict, differing["difference"].notna()], [one_side, _VERDICT, number], text)
 
 
 def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> None:
@@ -222,7 +225,7 @@ def _show_verdicts(pairs: list[_Pair], changed: pd.DataFrame, limit: int) -> Non
     total = sum(len(pair.reference) * sum(_VERDICT in column for column in pair.reference) for pair in pairs if pair.exact)
     if total:
         print(f"Verdicts: {len(changed) or 'none'} of {total} changed{':' if len(changed) else '.'}")
-    _show_cells(changed, limit)
+    _show_differences(changed, limit)
 
 
 def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str:
@@ -235,32 +238,32 @@ def _cause(options: argparse.Namespace, reference: Mapping, run: Mapping) -> str
 def _show_counts(pairs: list[_Pair], hashes: Mapping[str, list[str]]) -> None:
     exact, approximate = ([pair for pair in pairs if pair.exact is is_exact] for is_exact in (True, False))
     same = sum(pair.same for pair in exact)
-    near = sum(not pair.same and pair.cells(differences.TOLERANCE).empty for pair in exact)
+    near = sum(not pair.same and pair.differing_cells(differences.TOLERANCE).empty for pair in exact)
     print(f"{counted(len(exact), 'table')}: {same} the same to the last digit,", end=" ")
     print(f"{near} equal within {differences.TOLERANCE:g}, {len(exact) - same - near} different.")
     if approximate:
-        within = sum(pair.cells().empty for pair in approximate)
+        within = sum(pair.differing_cells().empty for pair in approximate)
         print(f"{counted(len(approximate), 'table')} promised within a tolerance: {within} within it.")
     if hashes:
         outcomes = [f"{len(files):,} {kind}" for kind, files in hashes.items() if files or kind in ("same", "different")]
         print(f"Other promised files and folders of cells, by their hashes: {', '.join(outcomes)}.")
 
 
-def _show_cells(cells: pd.DataFrame, limit: int) -> None:
+def _show_differences(differing: pd.DataFrame, limit: int) -> None:
     lines = []
-    for cell in cells.head(limit).to_dict("records"):
+    for cell in differing.head(limit).to_dict("records"):
         distance = "" if pd.isna(cell["difference"]) else f" (by {cell['difference']:.3g}, {100 * cell['share']:.3g} %)"
         where = f"{cell['file']}: {cell['row']}: {cell['column']}"
         lines.append(f"{where}: {cut(cell['reference'], _MAX_CHARACTERS)} -> {cut(cell['run'], _MAX_CHARACTERS)}{distance}")
-    _show(lines, len(cells), limit)
+    _show(lines, len(differing), limit)
 
 
-def _show(lines: Iterable[str], number: int, limit: int) -> None:
-    """Show at most ``limit`` of a number of lines, and how to see the others."""
+def _show(lines: Iterable[str], total: int, limit: int) -> None:
+    """Show at most ``limit`` of the ``total`` lines, and how to see the others."""
     for line in islice(lines, limit):
         print(f"  {line}")
-    if number > limit:
-        print(f"  and {number - limit} more; --most {number} shows all")
+    if total > limit:
+        print(f"  and {total - limit} more; --most {total} shows all")
 
 
 def _show_manifests(options: argparse.Namespace, reference: Mapping, run: Mapping) -> None:

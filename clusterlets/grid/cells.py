@@ -121,7 +121,7 @@ def in_words(parameters: Mapping[str, Any]) -> str:
 
 
 def parse_parameters(text: str) -> dict[str, Value]:
-    """Parse parameters that :func:`format_parameters` or a user wrote. ClusterletsError if a parameter is given twice."""
+    """Parse parameters that :func:`format_parameters` or a user wrote. Raises ClusterletsError if one is given twice."""
     parameters: dict[str, Value] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))

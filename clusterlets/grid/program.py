@@ -99,7 +99,7 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _fill(command: str, values: Mapping[str, Any]) -> str:
-    """Replace all placeholders of a command. ClusterletsError if the shell would not read some value as one word."""
+    """Replace all placeholders of a command. Raises ClusterletsError if the shell would not read some value as one word."""
     texts = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
 
     def fill(text: str, quote: Callable[[str], str]) -> str:

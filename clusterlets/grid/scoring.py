@@ -55,14 +55,17 @@ def score_all(
     outcomes: Iterable[Outcome],
     diameter: float,
     deviation: str,
-    columns: Sequence[Sequence] = (),
+    sensitive_columns: Sequence[Sequence] = (),
 ) -> Iterator[dict]:
-    """Yield a row of results for each outcome. ``columns`` are as in :class:`clusterlets.metrics.pieces.Pieces`."""
+    """Yield a row of results for each outcome.
+
+    ``sensitive_columns`` are the ``columns`` of :class:`clusterlets.metrics.pieces.Pieces`.
+    """
     for outcome in outcomes:
         row = {"dataset": dataset, **run_columns(method, outcome.name, k, parameters)}
         row |= {"seed": outcome.seed, "status": outcome.status, "note": outcome.note, **outcome.columns}
         if outcome.arrays:
-            row |= evaluate(SCORES, Pieces(**outcome.arrays, diameter=diameter, deviation=deviation, columns=columns))
+            row |= evaluate(SCORES, Pieces(**outcome.arrays, diameter=diameter, deviation=deviation, columns=sensitive_columns))
         yield row
 
 
@@ -146,7 +149,7 @@ def match(
         clusterlets = Clusterlets.from_pieces(**pieces.values[str(seed)])
         source: Any = random_stream(base_seed, dataset, k, seed, method.stream_number())
         if partitions is not None:
-            # Imported by name, to keep this module out of the fingerprints of matchers other than C, whose file imports it.
+            # Imported by name: an import statement would add the module to the fingerprints of all matchers, not only of C.
             source = import_module("clusterlets.algorithms.matching.centroid").ParetoFront(**partitions.values[str(seed)])
         return _check_membership(method().match(clusterlets, source, **parameters), len(clusterlets))
 
@@ -181,7 +184,8 @@ def _instances_of(
     """
     centres = cluster_centres(membership, clusterlets.sizes, clusterlets.centroids)
     labels = labels_of_pieces(table.X, piece_of, membership, centres)
-    if (membership.sum(axis=0) != 1).any():  # Shared rows get the label of the nearest centre, which splits clusterlets.
+    # Shared rows have the label of the nearest centre. This splits clusterlets, but row_sums are sums over whole ones.
+    if (membership.sum(axis=0) != 1).any():
         return Instances(table.X, table.groups, labels, centres)
     cluster_sums = np.stack([row_sums[cluster].sum(axis=0) for cluster in membership])
     silhouettes = instances.silhouettes(cluster_sums, np.bincount(labels), labels[sample])

@@ -42,7 +42,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
 
 
 def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
-    """Yield the row and the recovered clusters of each run. ClusterletsError if the row was scored from other clusters."""
+    """Yield the row and the recovered clusters of each run. Raises ClusterletsError if the row scored other clusters."""
     files = IntermediateFiles(config, results)
     for row in runs.to_dict("records"):
         run = Run.from_row(row, config)

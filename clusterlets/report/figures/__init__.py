@@ -62,7 +62,7 @@ class Declaration:
 def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     """Every figure, in the order in which pages show them.
 
-    ClusterletsError if a file declares no figure, if no page has the section of a figure, or if two have the same name.
+    Raises ClusterletsError if a file declares no figure, if no page has the section of a figure, or if two have the same name.
     """
     figures = [
         figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read_declarations(path)

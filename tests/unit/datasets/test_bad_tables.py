@@ -65,7 +65,7 @@ SAME_TABLE = {
 
 
 @pytest.mark.parametrize("form", SAME_TABLE)
-def test_other_forms_of_the_same_table_are_the_same_table(form, read):
+def test_the_notation_of_a_file_does_not_change_its_table(form, read):
     table, remarks = read(SAME_TABLE[form], "people.tsv" if form == "tabs" else "people.csv")
     expected, _ = read(GOOD)
     assert fingerprint(table) == fingerprint(expected) and remarks == []
@@ -145,7 +145,7 @@ def test_row_names_that_pandas_saved_are_left_out_and_mentioned(read, write_parq
     assert read(numbered, features=["age"])[0].feature_names == ("age",)
 
 
-# The only usable cell is "7".
+# The first cell other than "7" is unusable.
 UNUSABLE = {
     "the word NaN": ["7", "NaN", "nan"],
     "numbers whose square overflows": ["1e307", "7", "-1.5e308"],
@@ -206,7 +206,7 @@ def test_a_sensitive_column_with_fractions_is_refused(read, last_age):
         FRAC(2).fit(np.arange(4.0)[:, None], sensitive_features=[float(age) for age in ages[:4]])
 
 
-def test_a_sparse_column_of_numbers_is_not_dropped_in_silence(read):
+def test_a_sparse_column_of_numbers_is_refused_and_not_dropped(read):
     with pytest.raises(ClusterletsError, match=r"line 3: column 'pay' is empty \(unusable cells in the column: 2\)"):
         read("age,pay,city\n1,7,a\n2,,b\n3,,a\n")
     message = r"line 3: column 'pay' is empty .* All columns with such cells: 'pay' \(2\), 'debt' \(1\)\. Correct "
