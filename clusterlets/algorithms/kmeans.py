@@ -70,7 +70,7 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
     rows, centres = (np.require(array, np.float64, ["C", "W"]) for array in (X, centres))
     tiles = tiles_of(rows)
     labels, former_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
-    smallest_move = tol * rows.var(axis=0).mean()
+    squared_move_tolerance = tol * rows.var(axis=0).mean()
     settled, n_iter = False, 0
     while n_iter < max_iter:
         n_iter += 1
@@ -79,7 +79,7 @@ def lloyd(X: np.ndarray, centres: np.ndarray, max_iter: int = 300, tol: float = 
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         settled = np.array_equal(labels, former_labels)
-        if settled or squared_move <= smallest_move:
+        if settled or squared_move <= squared_move_tolerance:
             break
         former_labels[:] = labels
     if not settled:

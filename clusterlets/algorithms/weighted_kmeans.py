@@ -86,7 +86,7 @@ def _lloyd(rows, tiles, weights, centres):
     """Lloyd's algorithm from the given centres: the final centres, the labels and the cost."""
     total = weights.sum()
     mean = (rows * weights[:, None]).sum(axis=0) / total
-    smallest_move = _TOLERANCE * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
+    squared_move_tolerance = _TOLERANCE * (np.square(rows - mean) * weights[:, None]).sum() / total / rows.shape[1]
     labels, previous_labels, distances = np.empty(len(rows), dtype=np.int64), np.full(len(rows), -1), np.empty(len(rows))
     weighted_rows = rows * weights[:, None]
     for _ in range(_MAX_ITER):
@@ -97,7 +97,7 @@ def _lloyd(rows, tiles, weights, centres):
         squared_move = np.square(new_centres - centres).sum()
         centres = new_centres
         previous_labels[:] = labels
-        if squared_move <= smallest_move:
+        if squared_move <= squared_move_tolerance:
             assign(tiles, centres, labels, distances)
             break
     else:

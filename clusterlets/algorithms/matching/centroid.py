@@ -22,11 +22,11 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
 
 #: Number of samples whose block sizes are drawn at once, and of samples dealt at once. The random stream depends on both.
-_DRAWN, _DEALT = 2**18, 2**14
+_DRAWN_AT_ONCE, _DEALT_AT_ONCE = 2**18, 2**14
 #: Number of labels scored at once, so few that their distances fit the caches.
-_SCORED = 2**15
+_LABELS_SCORED_AT_ONCE = 2**15
 #: If fewer than one sample in this many is valid, partitions are constructed instead.
-_RARE = 100
+_SAMPLES_PER_VALID_ONE = 100
 #: Silhouettes and objectives are rounded to steps of 2^-40, more than their rounding errors, so that equal ones tie.
 _STEPS = 2.0**40
 
@@ -104,7 +104,7 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
         if _has_few_partitions(group_sizes.sum(), sample_size):
             return search.front(_enumerate(group_sizes), "enumerated")
         front = search.front(_sample(group_sizes, sample_size, random_state), "sampled")
-        if front.n_valid * _RARE < sample_size:
+        if front.n_valid * _SAMPLES_PER_VALID_ONE < sample_size:
             front = search.front(_construct(group_sizes, sample_size, random_state), "constructed")
         return front
 
@@ -142,14 +142,14 @@ def _round_scores(values: np.ndarray) -> np.ndarray:
 
 
 class _Search:
-    """Scores partitions by distances divided by the largest (N, N) and counts (N, K); bulk scores have the type ``bulk``."""
+    """Scores partitions by distances (N, N), divided by the largest, and counts (N, K). Bulk scores use ``bulk_dtype``."""
 
     def __init__(self, clusterlets: Clusterlets) -> None:
         self.distances, self.counts = centroid_distances(clusterlets.centroids), clusterlets.counts
         self.distances /= self.distances.max() or 1
         # Single precision suffices if sums of instances are exact (below 2^24) and distances do not underflow.
         least = self.distances.min(where=self.distances > 0, initial=1)
-        self.bulk: type = np.float32 if self.counts.sum() < 2**24 and least > 1e-30 else np.float64
+        self.bulk_dtype: type = np.float32 if self.counts.sum() < 2**24 and least > 1e-30 else np.float64
 
     @property
     def slack(self) -> float:
@@ -160,7 +160,7 @@ class _Search:
         (b - a) / max(a, b) is at most 3 (N + 4) u, and the mean of N of these numbers adds N u. Twice that sum also covers
         terms of second order. The last term is the rounding of the exact score that the bulk score is compared with.
         """
-        return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk).eps) + 1 / _STEPS
+        return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS
 
     def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
         """Pareto front of batches of valid partitions. A batch is labels (N, S) with the same number of blocks."""
@@ -188,12 +188,12 @@ class _Search:
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Silhouettes (S,) within ``slack``, and exact largest deviations (S,), as these need only sums of whole numbers."""
-        distances: np.ndarray = self.distances.astype(self.bulk)
-        counts: np.ndarray = self.counts.T.astype(self.bulk)
+        distances: np.ndarray = self.distances.astype(self.bulk_dtype)
+        counts: np.ndarray = self.counts.T.astype(self.bulk_dtype)
         totals = self.counts.sum(axis=0)
         silhouette, deviation = np.empty(labels.shape[1]), np.empty(labels.shape[1])
         for part in _parts(labels):
-            members = members_of(labels[:, part], self.bulk)
+            members = members_of(labels[:, part], self.bulk_dtype)
             silhouette[part] = silhouettes(distances, members, np.matmul).mean(axis=0, dtype=np.float64)
             deviation[part] = deviations(np.moveaxis(counts @ members, 1, 2), totals).max(axis=0)
         return silhouette, deviation
@@ -221,7 +221,7 @@ class _Search:
 
 def _parts(labels: np.ndarray) -> Iterator[slice]:
     """Slices of the partitions (N, S) that are scored at once."""
-    step = max(1, _SCORED // len(labels))
+    step = max(1, _LABELS_SCORED_AT_ONCE // len(labels))
     return (slice(start, start + step) for start in range(0, labels.shape[1], step))
 
 
@@ -253,8 +253,8 @@ def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
     block_counts = labels.max(axis=0) + 1
     for n_blocks in range(2, group_sizes.min() + 1):
         partitions = labels.compress(block_counts == n_blocks, axis=1)
-        for start in range(0, partitions.shape[1], _DEALT):
-            batch = partitions[:, start : start + _DEALT]
+        for start in range(0, partitions.shape[1], _DEALT_AT_ONCE):
+            batch = partitions[:, start : start + _DEALT_AT_ONCE]
             holds_group = np.logical_or.reduceat(members_of(batch, bool), group_starts, axis=1)
             yield batch.compress(holds_group.all(axis=(0, 1)), axis=1)
 
@@ -263,15 +263,15 @@ def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.G
     """The valid ones of ``sample_size`` random partitions, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         if 2 <= len(sizes) <= group_sizes.min():
-            for start in range(0, sizes.shape[1], _DEALT):
-                yield _deal(sizes[:, start : start + _DEALT], group_sizes, random_state)
+            for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
+                yield _deal(sizes[:, start : start + _DEALT_AT_ONCE], group_sizes, random_state)
 
 
 def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
     """Sizes (B, S) of the blocks of samples that leave no single clusterlet, one array for each number of blocks B."""
     dtype = np.min_scalar_type(n)
-    for start in range(0, sample_size, _DRAWN):
-        remaining = np.full(min(_DRAWN, sample_size - start), n, dtype=dtype)
+    for start in range(0, sample_size, _DRAWN_AT_ONCE):
+        remaining = np.full(min(_DRAWN_AT_ONCE, sample_size - start), n, dtype=dtype)
         sizes = np.empty((0, len(remaining)), dtype=dtype)
         while len(remaining):
             size = random_state.integers(2, n, size=len(remaining), dtype=dtype)
@@ -314,8 +314,8 @@ def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.rando
     """Partitions in which every block has every group, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         n_blocks = min(len(sizes), int(group_sizes.min()))
-        for start in range(0, sizes.shape[1], _DEALT):
-            n_dealt = min(_DEALT, sizes.shape[1] - start)
+        for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
+            n_dealt = min(_DEALT_AT_ONCE, sizes.shape[1] - start)
             yield np.vstack([_deal_group(size, n_blocks, n_dealt, random_state) for size in group_sizes])
 
 
