@@ -131,7 +131,7 @@ def _flatten(values: Mapping, prefix: str) -> dict[str, str]:
 def likely_cause(reference: Mapping, run: Mapping) -> str:
     """The most likely cause of differences between the results of two runs, according to their manifests.
 
-    Different lists of datasets are no cause, because a dataset does not change the rows of another.
+    Different lists of datasets do not count as a cause, because a dataset does not change the rows of another.
     """
     differing = [entry for entry in compare_manifests(reference, run) if not entry[0].startswith(_DATASET_LISTS)]
     causes = []

@@ -13,7 +13,9 @@ from clusterlets.estimators.inputs import InvalidInput, as_invalid_input, genera
 
 
 class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
-    """Checked input, groups and random stream for the estimators, which add ``_check_parameters`` and ``_cluster``.
+    """Base class of the estimators: checks the input, encodes the groups and seeds the random stream.
+
+    Subclasses implement ``_check_parameters`` and ``_cluster``.
 
     Attributes
     ----------
@@ -79,7 +81,7 @@ class FairClusterer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMi
         InvalidInput
             (A ``ValueError``.) If a parameter is out of range, if there are more clusters than instances, or if the method
             cannot handle the table for another reason. Also if the sensitive features are missing, incomplete or continuous,
-            if their length, or their index where X has one too, is not that of X, or if they form a single group and the
+            if they differ from X in length or, where both have an index, in index, or if they form a single group and the
             method needs two (:class:`FairLimit` does not).
         """
         if sensitive_features is None and y is not None:

@@ -1,7 +1,8 @@
 """The steps of the workflow, one module each: they read files, call functions and write files.
 
-A step's parameters are the options of its command. One is annotated as :data:`Input` or :data:`Output` if it names a file
-that the step's rule reads or makes. The step's docstring explains them, except these, which mean the same in every step:
+A step's parameters are the options of its command. A parameter that names a file which the step's rule reads or makes is
+annotated as :data:`Input` or :data:`Output`. The step's docstring explains its parameters, except the following, which mean
+the same in every step:
 
 data: the prepared dataset (.npz)
 runs: every run of the grid (.csv)

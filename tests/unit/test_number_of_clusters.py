@@ -1,4 +1,4 @@
-"""With ``n_clusters``, ClusterletClustering takes the closest of all configurations, and returns that one's result."""
+"""With ``n_clusters``, ClusterletClustering tries many configurations and keeps the closest number of clusters."""
 
 import warnings
 from itertools import product

@@ -22,11 +22,11 @@ from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
 
 #: Number of samples whose block sizes are drawn at once, and number of samples dealt at once. Both affect the random stream.
-_DRAWN, _DEALT = 2**18, 2**14
+_DRAWN_AT_ONCE, _DEALT_AT_ONCE = 2**18, 2**14
 #: Number of labels scored at once: so few that their distances fit into the processor's caches.
-_SCORED = 2**15
+_LABELS_SCORED_AT_ONCE = 2**15
 #: If fewer than one sample in this many is valid, partitions are constructed instead.
-_RARE = 100
+_SAMPLES_PER_VALID_ONE = 100
 #: Silhouettes and objectives are rounded to steps of 2^-40. A step exceeds the errors of floats, so values equal on paper tie.
 _STEPS = 2.0**40
 
@@ -105,7 +105,7 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
         if _has_few_partitions(group_sizes.sum(), sample_size):
             return search.front(_enumerate(group_sizes), "enumerated")
         front = search.front(_sample(group_sizes, sample_size, random_state), "sampled")
-        if front.n_valid * _RARE < sample_size:
+        if front.n_valid * _SAMPLES_PER_VALID_ONE < sample_size:
             front = search.front(_construct(group_sizes, sample_size, random_state), "constructed")
         return front
 
@@ -146,7 +146,7 @@ class _Search:
     """Scores partitions and keeps their Pareto front.
 
     ``distances`` (N, N) are the distances between centroids, divided by the largest, and ``counts`` (N, K) the counts of the
-    groups in the clusterlets. ``bulk`` is the type of the bulk scores.
+    groups in the clusterlets. ``bulk_dtype`` is the type of the bulk scores.
     """
 
     def __init__(self, clusterlets: Clusterlets) -> None:
@@ -154,7 +154,7 @@ class _Search:
         self.distances /= self.distances.max() or 1
         # Single precision suffices if sums of instances are exact (below 2^24) and distances do not underflow.
         least = self.distances.min(where=self.distances > 0, initial=1)
-        self.bulk: type = np.float32 if self.counts.sum() < 2**24 and least > 1e-30 else np.float64
+        self.bulk_dtype: type = np.float32 if self.counts.sum() < 2**24 and least > 1e-30 else np.float64
 
     @property
     def slack(self) -> float:
@@ -166,7 +166,7 @@ class _Search:
         most N u. Twice the sum of these bounds also covers terms of second order. The last term of the result covers the
         rounding of the exact score that the bulk score is compared with.
         """
-        return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk).eps) + 1 / _STEPS
+        return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS
 
     def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
         """Pareto front of batches of valid partitions. A batch is labels (N, S) with the same number of blocks."""
@@ -194,12 +194,12 @@ class _Search:
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Silhouettes (S,) up to ``slack``, and largest deviations (S,), which are exact as they only sum whole numbers."""
-        distances: np.ndarray = self.distances.astype(self.bulk)
-        counts: np.ndarray = self.counts.T.astype(self.bulk)
+        distances: np.ndarray = self.distances.astype(self.bulk_dtype)
+        counts: np.ndarray = self.counts.T.astype(self.bulk_dtype)
         totals = self.counts.sum(axis=0)
         silhouette, deviation = np.empty(labels.shape[1]), np.empty(labels.shape[1])
         for part in _parts(labels):
-            members = members_of(labels[:, part], self.bulk)
+            members = members_of(labels[:, part], self.bulk_dtype)
             silhouette[part] = silhouettes(distances, members, np.matmul).mean(axis=0, dtype=np.float64)
             deviation[part] = deviations(np.moveaxis(counts @ members, 1, 2), totals).max(axis=0)
         return silhouette, deviation
@@ -227,7 +227,7 @@ class _Search:
 
 def _parts(labels: np.ndarray) -> Iterator[slice]:
     """Slices of the partitions (N, S); the partitions of a slice are scored at once."""
-    step = max(1, _SCORED // len(labels))
+    step = max(1, _LABELS_SCORED_AT_ONCE // len(labels))
     return (slice(start, start + step) for start in range(0, labels.shape[1], step))
 
 
@@ -259,8 +259,8 @@ def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
     block_counts = labels.max(axis=0) + 1
     for n_blocks in range(2, group_sizes.min() + 1):
         partitions = labels.compress(block_counts == n_blocks, axis=1)
-        for start in range(0, partitions.shape[1], _DEALT):
-            batch = partitions[:, start : start + _DEALT]
+        for start in range(0, partitions.shape[1], _DEALT_AT_ONCE):
+            batch = partitions[:, start : start + _DEALT_AT_ONCE]
             holds_group = np.logical_or.reduceat(members_of(batch, bool), group_starts, axis=1)
             yield batch.compress(holds_group.all(axis=(0, 1)), axis=1)
 
@@ -269,8 +269,8 @@ def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.G
     """Draw ``sample_size`` random partitions; yields the valid ones, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         if 2 <= len(sizes) <= group_sizes.min():
-            for start in range(0, sizes.shape[1], _DEALT):
-                yield _deal(sizes[:, start : start + _DEALT], group_sizes, random_state)
+            for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
+                yield _deal(sizes[:, start : start + _DEALT_AT_ONCE], group_sizes, random_state)
 
 
 def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
@@ -279,8 +279,8 @@ def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generato
     Partitions whose last block would have a single clusterlet are left out.
     """
     dtype = np.min_scalar_type(n)
-    for start in range(0, sample_size, _DRAWN):
-        remaining = np.full(min(_DRAWN, sample_size - start), n, dtype=dtype)
+    for start in range(0, sample_size, _DRAWN_AT_ONCE):
+        remaining = np.full(min(_DRAWN_AT_ONCE, sample_size - start), n, dtype=dtype)
         sizes = np.empty((0, len(remaining)), dtype=dtype)
         while len(remaining):
             size = random_state.integers(2, n, size=len(remaining), dtype=dtype)
@@ -327,8 +327,8 @@ def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.rando
     """Construct partitions in which every block contains every group; yields batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         n_blocks = min(len(sizes), int(group_sizes.min()))
-        for start in range(0, sizes.shape[1], _DEALT):
-            n_dealt = min(_DEALT, sizes.shape[1] - start)
+        for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
+            n_dealt = min(_DEALT_AT_ONCE, sizes.shape[1] - start)
             yield np.vstack([_deal_group(size, n_blocks, n_dealt, random_state) for size in group_sizes])
 
 

@@ -161,18 +161,18 @@ def set_round_ticks(axis: Axis, max_ticks: int) -> None:
     axis.set_major_formatter(lambda value, _: f"{value:g}")
 
 
-def add_method_legend(figure: Figure, look: dict[str, tuple[str, str]], x: str, y: str, key: str | None = None) -> None:
-    """Add a legend of colors and markers, with ``key`` as its title, and the axis labels that all panels share."""
+def add_method_legend(figure: Figure, styles: dict[str, tuple[str, str]], x: str, y: str, title: str | None = None) -> None:
+    """Add a legend of colors and markers with a title, and the axis labels that all panels share."""
     handles = [
-        Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in look.items()
+        Line2D([], [], color=color, marker=marker, ls="", markersize=5, label=name) for name, (color, marker) in styles.items()
     ]
-    add_legend(figure, handles, key)
+    add_legend(figure, handles, title)
     figure.supxlabel(x)
     figure.supylabel(y)
 
 
-def add_legend(figure: Figure, handles: Sequence[Artist], key: str | None = None, columns: int = 4) -> None:
+def add_legend(figure: Figure, handles: Sequence[Artist], title: str | None = None, columns: int = 4) -> None:
     """Add a legend above all panels. A tall legend makes the figure taller, so that panels keep their height."""
     figure.set_figheight(figure.get_figheight() + 0.17 * max(0, ceil(len(handles) / columns) - 2))
     legend_style = {"ncols": columns, "frameon": False, "handletextpad": 0.4, "columnspacing": 1.2}
-    figure.legend(handles=handles, title=key, loc="outside upper center", **legend_style)
+    figure.legend(handles=handles, title=title, loc="outside upper center", **legend_style)

@@ -47,13 +47,13 @@ def draw(runs: pd.DataFrame, board: pd.DataFrame) -> Figure:
     shown = shown[shown["k"] == k]
     without_price = sorted(set(shown["method"]) - set(shown.loc[shown["price"].notna(), "method"]))
     order = _order(shown[~shown["method"].isin(without_price)])
-    look = method_styles(selection.in_order(selection.names(runs), COLORS))
+    styles = method_styles(selection.in_order(selection.names(runs), COLORS))
     prices = shown.loc[shown["outcome"] == KEEPS, "price"]
     end = next((value for value in _ENDS if (prices <= value).mean() >= 0.75), _ENDS[-1])
     datasets = list(shown["dataset"].unique())
     figure, all_axes = panels(len(datasets), per_row=3, height=max(_MIN_HEIGHT, 0.35 + _ROW_HEIGHT * len(order)))
     for number, (axes, dataset) in enumerate(zip(all_axes, datasets, strict=True)):
-        _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), look, end)
+        _draw_rows(axes, shown[shown["dataset"] == dataset].set_index("method").reindex(order), styles, end)
         axes.set_yticks(range(len(order)), order if number % 3 == 0 else [], fontsize=6)
         axes.set_title(cut(dataset, _MAX_NAME))
     _explain(figure, k, without_price)
@@ -66,7 +66,7 @@ def _order(shown: pd.DataFrame) -> list[str]:
     return list(by_method.sort_values(["count", "median", "method"], ascending=[False, True, True], kind="stable")["method"])
 
 
-def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]], end: float) -> None:
+def _draw_rows(axes: Axes, rows: pd.DataFrame, styles: dict[str, tuple[str, str]], end: float) -> None:
     axes.set_xscale("log")
     axes.set_xlim(end**-0.05, end**1.08)
     ticks = [tick for tick in _TICKS if tick <= end and (end <= 5 or tick not in (1.25, 1.5))]
@@ -76,7 +76,7 @@ def _draw_rows(axes: Axes, rows: pd.DataFrame, look: dict[str, tuple[str, str]],
     for y, (name, row) in enumerate(rows.iterrows()):
         if pd.isna(row["price"]):
             continue
-        color, marker = look[str(name)]
+        color, marker = styles[str(name)]
         low, price, high = (min(row[column], end) for column in ("price_low", "price", "price_high"))
         fill_color = color if row["outcome"] == KEEPS else "white"
         axes.plot([low, high], [y, y], color=color, lw=1.1, solid_capstyle="butt", zorder=2)

@@ -27,7 +27,7 @@ FIGURES = [
     )
 ]
 
-_VERDICT_LOOK = {
+_VERDICT_STYLES = {
     "reproduced": ("#0072B2", "o"),
     "undecided": ("#56B4E9", "v"),
     "differs": ("#D55E00", "X"),
@@ -60,13 +60,13 @@ def draw(comparison: pd.DataFrame) -> Figure:
         axes.set_title(title)
         _set_same_scale(axes, numbers[["reported", "reproduced"]].to_numpy(), ticks)
         _draw_band(axes, quantity)
-        for verdict, (color, marker) in _VERDICT_LOOK.items():
+        for verdict, (color, marker) in _VERDICT_STYLES.items():
             points = numbers[numbers["verdict"] == verdict]
-            look = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
-            axes.scatter(points["reported"], points["reproduced"], **look)
+            style = {"color": color, "marker": marker, "s": 16, "alpha": 0.85, "lw": 0}
+            axes.scatter(points["reported"], points["reproduced"], **style)
         _name_misses(axes, _largest_misses(numbers))
     key = "grey: close; numbered: the furthest out, named below the panel (T2: table 2)"
-    add_method_legend(figure, _VERDICT_LOOK, "in the paper", "ours", key)
+    add_method_legend(figure, _VERDICT_STYLES, "in the paper", "ours", key)
     return figure
 
 

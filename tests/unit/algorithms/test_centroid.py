@@ -1,6 +1,6 @@
 """Matcher C: its front and its choices are checked against a naive and exact search, its samples against exact probabilities.
 
-In these tests, s is the silhouette of a partition, and delta its largest deviation.
+In these tests, s is the silhouette of a partition, and its deviation the largest of any block.
 """
 
 import os
@@ -89,9 +89,9 @@ def naive_best(scores, omega, equation="corrected"):
     omega = Fraction(omega)
 
     def key(labels):
-        s, delta = scores[labels]
-        objective = omega * s + (1 - omega) * (1 - delta) if equation == "corrected" else 1 + omega * (s - delta)
-        return -objective, -s, delta, labels
+        s, deviation = scores[labels]
+        objective = omega * s + (1 - omega) * (1 - deviation) if equation == "corrected" else 1 + omega * (s - deviation)
+        return -objective, -s, deviation, labels
 
     return min(scores, key=key)
 
@@ -161,7 +161,7 @@ def limit_batches(monkeypatch, n_merged, n_labels):
         return front(self, parts, drawn)
 
     monkeypatch.setattr(centroid._Search, "front", front_of_small_batches)
-    monkeypatch.setattr(centroid, "_SCORED", n_labels)
+    monkeypatch.setattr(centroid, "_LABELS_SCORED_AT_ONCE", n_labels)
 
 
 @pytest.mark.parametrize("group_sizes", [(4, 4), (3, 7), (3, 3, 3)])
@@ -244,8 +244,8 @@ class AllButTwo:
 
 
 def test_batches_hold_as_many_samples_as_requested(monkeypatch):
-    monkeypatch.setattr(centroid, "_DRAWN", 64)
-    monkeypatch.setattr(centroid, "_DEALT", 16)
+    monkeypatch.setattr(centroid, "_DRAWN_AT_ONCE", 64)
+    monkeypatch.setattr(centroid, "_DEALT_AT_ONCE", 16)
     group_sizes = np.array([4, 5])
     batches = list(centroid._construct(group_sizes, 150, AllButTwo()))
     assert max(batch.shape[1] for batch in batches) == 16
@@ -258,7 +258,7 @@ def test_partitions_are_constructed_if_too_few_samples_are_valid(monkeypatch):
     clusterlets = clusterlets_on_a_grid((6, 6), 0)
     n_valid = sample_partitions(clusterlets, 600, np.random.default_rng(0)).n_valid
     for threshold, drawn in ((600 / n_valid, "sampled"), (599 / n_valid, "constructed")):
-        monkeypatch.setattr(centroid, "_RARE", threshold)
+        monkeypatch.setattr(centroid, "_SAMPLES_PER_VALID_ONE", threshold)
         assert sample_partitions(clusterlets, 600, np.random.default_rng(0)).drawn == drawn
 
 
@@ -321,7 +321,7 @@ def test_bulk_scores_are_within_the_slack(seed):
         clusterlets = clusterlets_at((20, 20), heaps + clusterlets.centroids * 1e-6, clusterlets.sizes)
     search = centroid._Search(clusterlets)
     # The slack is at least the bound derived in its docstring, but small enough that few partitions are scored again.
-    assert search.bulk is np.float32 and (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
+    assert search.bulk_dtype is np.float32 and (4 * 40 + 12) * np.finfo(np.float32).eps < search.slack < 5e-5
     distances = centroid_distances(clusterlets.centroids)
     for batch in centroid._sample(np.array([20, 20]), 300, np.random.default_rng(seed)):
         if batch.size:
@@ -337,9 +337,11 @@ def test_bulk_scores_are_within_the_slack(seed):
             np.testing.assert_allclose(deviations, [np.abs(s - dataset_shares).max() for s in block_shares], rtol=1e-12)
 
 
-@pytest.mark.parametrize("merged, scored", [(333, 10**6), (10**6, 3333), (333, 1)])
+@pytest.mark.parametrize("n_merged, n_labels", [(333, 10**6), (10**6, 3333), (333, 1)])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_size_of_batches(seed, merged, scored, monkeypatch):
+def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_size_of_batches(
+    seed, n_merged, n_labels, monkeypatch
+):
     clusterlets = random_clusterlets((10, 12), seed) if seed else clusterlets_on_a_grid((10, 12), 0, width=4, largest=2)
     plain = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     noise = np.random.default_rng(99)
@@ -350,7 +352,7 @@ def test_the_front_depends_neither_on_the_rounding_of_bulk_scores_nor_on_the_siz
         return silhouettes + noise.uniform(-0.5, 0.5, len(silhouettes)) * self.slack, deviations
 
     monkeypatch.setattr(centroid._Search, "_bulk_scores", perturbed_scores)
-    limit_batches(monkeypatch, merged, scored)
+    limit_batches(monkeypatch, n_merged, n_labels)
     perturbed = sample_partitions(clusterlets, 20_000, np.random.default_rng(seed))
     assert plain.labels.tobytes() == perturbed.labels.tobytes()
     assert plain.silhouette.tobytes() == perturbed.silhouette.tobytes()
@@ -366,21 +368,21 @@ def test_only_truly_beaten_partitions_are_dropped():
     bulk_silhouettes = true_silhouettes + rng.uniform(-1, 1, 600) * search.slack
     beaten = search._certainly_beaten(front, bulk_silhouettes, deviation)
     all_silhouettes = np.append(true_silhouettes, front.silhouette)
-    beats = (np.append(deviation, front.deviation) <= deviation[:, None]) & (all_silhouettes > true_silhouettes[:, None])
-    assert beats.any(axis=1)[beaten].all()
+    is_beaten_by = (np.append(deviation, front.deviation) <= deviation[:, None]) & (all_silhouettes > true_silhouettes[:, None])
+    assert is_beaten_by.any(axis=1)[beaten].all()
     assert beaten.sum() > 300  # more than half
 
 
 def test_single_precision_is_used_only_if_it_is_exact_enough():
     ordinary = random_clusterlets((5, 5), 0)
-    assert centroid._Search(ordinary).bulk is np.float32
+    assert centroid._Search(ordinary).bulk_dtype is np.float32
     large = clusterlets_at((5, 5), ordinary.centroids, ordinary.sizes * 100_000)
-    assert centroid._Search(large).bulk is np.float64
-    for total, bulk in ((2**24 - 1, np.float32), (2**24, np.float64)):
+    assert centroid._Search(large).bulk_dtype is np.float64
+    for total, bulk_dtype in ((2**24 - 1, np.float32), (2**24, np.float64)):
         sizes = [1] * 9 + [total - 9]
-        assert centroid._Search(clusterlets_at((5, 5), ordinary.centroids, sizes)).bulk is bulk
+        assert centroid._Search(clusterlets_at((5, 5), ordinary.centroids, sizes)).bulk_dtype is bulk_dtype
     tiny = clusterlets_at((5, 5), [0, 1e-35, *range(1, 9)], ordinary.sizes)
-    assert centroid._Search(tiny).bulk is np.float64
+    assert centroid._Search(tiny).bulk_dtype is np.float64
     # A common factor of all counts does not change the front. In single precision it would.
     plain, scaled = (sample_partitions(c, 5000, np.random.default_rng(0)) for c in (ordinary, large))
     assert plain.labels.tobytes() == scaled.labels.tobytes()
@@ -431,7 +433,7 @@ def test_omega_is_a_weight_only_in_the_corrected_equation():
     assert best_labels(front, 0, "printed") == SECOND  # both objectives are 1, so the higher silhouette wins
     assert best_labels(front, 0.25) == best_labels(front, 0.25, "printed") == FIRST
     assert best_labels(front, 0.75) == SECOND
-    # The printed equation chooses the largest s - delta at every omega > 0.
+    # The printed equation chooses the largest s - deviation at every omega > 0.
     assert best_labels(front, 0.75, "printed") == FIRST
 
 

@@ -28,7 +28,7 @@ def least_cost(X, k, min_size):
 
 @pytest.mark.parametrize("bound", EVERY_BOUND, ids=str)
 @pytest.mark.parametrize("min_size", [1, 3])
-def test_with_one_group_only_the_minimum_size_binds(bound, min_size):
+def test_only_the_minimum_size_binds_a_single_group(bound, min_size):
     X = table(min_size)
     fitted = FairLimit(2, min_cluster_size=min_size, random_state=0, **bound).fit(X, sensitive_features=ONE_GROUP)
     assert fitted.inertia_ == pytest.approx(least_cost(X, 2, min_size), rel=1e-9)
@@ -37,7 +37,7 @@ def test_with_one_group_only_the_minimum_size_binds(bound, min_size):
     assert fairness_report(X, fitted.labels_, ONE_GROUP)["deviation_max"] == 0
 
 
-def test_with_one_group_too_large_a_minimum_size_or_a_share_below_one_is_infeasible():
+def test_a_single_group_with_a_share_below_one_or_too_large_a_minimum_size_is_infeasible():
     for bound in ({"min_cluster_size": 5}, {"shares": {"f": (0.2, 0.9)}}):
         with pytest.raises(NoClusteringError) as error:
             FairLimit(2, random_state=0, **bound).fit(table(0), sensitive_features=ONE_GROUP)
@@ -99,6 +99,6 @@ def test_tune_takes_a_table_of_one_group(women, capsys):
 
 
 @pytest.mark.parametrize("settings", [{"max_deviation": "0.0_2"}, {"shares": {"f": ("0.3_0", 0.6)}}])
-def test_texts_that_are_numbers_only_in_python_are_refused(settings):
+def test_strings_that_only_python_reads_as_numbers_are_refused(settings):
     with pytest.raises(ValueError, match="max_deviation|shares"):
         FairLimit(2, **settings).fit(np.arange(8.0)[:, None], sensitive_features=list("fmfmfmfm"))
