@@ -102,7 +102,7 @@ def test_kernels_are_compiled_side_by_side_and_then_cached(tmp_path):
     code = (
         "from clusterlets.algorithms import compiled, kernels\n"
         "names = ['kernels.assign', 'kernels.sums_by_label']\n"
-        "missing = lambda: [name for name in names if not compiled._is_cached(compiled._kernel(name).__wrapped__)]\n"
+        "missing = lambda: [name for name in names if not compiled._is_cached(compiled._import_kernel(name).__wrapped__)]\n"
         "before = missing()\n"
         "compiled.os.cpu_count = lambda: 2\n"
         "compiled.compile_together(names)\n"
