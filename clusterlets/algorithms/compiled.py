@@ -75,7 +75,7 @@ def compile_together(kernels: Sequence[str]) -> None:
         Names such as ``module.function``, of modules in ``clusterlets.algorithms``. Their order should give both processes
         about the same amount of work.
     """
-    uncached = [] if config.DISABLE_JIT else [kernel for kernel in kernels if not _is_cached(_kernel(kernel).__wrapped__)]
+    uncached = [] if config.DISABLE_JIT else [name for name in kernels if not _is_cached(_import_kernel(name).__wrapped__)]
     if len(uncached) < 2 or (os.cpu_count() or 1) < 2 or not sys.executable:
         return
     code = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import compile_here; compile_here({uncached[1::2]!r})"
@@ -88,11 +88,11 @@ def compile_together(kernels: Sequence[str]) -> None:
 
 def compile_here(kernels: Sequence[str]) -> None:
     """Compile kernels one after the other; names as in :func:`compile_together`."""
-    for kernel in kernels:
-        _kernel(kernel).machine_code()
+    for name in kernels:
+        _import_kernel(name).machine_code()
 
 
-def _kernel(name: str):
+def _import_kernel(name: str):
     module, function = name.split(".")
     return getattr(importlib.import_module(f"{__package__}.{module}"), function)
 
@@ -107,7 +107,7 @@ def _is_cached(function: Callable) -> bool:
 
 
 def _cache_pattern(function: Callable) -> str:
-    # Numba writes an index, which ends in "nbi", and machine code, which ends in "nbc".
+    # Callers append the last letter: Numba's index ends in "nbi", its machine code in "nbc".
     return f"{Path(function.__code__.co_filename).stem}.{function.__name__}-*.nb"
 
 

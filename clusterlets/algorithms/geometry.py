@@ -1,4 +1,4 @@
-"""Distances and means that scores are computed from: sums of distances, the largest distance, and the moments of labels.
+"""Distances and means that scores are computed from: sums of distances, the largest distance, means and inertias.
 
 Every cluster that a matcher makes is a union of disjoint clusterlets. So the matrix of summed distances between clusterlets
 gives the exact cohesion of a cluster of m clusterlets in O(m^2). Distances are square roots of summed squared differences, in
@@ -29,7 +29,7 @@ _LABELLING_COST = 0.2
 
 
 def distance_sums(X: np.ndarray, labels: np.ndarray, n_labels: int) -> np.ndarray:
-    """Sums of the Euclidean distances between the instances of each two labels.
+    """Sums of the Euclidean distances between the instances of each pair of labels.
 
     Parameters
     ----------
@@ -136,7 +136,9 @@ def diameter(X: np.ndarray) -> float:
 
 
 def diameter_bounds(X: np.ndarray) -> tuple[float, float]:
-    """A lower and an upper bound on the largest Euclidean distance between two rows of ``X`` (n, d), mostly equal, so exact.
+    """A lower and an upper bound on the largest Euclidean distance between two rows of ``X`` (n, d).
+
+    The bounds are usually equal, and then exact.
 
     Rows are visited from the one farthest from the centroid inwards. By the triangle inequality, d(x, y) is at most the sum of
     the distances of x and y to the centroid, so most pairs are skipped. O(n^2 d) at worst, near O(n d) on real tables.
@@ -179,7 +181,10 @@ def distances_to_centres(X: np.ndarray, centres: np.ndarray, n_clusters: int) ->
 
 
 def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (N, d) of the rows of each label, and their sum of squared distances to it (N,); no label may be empty. O(n d)."""
+    """Mean (n_labels, d) of each label's rows, and inertia (n_labels,): the sum of their squared distances to that mean.
+
+    No label may be empty. O(n d).
+    """
     rows, labels = np.require(X, np.float64, ["C", "W"]), np.require(labels, np.int64, ["C", "W"])
     means, inertia = np.empty((n_labels, rows.shape[1])), np.empty(n_labels)
     sizes = np.empty(n_labels, dtype=np.int64)
@@ -190,7 +195,7 @@ def moments_by_label(X: np.ndarray, labels: np.ndarray, n_labels: int) -> tuple[
 
 
 def load_kernels() -> None:
-    """Load the kernels that sum distances and compute moments now, so that forked processes need not load them."""
+    """Load the kernels for distances, means and inertias, so that processes forked later need not load them."""
     X, zeros = np.zeros((1, 1)), np.zeros(1, np.int64)
     distance_sums(X, zeros, 1)
     row_sums(X, zeros, zeros, 1)

@@ -50,11 +50,11 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     if not (_CHECKOUT / "Snakefile").is_file():
         raise ClusterletsError("rank runs the workflow, which an installed package lacks: use it in a clone of the repository.")
-    settings, tables, others = _read_reference(options.reference)
+    settings, tables, other_points = _read_reference(options.reference)
     request = configuration(settings, options.method, options.tables)
     config = check_configuration(request, _CHECKOUT / "workflow" / "schemas" / "config.schema.yaml")
     ((name, grid),) = config["grids"].items()
-    if not set(grid["names"]).isdisjoint(others["method"]):
+    if not set(grid["names"]).isdisjoint(other_points["method"]):
         raise ClusterletsError(f"{options.reference} holds a method called {name} already; rename yours.")
     _refuse_more_configurations(grid, settings["grids"])
 
@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
 
     runs, grids = read_runs(f"{RESULTS}/runs.csv"), config["grids"]
     write_csv(folder / _POINTS, leaderboard.points(runs, leaderboard.kinds_of(grids), leaderboard.starts_of(grids)))
-    standings = standings_with(others, read_lines(folder / _POINTS), grid["names"][0])
+    standings = standings_with(other_points, read_lines(folder / _POINTS), grid["names"][0])
     for file, frame in zip(FILES, (standings.board, standings.overall, standings.pairs), strict=True):
         write_csv(folder / file, frame)
     if len(config["datasets"]) < len(settings["datasets"]):
@@ -132,8 +132,8 @@ def configuration(settings: Mapping, path: str, names: list[str] | None) -> dict
     return {**common, "datasets": entries, **edits}
 
 
-def _refuse_more_configurations(grid: Mapping, others: Mapping[str, Mapping]) -> None:
-    n_own, *n_others = (math.prod(map(len, each["parameters"].values())) for each in (grid, *others.values()))
+def _refuse_more_configurations(grid: Mapping, other_grids: Mapping[str, Mapping]) -> None:
+    n_own, *n_others = (math.prod(map(len, each["parameters"].values())) for each in (grid, *other_grids.values()))
     if n_own > max(n_others):
         raise ClusterletsError(
             f"{grid['path']} tries {counted(n_own, 'configuration')}, and no other method more than {max(n_others)}. Give its "
@@ -187,7 +187,7 @@ def standings_with(others: pd.DataFrame, own: pd.DataFrame, method: str) -> Stan
 
 
 def describe(standings: Standings, method: str) -> Iterator[str]:
-    """Lines with a method's reliability, price and place under each limit, and how the method compares with each other one."""
+    """Lines with a method's reliability, price and place under each limit, and its comparison with every other method."""
     yield summary(standings)[0]
     rows = []
     for limit in standings.limits:
@@ -208,9 +208,9 @@ def describe(standings: Standings, method: str) -> Iterator[str]:
         return
     fill = TextWrapper(100, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False).fill
     for limit in standings.limits:
-        others = _group_by_outcome(standings.pairs_of(method, limit))
+        names_by_outcome = _group_by_outcome(standings.pairs_of(method, limit))
         yield f"\n{describe_limit(limit).capitalize()}, {method} is"
-        yield from (fill(f"{outcome}: {', '.join(names)}") for outcome, names in others.items() if names)
+        yield from (fill(f"{outcome}: {', '.join(names)}") for outcome, names in names_by_outcome.items() if names)
 
 
 def _group_by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
@@ -218,15 +218,17 @@ def _group_by_outcome(pairs: pd.DataFrame) -> dict[str, list[str]]:
     cheaper, dearer = "cheaper than (its cost over theirs)", "dearer than (its cost over theirs)"
     more_reliable, less_reliable = "more reliable than (by)", "less reliable than (by)"
     undecided = "not told apart from (its cost over theirs)"
-    others: dict[str, list[str]] = {outcome: [] for outcome in (cheaper, dearer, more_reliable, less_reliable, undecided)}
+    names_by_outcome: dict[str, list[str]] = {
+        outcome: [] for outcome in (cheaper, dearer, more_reliable, less_reliable, undecided)
+    }
     for pair in pairs.to_dict("records"):
         differing_scores = pair["told_apart"]
         name_and_ratio = f"{pair['other']} ({pair['ratio']:.2f})" if pair["blocks"] else pair["other"]
         if "price" in differing_scores:
-            others[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
+            names_by_outcome[cheaper if pair["ratio"] < 1 else dearer].append(name_and_ratio)
         if "reliability" in differing_scores:
             gain = pair["reliability_difference"]
-            others[more_reliable if gain > 0 else less_reliable].append(f"{pair['other']} ({abs(gain):.2f})")
+            names_by_outcome[more_reliable if gain > 0 else less_reliable].append(f"{pair['other']} ({abs(gain):.2f})")
         if not differing_scores:
-            others[undecided].append(name_and_ratio)
-    return others
+            names_by_outcome[undecided].append(name_and_ratio)
+    return names_by_outcome

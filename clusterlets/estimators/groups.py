@@ -27,7 +27,7 @@ def encode(sensitive_features, n: int, least_groups: int = 1) -> tuple[np.ndarra
     n : int
         Required number of rows.
     least_groups : int
-        How many groups there must be; 2 if a single group would leave nothing to balance.
+        Smallest number of groups allowed: 2 if a single group would leave nothing to balance.
 
     Raises
     ------
@@ -160,4 +160,5 @@ def _sort(values: Iterable) -> list:
 
 
 def _type_name(value: object) -> str:
+    """The full name of a value's type, or "" for any real number, so that numbers of different types sort by value."""
     return "" if isinstance(value, Real) else f"{type(value).__module__}.{type(value).__qualname__}"

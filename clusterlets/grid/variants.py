@@ -23,7 +23,10 @@ def folder(results: str, variant: str) -> str:
 
 
 def settings_of(config: Mapping, variant: str) -> dict:
-    """The configuration with the changes of a variant. Other variants are omitted, so adding one does not change it."""
+    """The configuration with the changes of a variant.
+
+    Other variants are left out, so the configuration of this one stays the same when a variant is added.
+    """
     if not variant:
         return {**config, "variants": {}}
     changes = config["variants"][variant]

@@ -77,7 +77,7 @@ class Findings:
 
 def render(results: Results, findings: Findings) -> str:
     """The page as HTML."""
-    leaderboard, cells = findings.standings, results.comparison
+    method_standings, cells = findings.standings, results.comparison
     claim_rows = _claim_rows(results.claims)
     rankings = [
         (ranking, f"{statistics.describe(ranking)} {statistics.compare_with_random(ranking)}".strip())
@@ -88,15 +88,15 @@ def render(results: Results, findings: Findings) -> str:
         "report.html",
         tones=TONES,
         symbols=SYMBOLS,
-        of_paper=results.has_paper_data,
+        has_paper_data=results.has_paper_data,
         scope=f"{methods} on {counted(len(results.datasets), 'dataset')}",
-        answers=verdict.answers(results, leaderboard),
+        answers=verdict.answers(results, method_standings),
         glossary=verdict.GLOSSARY.items(),
         further_glossary=verdict.FURTHER_GLOSSARY.items(),
         missing=missing_lines(results),
         basis=verdict.basis_sentence(results),
-        standings=standings.summary(leaderboard),
-        methods_under_limit=view(next(iter(standings.all_methods(leaderboard, SHOWN_LIMIT).values()), pd.DataFrame())),
+        standings=standings.summary(method_standings),
+        methods_under_limit=view(next(iter(standings.all_methods(method_standings, SHOWN_LIMIT).values()), pd.DataFrame())),
         failing=[claim for claim in claim_rows if claim["verdict_ours"] == FAILS],
         other_claims=[claim for claim in claim_rows if claim["verdict_ours"] != FAILS],
         claim_verdicts=_count_verdicts(results.claims["verdict_ours"], CLAIM_VERDICTS),
@@ -147,7 +147,7 @@ def _table_counts(counts: pd.DataFrame) -> list[dict]:
 
 
 def _control_counts(control_counts: pd.DataFrame) -> list[tuple[str, list[str]]]:
-    """For each of the paper's tables: its title, and the counts of the verdicts on the paper and on every kind of copy."""
+    """For each of the paper's tables: its title, and the counts of the verdicts on it and on each kind of copy of it."""
     sources = [controls.PAPER, controls.PERFECT, *controls.WRONG]
     texts = {
         (row["table"], row["source"]): " / ".join(f"{row[verdict]:.0f}" for verdict in paper_verdict.VERDICTS)
@@ -195,7 +195,7 @@ def _with_titles(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _short_title(table: str) -> str:
-    """``Table 1``."""
+    """The title up to the colon, such as ``Table 1``."""
     return TITLES[table].partition(":")[0]
 
 

@@ -37,6 +37,7 @@ def draw(tuned: "Tuned") -> Figure:
     set_root_axis(axes, 1.15 * max(priced["deviation_max"].max(), limit or 0, 0.01), _TICKS)
     highest = 1.08 * max(1.2, priced["price"].max())
     axes.set_yscale("log")
+    # The axis starts about 4 % of its length below a price of 1, or just below the lowest price if that is lower.
     axes.set_ylim(min(highest**-0.04, 0.99 * priced["price"].min()), highest)
     set_round_ticks(axes.yaxis, 8)
     if limit is not None:
@@ -82,14 +83,14 @@ def _label(axes: Axes, points: pd.DataFrame) -> None:
         style = {"fontsize": 5.5, "weight": weight, "va": "center", "zorder": 4, "path_effects": [_HALO]}
         style |= {"textcoords": "offset points", "annotation_clip": False}
         text = axes.annotate(label, point, (0, 0), **style)
-        offset = _free_offset(text, axes.bbox, occupied)
+        offset = _move_to_free_offset(text, axes.bbox, occupied)
         occupied.append(text.get_window_extent().padded(_PADDING))
         text.remove()
         arrow = line_style if abs(offset[1]) > _MARKER_RADIUS else None
         axes.annotate(label, point, offset, ha=text.get_ha(), arrowprops=arrow, **style)
 
 
-def _free_offset(text: Annotation, area: BboxBase, occupied: Sequence[Bbox]) -> tuple[float, float]:
+def _move_to_free_offset(text: Annotation, area: BboxBase, occupied: Sequence[Bbox]) -> tuple[float, float]:
     """Move the text to the nearest offset at which it lies inside ``area`` and overlaps no occupied box.
 
     Return that offset, in typographic points. If there is no such offset, the last offset that was tried is used.

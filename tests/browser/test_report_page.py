@@ -19,7 +19,7 @@ SHOWN_ROWS = "[...document.querySelectorAll('{} tbody tr')].filter(row => row.ch
 
 @pytest.fixture(params=["paper", "demo"])
 def results_folder(request, results, demo_results):
-    """A results folder with everything, and one with the least."""
+    """A results folder that fills every section of the report, and one that fills the fewest."""
     return results if request.param == "paper" else demo_results
 
 
@@ -139,7 +139,7 @@ def test_a_link_to_something_folded_unfolds_it(results, show):
     page.wait_for("document.getElementById('numbers').open")
 
 
-def test_ids_are_unique_and_headings_do_not_skip(results_folder, show):
+def test_ids_are_unique_and_no_heading_level_is_skipped(results_folder, show):
     page = show(results_folder / "report.html")
     ids = page.run("[...document.querySelectorAll('[id]')].map(element => element.id)")
     assert len(ids) == len(set(ids))

@@ -16,14 +16,14 @@ LOGS_AFTER_ACCOUNT |= {f"plot_{figure.module}.log" for figure in declarations() 
 
 
 @pytest.fixture
-def copied(finished, tmp_path):
+def run_copy(finished, tmp_path):
     """A copy of the finished run, for tests that damage it."""
     return finished.copy(tmp_path)
 
 
 def test_a_finished_run_passes_verification_and_equals_itself(finished):
-    verified = finished.command("verify", "--results", "results/tiny")
-    assert verified.status == 0, verified.output
+    verification = finished.command("verify", "--results", "results/tiny")
+    assert verification.status == 0, verification.output
     assert finished.command("compare", "results/tiny", "results/tiny").status == 0
 
 
@@ -37,34 +37,34 @@ def test_the_manifest_lists_every_result_but_itself(finished):
     assert str(finished.folder) not in json.dumps(manifest) and str(ROOT) not in json.dumps(manifest)
 
 
-def test_damaged_changed_and_missing_results_are_named_and_the_advice_repairs_them(copied):
-    cell, page = copied.folder / CELL, copied.folder / "results/tiny/report.html"
+def test_damaged_changed_and_missing_results_are_named_and_the_advice_repairs_them(run_copy):
+    cell, page = run_copy.folder / CELL, run_copy.folder / "results/tiny/report.html"
     content = cell.read_bytes()
     cell.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
     page.write_bytes(page.read_bytes().replace(b"</h1>", b" It does.</h1>"))
-    (copied.folder / "results/tiny/datasets.csv").unlink()
-    verified = copied.command("verify", "--results", "results/tiny")
+    (run_copy.folder / "results/tiny/datasets.csv").unlink()
+    verification = run_copy.command("verify", "--results", "results/tiny")
     assert (
-        verified.status == 1 and verified.output.count(CELL) == 2
+        verification.status == 1 and verification.output.count(CELL) == 2
     )  # once in the list of damage, once in the command that removes it
-    assert "missing\n  results/tiny/datasets.csv\n" in verified.output
-    removed = re.search(r"^  rm (.*)$", verified.output, re.MULTILINE)[1].split()
+    assert "missing\n  results/tiny/datasets.csv\n" in verification.output
+    removed = re.search(r"^  rm (.*)$", verification.output, re.MULTILINE)[1].split()
     assert sorted(removed) == sorted([CELL, "results/tiny/report.html", "results/tiny/runs.csv"])
     for name in removed:
-        (copied.folder / name).unlink()
-    assert copied.run().status == 0
+        (run_copy.folder / name).unlink()
+    assert run_copy.run().status == 0
     assert cell.read_bytes() == content
-    assert copied.command("verify", "--results", "results/tiny").status == 0
+    assert run_copy.command("verify", "--results", "results/tiny").status == 0
 
 
-def test_every_log_of_the_run_is_counted(finished):
+def test_every_log_of_the_run_is_counted_and_fingerprints_are_recorded(finished):
     top = finished.folder / "results" / "tiny"
     logs = [path for path in (top / "logs").rglob("*.log") if path.name not in LOGS_AFTER_ACCOUNT]
     provenance = json.loads((top / "accounts" / "provenance.json").read_text())
     rows = finished.rows("accounts/steps.csv")
     assert sum(int(row["jobs"]) for row in rows) == provenance["jobs"]["counted"] == len(logs)
     assert set(provenance["jobs"]["logs_left_out"].values()) == {0}
-    assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8
+    assert {row["step"]: int(row["jobs"]) for row in rows}["score-method"] == 2 * 2 * 8  # datasets, k, methods
     assert provenance["jobs"]["first_job_began"] < provenance["jobs"]["last_job_ended"]
     fingerprinted = {
         "fetch_dataset iris",

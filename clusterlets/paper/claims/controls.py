@@ -59,7 +59,7 @@ def all_controls(
 
 
 def describe(claim: dict, ours: Numbers, controls: Mapping[str, Numbers], judge: Callable[[dict, Numbers], Finding]) -> str:
-    """The verdict on each control that the claim can be tested on, and in which cases it holds; "" if there is no verdict."""
+    """The verdict on each control that the claim can be tested on, with its statistic; "" if all verdicts are inconclusive."""
     if claim["kind"] == "not_behind":  # the rankings in ``ours`` include the controls
         claims = {name: claim | {"parameters": claim["parameters"] | {"contenders": [name]}} for name in controls}
         findings = {name: judge(control_claim, ours) for name, control_claim in claims.items()}

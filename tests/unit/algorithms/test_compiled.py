@@ -103,7 +103,7 @@ def test_compiling_together_caches_every_missing_kernel(tmp_path):
     code = (
         "from clusterlets.algorithms import compiled, kernels\n"
         "names = ['kernels.assign', 'kernels.sums_by_label']\n"
-        "missing = lambda: [name for name in names if not compiled._is_cached(compiled._kernel(name).__wrapped__)]\n"
+        "missing = lambda: [name for name in names if not compiled._is_cached(compiled._import_kernel(name).__wrapped__)]\n"
         "before = missing()\n"
         "compiled.os.cpu_count = lambda: 2\n"
         "compiled.compile_together(names)\n"

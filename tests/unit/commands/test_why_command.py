@@ -1,4 +1,4 @@
-"""``clusterlets why`` gives Snakemake's reasons in plain words. Tests of the workflow compare it with Snakemake itself."""
+"""``clusterlets why`` gives Snakemake's reasons in plain words. tests/workflow runs it on a real workflow."""
 
 import subprocess
 
@@ -73,7 +73,7 @@ def test_options_are_looked_up_in_the_command_of_their_own_job():
     ]
 
 
-def test_jobs_are_grouped_by_reason_and_those_that_only_follow_come_last():
+def test_jobs_are_grouped_by_reason_and_jobs_that_only_follow_others_come_last():
     follows = "Input files updated by another job: results/runs.csv"
     jobs = [("Draw it", follows), *((f"iris: D, k = {k}", "Missing output files: x") for k in range(7)), ("Table", follows)]
     output = "".join(f"[Sat Nov 21]\nJob {number}: {job}\nReason: {reason}\n" for number, (job, reason) in enumerate(jobs))
@@ -113,7 +113,7 @@ REFUSED_OPTIONS = [
 ]
 
 
-def test_no_option_that_could_change_or_print_something_else_reaches_snakemake(commands, run):
+def test_options_that_are_not_allowed_are_refused_before_snakemake_starts(commands, run):
     assert {"--cleanup-metadata", "--report", "--unlock", "--touch", "--delete-all-output", "--quiet", "-S"} <= set(
         REFUSED_OPTIONS
     )

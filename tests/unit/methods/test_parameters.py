@@ -65,10 +65,10 @@ def test_a_wrong_value_is_refused_with_the_same_message_everywhere(name, paramet
 @pytest.mark.parametrize(("name", "parameter"), METHODS_AND_PARAMETERS)
 def test_defaults_grids_ladders_and_special_values_are_allowed(name, parameter):
     method, declared = methods.get(name), methods.get(name).parameters[parameter]
-    assert type(declared) is not Parameter, "a method of the package declares its parameters"
+    assert type(declared) is not Parameter, "every parameter of a built-in method needs a type such as Real or Choice"
     for value in (declared.default, *declared.grid, *declared.ladder, *declared.also):
         assert declared.fault(parameter, value) == "" and method().faults(4, **{parameter: value}) == []
-    if isinstance(declared, Real) and not declared.above and parameter != "tau":  # tau is at most 1/4
+    if isinstance(declared, Real) and not declared.above and parameter != "tau":  # tau is also limited to 1 / n_clusters
         assert declared.fault(parameter, declared.least) == declared.fault(parameter, declared.most) == ""
 
 
@@ -117,7 +117,7 @@ def test_each_kind_of_parameter_says_what_it_allows():
     assert Choice(("a",)).annotation == 'Literal["a"]'
 
 
-def test_missed_rows_agree_with_counts_computed_by_hand():
+def test_missed_rows_and_values_of_tau_agree_with_those_computed_by_hand():
     """Two groups of four rows. One cluster has 3 rows of the first and 1 of the second, the other cluster 1 and 3."""
     composition, counts = np.array([[3, 1], [1, 3]]), np.array([4, 4])
     assert [SHARES.missed_rows(delta, composition, counts) for delta in (0.0, 0.3, 0.5)] == [1, 1, 0]
