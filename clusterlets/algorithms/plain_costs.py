@@ -11,11 +11,11 @@ import numpy as np
 #: Starts, with the seeds 0, 1, ...
 STARTS = 50
 #: Starts on a table of more than :data:`MANY_ROWS`.
-STARTS_OF_MANY_ROWS = 10
+STARTS_ON_MANY_ROWS = 10
 MANY_ROWS = 100_000
 
-# Costs that this process has computed, because reports on one table need the same ones again. The keys are hashes, so no table
-# stays in memory.
+# Costs that this process has computed, kept because several reports on one table need the same costs. The keys are hashes, so
+# no table stays in memory.
 _known_costs: dict[tuple[bytes, int, int], float] = {}
 
 
@@ -23,7 +23,7 @@ def plain_costs(X: np.ndarray, n_clusters: int, n_starts: int | None = None) -> 
     """Sums of squared distances to the means of plain k-means, one for each start.
 
     The first costs do not depend on how many starts follow. ``n_starts`` None is :data:`STARTS`, or
-    :data:`STARTS_OF_MANY_ROWS` on more than :data:`MANY_ROWS` rows. With fewer distinct rows than ``n_clusters``, each
+    :data:`STARTS_ON_MANY_ROWS` on more than :data:`MANY_ROWS` rows. With fewer distinct rows than ``n_clusters``, each
     distinct row is a cluster. O(n d k) time for each round, O(n d) memory.
     """
     # Imported late: the estimate of a grid must not load Numba.
@@ -47,4 +47,4 @@ def least_plain_cost(X: np.ndarray, n_clusters: int, n_starts: int | None = None
 
 def number_of_starts(n_rows: int) -> int:
     """How many starts a table of ``n_rows`` rows gets by default."""
-    return STARTS if n_rows <= MANY_ROWS else STARTS_OF_MANY_ROWS
+    return STARTS if n_rows <= MANY_ROWS else STARTS_ON_MANY_ROWS

@@ -20,11 +20,11 @@ LEFT_OUT, KEPT = "left out", "kept"
 def at_given_fairness(runs: pd.DataFrame) -> pd.DataFrame:
     """The highest cohesion of each method on each dataset within each limit: ``at_given_fairness.csv``, columns ``COLUMNS``.
 
-    Configurations are compared by their means over the first ten seeds. These means also decide what is a limit case, and ties
-    are broken as in the paper's tables by configuration mean. Everything is computed twice, without the limit cases and with
-    them, because nearly all configurations of the matcher C are limit cases. There is one row for each rule on limit cases,
-    dataset, limit and method. A row has no numbers if no configuration of the method keeps the limit. ``best`` marks the
-    highest cohesion of all methods, to 12 decimals.
+    Configurations are compared by their means over the first ten seeds. These means also decide what is a limit case.
+    :func:`selection.best` says how ties are broken. Everything is computed twice, without the limit cases and with them,
+    because nearly all configurations of the matcher C are limit cases. So each dataset, limit and method has two rows. A row
+    has no numbers if no configuration of the method keeps the limit. ``best`` marks the highest cohesion of all methods, to
+    12 decimals.
     """
     runs = selection.seeds_of_paper(runs)
     means = selection.configuration_means(selection.ok(runs))
@@ -45,16 +45,17 @@ def _best_within(means: pd.DataFrame, limit: float) -> pd.DataFrame:
 
 
 def counts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Counts of datasets for each rule on limit cases, limit and method, in the columns ``datasets``, ``reached`` and ``best``.
+    """Counts of datasets for each limit and method, without and with the limit cases.
 
-    These are all datasets of the method, those on which it keeps the limit, and those on which it has the highest cohesion.
+    ``datasets`` counts all datasets of the method, ``reached`` those on which it keeps the limit, and ``best`` those on which
+    it has the highest cohesion.
     """
     grouped = frame.assign(reached=frame["cohesion"].notna()).groupby(["limit_cases", "limit", "method"], sort=False)
     return grouped.agg(datasets=("dataset", "nunique"), reached=("reached", "sum"), best=("best", "sum")).reset_index()
 
 
 def sentences(frame: pd.DataFrame) -> list[str]:
-    """For each rule on limit cases and limit: how often a method has the highest cohesion, and how often it keeps the limit."""
+    """How often each method has the highest cohesion and keeps a limit, for each limit, without and with limit cases."""
     lines = []
     for (rule, limit), rows in counts(frame).groupby(["limit_cases", "limit"], sort=False):
         winners = rows[rows["best"] > 0].sort_values("best", ascending=False, kind="stable").to_dict("records")

@@ -28,19 +28,19 @@ _N_CHOOSING_SEEDS = SEEDS_OF_PAPER // 2
 def by_dataset(runs: pd.DataFrame) -> pd.DataFrame:
     """One row for each dataset and method of table 4, and for the controls: ``statistics/held_out.csv``, :data:`COLUMNS`.
 
-    ``runs`` are as in ``runs.csv``; only the first ten seeds are used. Each row names the configuration that has the least
-    mean deviation over seeds 0 to 4 among those that are no limit case by their means over these seeds. ``deviation_chosen``
-    is this least mean, and ``deviation_held_out`` the mean deviation of the same configuration over seeds 5 to 9.
+    ``runs`` are as in ``runs.csv``; only the first ten seeds are used. Each row names the configuration with the least mean
+    deviation over seeds 0 to 4. Limit cases, judged by their means over these seeds, are left out. ``deviation_chosen`` is
+    this least mean, and ``deviation_held_out`` the mean deviation of the same configuration over seeds 5 to 9.
 
-    ``best_run`` is the mean deviation of the best single run, as in table 4, and ``configurations`` counts those with a run
-    that is no limit case. ``drawn`` is the smallest such count of any method on the dataset: if so many configurations of
-    each method are drawn at random, ``expected_best`` is the expected deviation of the best run among them. The rows of
-    :data:`ALL` come last. O(n log n) for n runs.
+    ``best_run`` is the mean deviation of the best single run, as in table 4, and ``configurations`` is the number of
+    configurations that have a run other than limit cases. ``drawn`` is the smallest ``configurations`` of any method on the
+    dataset. If this many configurations of each method are drawn at random, ``expected_best`` is the expected deviation of
+    the best run among them. The rows of :data:`ALL` come last. O(n log n) for n runs.
     """
     runs = selection.seeds_of_paper(selection.ok(runs[runs["method"].isin(selection.METHODS)]))
     methods = selection.in_order(runs["method"], selection.METHODS)
     rows = runs[_KEYS].drop_duplicates().merge(_scored_on_held_out_seeds(runs), on=_KEYS, how="left")
-    rows = rows.merge(_equally_many_configurations(runs), on=_KEYS, how="left")
+    rows = rows.merge(_best_of_equally_many(runs), on=_KEYS, how="left")
     rows["matcher"] = selection.paper_names(rows["matcher"])
     ordered = rows.sort_values(_KEYS, key=lambda column: column if column.name == "dataset" else column.map(methods.index))
     integers = dict.fromkeys(["k", "configurations", "drawn"], "Int64")
@@ -58,17 +58,17 @@ def expected_minimum(values: Sequence[float], n_drawn: int) -> float:
 
 def _scored_on_held_out_seeds(runs: pd.DataFrame) -> pd.DataFrame:
     """For each dataset and method, the best configuration on the first seeds, with its mean deviation there and on the rest."""
-    is_choosing = runs["seed"] < _N_CHOOSING_SEEDS
-    means = selection.without_limit_cases(selection.configuration_means(runs[is_choosing]))
+    is_choosing_seed = runs["seed"] < _N_CHOOSING_SEEDS
+    means = selection.without_limit_cases(selection.configuration_means(runs[is_choosing_seed]))
     best = selection.best(means, "deviation_mean", _KEYS)[[*selection.CONFIGURATION, "deviation_mean"]]
-    held_out = selection.configuration_means(runs[~is_choosing])[[*selection.CONFIGURATION, "deviation_mean"]]
+    held_out = selection.configuration_means(runs[~is_choosing_seed])[[*selection.CONFIGURATION, "deviation_mean"]]
     held_out = held_out.astype(best.dtypes)  # an empty frame has other dtypes
     both = best.merge(held_out, on=selection.CONFIGURATION, how="left", suffixes=("_chosen", "_held_out"))
     renamed = {f"deviation_mean_{suffix}": f"deviation_{suffix}" for suffix in ("chosen", "held_out")}
     return both.rename(columns=renamed)[[*_KEYS, "matcher", "k", "parameters", *renamed.values()]]
 
 
-def _equally_many_configurations(runs: pd.DataFrame) -> pd.DataFrame:
+def _best_of_equally_many(runs: pd.DataFrame) -> pd.DataFrame:
     """For each dataset and method, the best run, and the expected best of an equal number of configurations of each method."""
     best = selection.best(selection.without_limit_cases(runs), "deviation_mean", selection.CONFIGURATION)
     groups = best.groupby(_KEYS)["deviation_mean"]
@@ -90,7 +90,7 @@ def _means(rows: pd.DataFrame, methods: list[str]) -> Iterator[dict]:
 
 
 def to_markdown(held_out: pd.DataFrame) -> str:
-    """A sentence on configurations chosen on other seeds, and one on equally many configurations."""
+    """A sentence on configurations scored on held-out seeds, and one on the best of equally many configurations."""
     rows = held_out[held_out["dataset"] == ALL].to_dict("records")
     title = "## Chosen on some seeds, scored on others; and the best of equally many\n"
     if not rows:

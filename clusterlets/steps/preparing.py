@@ -128,7 +128,7 @@ def _warnings(table: Table, receipt: dict) -> list[str]:
 def _origin(receipt: dict) -> dict:
     """The part of the description that says where the table comes from.
 
-    ``fingerprint_ok`` can be set here, because this is written only after the table's fingerprint was checked.
+    ``fingerprint_ok`` can be set here, because the description is written only after the table's fingerprint was checked.
     """
     description = datasets.describe(receipt["dataset"])
     return {

@@ -12,9 +12,8 @@ def test_the_reference_lists_all_public_names():
     stub = ast.parse((ROOT / "clusterlets" / "__init__.pyi").read_text(encoding="utf-8"))
     names = [alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
     listed = re.findall(r"^   ~clusterlets\.(\w+)$", REFERENCE, re.MULTILINE)
-    assert len(names) > 20 and sorted(listed) == sorted(
-        set(names) - {"ClusterletsError"}
-    )  # ClusterletsError is listed with its own module.
+    # ClusterletsError is listed with its own module.
+    assert len(names) > 20 and sorted(listed) == sorted(set(names) - {"ClusterletsError"})
 
 
 def test_the_reference_lists_every_module_of_the_algorithms():

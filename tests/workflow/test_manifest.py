@@ -44,9 +44,8 @@ def test_damaged_changed_and_missing_results_are_named_and_the_advice_repairs_th
     page.write_bytes(page.read_bytes().replace(b"</h1>", b" It does.</h1>"))
     (run_copy.folder / "results/tiny/datasets.csv").unlink()
     verification = run_copy.command("verify", "--results", "results/tiny")
-    assert (
-        verification.status == 1 and verification.output.count(CELL) == 2
-    )  # once in the list of damage, once in the command that removes it
+    # The cell is named in the list of damage and in the command that removes it.
+    assert verification.status == 1 and verification.output.count(CELL) == 2
     assert "missing\n  results/tiny/datasets.csv\n" in verification.output
     removed = re.search(r"^  rm (.*)$", verification.output, re.MULTILINE)[1].split()
     assert sorted(removed) == sorted([CELL, "results/tiny/report.html", "results/tiny/runs.csv"])

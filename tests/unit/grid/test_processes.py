@@ -51,7 +51,7 @@ def start(relatives, code, *arguments, **options):
 
 @pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("reaches_the_group", [False, True])
-def test_a_fit_ends_with_its_process(relatives, signum, reaches_the_group):
+def test_a_fit_ends_with_the_process_that_started_it(relatives, signum, reaches_the_group):
     """Terminals and schedulers send a signal to the whole group. A person who uses ``kill`` sends it to one process."""
     interruptible = {"preexec_fn": lambda: signal.signal(signal.SIGINT, signal.default_int_handler)}
     with start(relatives, FIT, start_new_session=True, stderr=subprocess.PIPE, text=True, **interruptible) as process:
@@ -76,9 +76,8 @@ def test_processes_that_a_program_leaves_in_the_background_end_with_its_fit(rela
 
     for _, outcome in fits(fit, range(2), Limits(seconds=seconds)):
         assert outcome.status == ("timeout" if seconds else "ok")
-        assert set(relatives.running()) - before <= set(children()), (
-            relatives.running()
-        )  # only the process that keeps the fits is left
+        # Only the keeper of the fits is left.
+        assert set(relatives.running()) - before <= set(children()), relatives.running()
     relatives.wait_until_gone()
 
 

@@ -1,4 +1,4 @@
-"""Every method with the parameter delta keeps its bounds on shares, and fair-lp costs less than the paper on VFC reports."""
+"""Every method with the parameter delta keeps its bounds on shares; fair-lp costs less than it does in the VFC paper."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_every_table_gives_a_fair_clustering(name, seed, n, k, n_groups, kind, d
 @with_bounds_on_shares
 @settings(max_examples=20)
 @given(seed=st.integers(0, 10**6), n=st.integers(6, 80), limit=st.sampled_from([0.0, 0.05, 0.2, 1.0]))
-def test_max_deviation_bounds_shares_up_to_whole_instances(name, seed, n, limit):
+def test_max_deviation_bounds_shares_to_within_one_instance(name, seed, n, limit):
     rng = np.random.default_rng(seed)
     X, groups = rng.normal(size=(n, 2)), rng.permutation(np.arange(n) % 3 % 2)
     counts = counts_of(fit(name, X, groups, 3, rng, max_deviation=limit), groups, 3)

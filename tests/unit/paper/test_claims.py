@@ -398,9 +398,8 @@ def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
     assert "undivided data: holds in part (8 of 10 datasets)" in assessed["strong_clustering_performance"]
     assert "undivided data: holds (10 of 10 datasets)" in assessed["superior_fairness_fair"]
     assert "undivided data: does not hold (0 of 10 datasets)" in assessed["larger_clusterings_nearest"]
-    assert (
-        "undivided data" not in assessed["deviation_and_cohesion_jointly"]
-    )  # With a single clustering there is nothing to choose.
+    # With a single clustering there is nothing to choose.
+    assert "undivided data" not in assessed["deviation_and_cohesion_jointly"]
     with_few = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
     assert not with_few.str.contains("undivided").any()
 

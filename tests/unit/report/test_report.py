@@ -120,8 +120,8 @@ def test_a_number_shows_ours_above_the_papers_and_our_best_in_bold(built):
     titles = re.findall(r'<th scope="col">(.*?)</th>', beside)
     table = tables.make(small_runs())["table4_frac_vs_clusterlets"].frame
     compared = table[table["method"] != "FRAC (fair)"]  # the paper does not print FRAC (fair)
-    for title, column, better in (("deviation mean", "deviation_mean", "idxmin"), ("cohesion", "cohesion", "idxmax")):
-        best = compared.loc[compared.groupby("dataset")[column].agg(better)]
+    for title, column, index_of_best in (("deviation mean", "deviation_mean", "idxmin"), ("cohesion", "cohesion", "idxmax")):
+        best = compared.loc[compared.groupby("dataset")[column].agg(index_of_best)]
         lines = re.findall(r'<tr.*?<th scope="row">(.*?)</th>(.*?)</tr>', beside, re.DOTALL)
         bold = {name for name, cells in lines if "<b>" in cells.split("</td>")[titles.index(title) - 1]}
         assert bold == set((best["dataset"] + " " + best["method"]).str.replace("FRAC (nearest)", "FRAC"))
@@ -189,16 +189,15 @@ def test_the_report_can_be_built_from_sparse_runs(case, tmp_path):
     assert len(answers) >= 4 and all(line.endswith(".") for line in answers)
 
 
-def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
+def test_without_the_papers_datasets_the_report_leaves_the_paper_out(tmp_path):
     folder = build(synthetic_runs(("breast_cancer", "wine", "iris", "digits"), seeds=2, ks=(2, 5)), tmp_path / "own")
-    save(
-        mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/reported_vs_reproduced"
-    )  # As drawn where none of the paper's datasets was run.
+    # The figure as it is drawn when none of the paper's datasets was run.
+    save(mark_empty(plt.figure(figsize=(1, 0.5))), folder / "figures/reported_vs_reproduced")
     write(folder)
     page, summary = page_of(folder), (folder / "summary.txt").read_text(encoding="utf-8")
     assert "<h1>Fair clustering: 9 methods on 4 datasets</h1>" in page
-    of_paper = 'inconclusive|the paper&#39;s|reported_vs_reproduced|id="claims"|id="sensitivity"|No run enters'
-    assert not re.search(of_paper, page.split('<section id="methods">')[0])
+    about_the_paper = 'inconclusive|the paper&#39;s|reported_vs_reproduced|id="claims"|id="sensitivity"|No run enters'
+    assert not re.search(about_the_paper, page.split('<section id="methods">')[0])
     assert "paper" not in summary.partition("Report:")[0] and "inconclusive" not in summary
     questions = ["Fairest method", "Fairer than a random partition", "Do the methods differ"]
     assert [line.partition(":")[0] for line in summary.splitlines()[:3]] == questions
@@ -207,7 +206,7 @@ def test_a_run_without_the_papers_datasets_gets_a_report_of_its_own(tmp_path):
 # ---- numbers for readers ---------------------------------------------------------------------------------------------
 
 
-def test_numbers_are_written_for_readers():
+def test_numbers_are_rounded_and_only_zero_and_rounding_errors_are_shown_as_zero():
     mixed = ["a", True, "b", "", None]
     frame = pd.DataFrame({"some_name": [0.12345, -2.5, 0.00002, None, 3.0], "of": [1, 20, 300, 4, 5], "is": mixed})
     shown = view(frame)
@@ -215,11 +214,11 @@ def test_numbers_are_written_for_readers():
     assert [row[0] for row in shown.rows] == ["0.123", "−2.500", "2e−5", "–", "3"]
     assert [row[2] for row in shown.rows] == ["a", "yes", "b", "", "–"]
     texts = {0.0316: "0.032", 3.7e-5: "3.7e−5", -3.7e-5: "−3.7e−5", 0.00037: "0.00037", 0.0: "0.000", -3e-17: "0.000"}
-    assert {value: decimal(value) for value in texts} == texts  # No number is shown as zero except zero and rounding errors.
+    assert {value: decimal(value) for value in texts} == texts
     assert significant(1.234e-7) == "1.2e−7" and significant(0.0123) == "0.012"
 
 
-def test_the_best_method_of_each_dataset_is_bold_in_every_form():
+def test_the_best_method_of_each_dataset_is_bold_in_every_format():
     runs = small_runs(("pima", "credit"))
     runs.loc[(runs["method"] == "FRAC (fair)") & (runs["dataset"] == "pima"), "deviation_mean"] = 3.7e-5
     table = tables.make(runs)["table4_frac_vs_clusterlets"]
@@ -242,7 +241,7 @@ def missing_lines(runs, settings=SETTINGS):
     return narrative.missing_lines(Results.from_runs(runs, settings))
 
 
-def test_missing_lines_name_status_methods_and_notes():
+def test_what_is_missing_is_listed_with_methods_statuses_and_notes():
     runs = synthetic_runs(PAPER_WITHOUT_NBFI, seeds=10, ks=(2, 5, 10, 20, 30))
     runs.loc[runs.index[:7], "note"] = "k above a group's size"
     assert missing_lines(runs[runs["matcher"] != "B"]) == [
@@ -292,7 +291,7 @@ def answer(runs, question):
     return answers_of(Results.from_runs(runs, SETTINGS))[question]
 
 
-def test_the_verdict_counts_the_comparable_numbers_and_the_sentences(built):
+def test_the_verdict_counts_the_comparable_numbers_and_the_claims(built):
     results = Results.from_runs(small_runs(), SETTINGS)
     answers = answers_of(results)
     verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
@@ -332,12 +331,12 @@ def test_whether_the_paper_holds_follows_from_its_tables(monkeypatch, verdicts, 
 
 def test_only_the_papers_datasets_are_compared_with_the_paper():
     further = small_runs(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
-    of_paper, mixed = (
+    paper_only, mixed = (
         answers_of(Results.from_runs(runs, SETTINGS))
         for runs in (small_runs(), pd.concat([small_runs(), further], ignore_index=True))
     )
-    for question in list(of_paper)[:6]:
-        restricted = re.sub("3 datasets(?= here| against|, Friedman)", "3 of the paper's datasets", of_paper[question])
+    for question in list(paper_only)[:6]:
+        restricted = re.sub("3 datasets(?= here| against|, Friedman)", "3 of the paper's datasets", paper_only[question])
         assert mixed[question] == restricted
 
 

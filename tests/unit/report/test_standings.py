@@ -53,7 +53,7 @@ def test_the_first_sentence_under_a_limit_names_the_most_reliable_method(built):
         assert f"median price of {row['price']:.2f}" in text
 
 
-def test_the_best_matcher_is_compared_in_the_blocks_where_it_yields_k_clusters(built):
+def test_the_best_matcher_is_judged_by_the_blocks_where_it_yields_k_clusters(built):
     tables = standings_in(built)
     rows = tables.overall[(tables.overall["limit"] == 0.05) & (tables.overall["kind"] == "clusterlets")]
     assert not rows["kept"].any() and "no matcher of Clusterlets keeps the limit" in finding(tables, "matcher of Clusterlets")
@@ -87,6 +87,7 @@ def test_the_files_behind_a_row_are_cells_of_the_grid_with_its_parameters(built)
     matcher_row = next(row for row in board.to_dict("records") if "clusterlets" in str(row["parameters"]))
     k, name, value = re.fullmatch(r"clusterlets=(\d+),(\w+)=([\d.]+)", matcher_row["parameters"]).groups()
     assert f"/k{k}_{name}{value}/" in files_of[matcher_row["method"], matcher_row["parameters"]]
+    # "runs" is NaN, which differs from itself, in a row without runs.
     frac_row = next(row for row in board.to_dict("records") if row["method"] == "FRAC (fair)" and row["runs"] == row["runs"])
     assert "/FRAC/k" in standings.cells_of(frac_row, SETTINGS)
     assert all(not standings.cells_of(row, SETTINGS) for row in board[board["runs"].isna()].to_dict("records"))
