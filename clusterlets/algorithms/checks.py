@@ -16,8 +16,8 @@ LARGEST = 1e100
 def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
     """Raise ClusterletsError if squared differences of the features (n, d) would overflow or vanish.
 
-    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. ``each`` makes the second
-    an error for every feature, as standardising requires. Otherwise only the feature that varies most is checked, because
+    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. With ``each``, which
+    standardising requires, no feature may vary so little. Otherwise only the feature that varies most is checked, because
     features that vary far less do not change a distance. ``names`` are the features' names in messages, by default their
     numbers. O(n d).
     """
