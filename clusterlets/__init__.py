@@ -2,7 +2,7 @@
 
 Importing the package loads no heavy library: the module that defines a name is loaded when the name is first used (PEP 562).
 ``__init__.pyi``, which type checkers read too, lists the names. They are not listed here, because every step of the workflow
-depends on this file: a change of it would make all results outdated.
+depends on this file: a change to it would make all results outdated.
 """
 
 import ast
@@ -12,7 +12,7 @@ from typing import Any
 
 __version__ = "2.0.0"
 
-# Each public name, and the module that defines it.
+# The module that defines each public name.
 _HOMES = {
     alias.name: statement.module
     for statement in ast.parse(Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8")).body

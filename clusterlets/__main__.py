@@ -15,9 +15,9 @@ import sys
 import time
 from collections.abc import Callable
 
-# One numeric thread per job, set before anything loads a numeric library: results must not depend on the number of cores.
-for _pool in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ[_pool] = "1"
+# Numeric libraries use one thread each, because results must not depend on the number of cores. They read this when loaded.
+for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+    os.environ[_variable] = "1"
 
 try:
     from clusterlets.errors import ClusterletsError
@@ -31,16 +31,16 @@ _START_TIME = time.perf_counter()
 
 # System errors which mean that a file cannot be written.
 _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-# Optional dependencies of a command, if it needs fewer than those of the extra "workflow".
+# The extra that installs what a command needs; for all other commands and for steps, it is "workflow".
 _EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}
-# Imported by its name, so that the steps do not count as depending on the commands.
-_COMMANDS = "clusterlets.commands"
+# Imported without an import statement, so that the fingerprints of the steps do not cover the commands.
+_COMMANDS_PACKAGE = "clusterlets.commands"
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run one command, and return its status: 1 after an error that a user can mend, printed without a traceback.
+    """Run one command, and return its exit status: 1 after an error that a user can mend, printed without a traceback.
 
-    A step also prints what it cost.
+    A step also prints the time and memory that it took.
     """
     arguments = sys.argv[1:] if arguments is None else arguments
     for stream in (sys.stdout, sys.stderr):
@@ -51,7 +51,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"clusterlets {__version__}")
         return 0
     if name not in STEPS:
-        commands = importlib.import_module(_COMMANDS)
+        commands = importlib.import_module(_COMMANDS_PACKAGE)
         if name in ("-h", "--help"):
             print(commands.usage(STEPS))
             return 0
@@ -71,8 +71,8 @@ def _run(name: str, options: list[str]) -> int:
     try:
         with optional(_EXTRAS.get(name, "workflow")):
             if name not in STEPS:
-                return importlib.import_module(f"{_COMMANDS}.{name}").main(options)
-            _step(name, options)
+                return importlib.import_module(f"{_COMMANDS_PACKAGE}.{name}").main(options)
+            _run_step(name, options)
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1
@@ -85,7 +85,7 @@ def _run(name: str, options: list[str]) -> int:
     except BrokenPipeError:  # the reader has closed the pipe, as in "clusterlets ... | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
-        if error.filename is None and error.errno not in _UNWRITABLE:  # our message could not say what to fix
+        if error.filename is None and error.errno not in _UNWRITABLE:  # the message below would not say what to fix
             raise
         print(
             f"clusterlets {name}: {error.filename} cannot be written or read ({error.strerror}). Nothing half-written was "
@@ -96,7 +96,7 @@ def _run(name: str, options: list[str]) -> int:
     return 0
 
 
-def _step(name: str, options: list[str]) -> None:
+def _run_step(name: str, options: list[str]) -> None:
     from clusterlets.grid.processes import end_with_run
 
     end_with_run()  # must run before a library starts a thread

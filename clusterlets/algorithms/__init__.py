@@ -1,6 +1,6 @@
 """The algorithms of the methods, as functions on arrays. Only the cache of machine code touches files.
 
-The functions check the tables that they get, but not the parameters of a method: these have been checked before, against their
+The functions check the tables that they get, but not the parameters of a method: these have already been checked against their
 declarations in :mod:`clusterlets.methods`.
 """
 

@@ -18,12 +18,12 @@ from clusterlets.algorithms.kmeans import kmeans, lloyd
 
 _N_PLACES = 5  # every place gets an equal share of the added points
 _N_STARTS = 10  # runs of plain k-means; the best one gives the first centres
-_MAX_ROUNDS = 30  # most rounds of k-means with the added points
-_JUMP_PROBABILITY = 0.2  # that a place moves to anywhere among the rows; otherwise, it moves by one step
+_MAX_ROUNDS = 30  # of k-means with the added points, in one evaluation
+_JUMP_PROBABILITY = 0.2  # of moving a place to a random point of the rows' bounding box, instead of by one step
 _GROWTH, _SHRINKAGE, _MIN_STEP = 1.5, 0.92, 0.05  # factors of the step size after a gain and after a loss, and its minimum
 _MEAN_WEIGHT = 0.1  # weight of the mean balance, which decides between clusterings whose worst clusters are equally balanced
-_N_UNIFORMS = 12  # numbers per sum: the sum of twelve uniform numbers has variance 1
-_WORST_SCORE = (-1.0, 0.0)  # of a clustering in which a cluster holds only added points
+_N_UNIFORMS = 12  # the sum of twelve random numbers, uniform on 0..1, has variance 1
+_WORST_SCORE = (-1.0, 0.0)  # of a clustering in which a cluster holds no row
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Antidote:
     Attributes
     ----------
     labels : int array (n,)
-        0..m-1 without gaps.
+        0..m-1, each of which occurs.
     places : float array (g, d)
-        Where the added points lie. g is 0 if no choice of places gave a clustering as good as plain k-means.
+        Where the added points lie. There are none, g = 0, if no places gave a clustering as good as plain k-means.
     weight : float
         Number of added points at each place; usually not a whole number.
     """
@@ -62,8 +62,8 @@ def antidote(
     Returns
     -------
     Antidote
-        Every clustering that is tried starts from the centres of the best of ten runs of plain k-means. Compared with that run,
-        the smallest of the :func:`cluster_balances` is not smaller, or their mean is larger.
+        Its smallest :func:`cluster_balances` is at least that of the best of ten runs of plain k-means, or its mean balance is
+        larger than that run's. All clusterings that are tried start from the centres of this run.
 
     Notes
     -----
@@ -72,7 +72,7 @@ def antidote(
     """
     X, groups = checked_instances(X, groups, "an antidote", n_clusters)
     plain_centres = _plain_centres(X, n_clusters, random_state)
-    evaluation = _Evaluation(X, groups, plain_centres, ceil(rho * len(X) - 1e-9) / _N_PLACES)  # as 0.07 * 100 is above 7
+    evaluation = _Evaluation(X, groups, plain_centres, ceil(rho * len(X) - 1e-9) / _N_PLACES)  # 0.07 * 100 > 7 in floats
     places, score, labels = _search(X, evaluation, random_state, n_evaluations)
     plain_labels = lloyd(X, plain_centres, max_iter=1).labels
     if score < evaluation.score(plain_labels):
@@ -84,8 +84,8 @@ def cluster_balances(labels: np.ndarray, groups: np.ndarray, n_clusters: int) ->
     """The balance of each cluster (C,): the smallest value of min(p / r, r / p) over all groups.
 
     p is the group's share in the cluster, and r its share in the table. The balance of a cluster is 1 if its shares are the
-    table's, and 0 if a group is missing. The smallest of them is the balance of Bera et al. 2019. No cluster may be empty.
-    O(n + C K).
+    table's, and 0 if a group is missing. Bera et al. 2019 call the smallest of these balances the balance of the clustering. No
+    cluster may be empty. O(n + C K).
     """
     n_groups = int(groups.max()) + 1
     counts = np.bincount(labels * n_groups + groups, minlength=n_clusters * n_groups).reshape(n_clusters, n_groups)
@@ -134,7 +134,7 @@ class _Evaluation:
         return labels
 
     def score(self, labels: np.ndarray) -> tuple[float, float]:
-        """Fairness of a clustering, and its negative sum of squared errors, which decides between equally fair clusterings."""
+        """Fairness (smallest balance plus 0.1 times the mean), and the negative sum of squared errors, which breaks ties."""
         sums, sizes = np.empty_like(self.centres), np.empty(len(self.centres), dtype=np.int64)
         sums_by_label(self.X, labels, sums, sizes)
         if not sizes.all():
@@ -148,7 +148,7 @@ class _Evaluation:
 def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tuple[np.ndarray, tuple[float, float], np.ndarray]:
     """Search for the places with the best score; return them (g, d), their score, and the labels of the rows.
 
-    Each evaluation moves one place: to anywhere in the bounding box of the rows, or by one random step along every feature.
+    Each evaluation moves one place: to a random point of the rows' bounding box, or by one random step along every feature.
     """
     low, high = X.min(axis=0), X.max(axis=0)
     spread = np.sqrt(np.square(X - X.mean(axis=0)).mean(axis=0))  # standard deviation of every feature
@@ -173,5 +173,5 @@ def _search(X, evaluation: _Evaluation, random_state, n_evaluations: int) -> tup
 
 
 def _nearly_normal(random_state: np.random.Generator, size: int) -> np.ndarray:
-    """Random numbers (size,) of mean 0 and variance 1. NumPy's normal distribution depends on the C library's logarithm."""
+    """Random numbers (size,) of mean 0 and variance 1. NumPy's normal numbers depend on the C library."""
     return random_state.random((_N_UNIFORMS, size)).sum(axis=0) - _N_UNIFORMS / 2

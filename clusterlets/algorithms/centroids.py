@@ -1,6 +1,6 @@
-"""Distances between centroids, and the silhouette of their partitions: matchers and scores treat a clusterlet as a point.
+"""Distances between centroids of clusterlets, and silhouettes of partitions in which each clusterlet counts as one point.
 
-Sums run in a fixed order, so the same centroids give the same bits on any number of threads.
+Sums run in a fixed order, so results are the same to the last bit on any number of threads.
 """
 
 from collections.abc import Callable
@@ -23,11 +23,11 @@ def distances_to(point: np.ndarray, centroids: np.ndarray) -> np.ndarray:
 
 
 def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
-    """Mean silhouette of the clusterlets, each of which counts once, whatever its size.
+    """Mean silhouette of the clusterlets of a partition. Each counts once, whatever its size.
 
-    ``distances`` (N, N) are between the centroids, and ``labels`` (N,) are the blocks, 0..B-1 with B >= 2. A clusterlet that is
-    alone in its block scores 0, as in scikit-learn. So does a clusterlet at distance 0 from both its own and another block.
-    O(B N^2) time.
+    ``distances`` (N, N) are between the centroids. ``labels`` (N,) are the blocks of the clusterlets, 0..B-1, each of which
+    occurs; B >= 2. A clusterlet that is alone in its block scores 0, as in scikit-learn. So does a clusterlet at distance 0
+    from both its own and another block. O(B N^2) time.
     """
     labels = np.asarray(labels)
     values = silhouettes(np.asarray(distances, dtype=np.float64), members_of(labels[:, None]), ordered_product)[:, 0]
@@ -37,13 +37,15 @@ def centroid_silhouette(distances: np.ndarray, labels: np.ndarray) -> float:
 def silhouettes(distances: np.ndarray, members: np.ndarray, product: Callable) -> np.ndarray:
     """Silhouette (N, S) of each clusterlet in each partition; meaningless for a clusterlet that is alone in its block.
 
-    ``distances`` (N, N), ``members`` (B, N, S) as :func:`members_of` returns them; ``product`` multiplies the two.
+    ``distances`` (N, N), ``members`` (B, N, S) as :func:`members_of` returns them; ``product(distances, members)`` is
+    their product (B, N, S), for example :func:`ordered_product`.
     """
     sizes = members.sum(axis=1, keepdims=True)
     sums = product(distances, members)
     float_limits = np.finfo(sums.dtype)
     means = sums / sizes
-    np.maximum(means, members * float_limits.max, out=means)  # excludes the own block; a mask would be much slower
+    # Exclude each clusterlet's own block from the minimum. A mask would be much slower.
+    np.maximum(means, members * float_limits.max, out=means)
     nearest = means.min(axis=0)
     sums *= members
     sums /= np.maximum(sizes - 1, 1)
@@ -57,5 +59,5 @@ def ordered_product(distances: np.ndarray, members: np.ndarray) -> np.ndarray:
 
 
 def members_of(labels: np.ndarray, dtype=np.float64) -> np.ndarray:
-    """Array (B, N, S) from ``labels`` (N, S), with B blocks in each partition: 1 where block b holds clusterlet j, else 0."""
+    """Array (B, N, S) from ``labels`` (N, S): entry (b, j, s) is 1 if clusterlet j is in block b of partition s, else 0."""
     return (labels == np.arange(labels.max() + 1, dtype=labels.dtype)[:, None, None]).astype(dtype)

@@ -16,9 +16,10 @@ LARGEST = 1e100
 def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bool = False) -> None:
     """Raise ClusterletsError if squared differences of the features (n, d) would overflow or vanish.
 
-    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. With ``each``, as before
-    standardising, no feature may vary so little. Otherwise only the feature that varies most is checked, because features that
-    vary far less do not change a distance. ``names`` are the features' names in messages, by default their numbers. O(n d).
+    They overflow if a value is above 1e100, and vanish if a feature varies, but by less than 1e-100. With ``each``, which
+    standardising requires, no feature may vary so little. Otherwise only the feature that varies most is checked, because
+    features that vary far less do not change a distance. ``names`` are the features' names in messages, by default their
+    numbers. O(n d).
     """
     check_largest(X, names)
     width = X.max(axis=0) - X.min(axis=0)
@@ -32,7 +33,7 @@ def check_magnitudes(X: np.ndarray, names: Sequence[str] | None = None, each: bo
 
 
 def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
-    """Raise ClusterletsError for values above 1e100. Rows that are only compared with given centres need no other check."""
+    """Raise ClusterletsError for values above 1e100. This suffices for rows that are only compared with given centres."""
     largest = np.maximum(X.max(axis=0), -X.min(axis=0))
     if (largest > LARGEST).any():
         feature = int(largest.argmax())
@@ -43,7 +44,7 @@ def check_largest(X: np.ndarray, names: Sequence[str] | None = None) -> None:
 
 
 def check_groups(numbers: np.ndarray) -> None:
-    """Raise ClusterletsError if numbers (n,) that should name groups hold fractions, which must be measurements. O(n)."""
+    """Raise ClusterletsError if any of the numbers (n,) is not whole, since measurements name no groups. O(n)."""
     fractions = numbers[numbers % 1 != 0]
     if len(fractions):
         raise ClusterletsError(f"it holds fractions such as {fractions[0]:g}; bin it into groups first.")
@@ -56,7 +57,7 @@ def _describe_feature(feature: int, names: Sequence[str] | None) -> str:
 def check_same_index(**tables: Any) -> None:
     """Raise InvalidInput if pandas objects of the same length differ in their index, because we match rows by position.
 
-    ``tables`` maps names, for the message, to the objects. Objects without an index are ignored.
+    ``tables`` are the objects, under the names that the message uses. Objects without an index are ignored.
     """
     pandas = sys.modules.get("pandas")
     indexed_types = (pandas.DataFrame, pandas.Series) if pandas else ()

@@ -10,12 +10,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Clusterlets:
-    """N clusterlets, each a cluster of a single group, of n instances with K groups. Sorted by group; the arrays are read-only.
+    """N clusterlets, that is, clusters of a single group each, of n instances from K groups. The arrays are read-only.
 
     Attributes
     ----------
     group : int array (N,)
-        Group code of each clusterlet, ascending.
+        Group code of each clusterlet, in ascending order.
     counts : int array (N, K)
         Number of instances of each group in each clusterlet; a row has a single non-zero entry.
     centroids : float array (N, d)
@@ -42,7 +42,7 @@ class Clusterlets:
 
     @classmethod
     def from_pieces(cls, counts: np.ndarray, centroids: np.ndarray, inertia: np.ndarray) -> "Clusterlets":
-        """Clusterlets from arrays that a file holds, with ``labels`` None; the arrays are the attributes of the same name."""
+        """Make clusterlets from three of their attributes, which is all that a file holds of them. ``labels`` is None."""
         return cls(counts.argmax(axis=1), counts, centroids, inertia)
 
     def __len__(self) -> int:

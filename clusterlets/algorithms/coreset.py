@@ -1,8 +1,8 @@
-"""Small weighted samples that represent a table in fair k-means, one for each group.
+"""Small weighted samples, one for each group, that represent a table in fair k-means.
 
 Whatever the centres, and however many instances of each group every cluster must take, the cheapest assignment of a coreset
-costs nearly as much as the cheapest assignment of the table. Once these counts are given, each group is assigned by itself. So
-coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The theory requires far
+costs nearly as much as the cheapest assignment of the table. Once these counts are given, each group is assigned by itself, so
+the coresets of all groups together are a coreset of the table (Huang, Jiang and Vishnoi, NeurIPS 2019). The theory requires far
 larger sizes than are needed in practice, so the size is a parameter.
 """
 
@@ -16,8 +16,8 @@ from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
-# The rings around a centre end at these powers of 2, times the mean squared distance of the group's rows from their nearest
-# centres. The last ring has no end.
+# Rings are ranges of the squared distance from a centre. They end at these powers of 2, times the mean squared distance of the
+# group's rows from their nearest centres. The last ring has no end.
 _RING_EXPONENTS = np.arange(-9, 30)
 
 
@@ -32,10 +32,10 @@ def coreset_clustering(
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
 ) -> np.ndarray:
-    """Cluster a coreset fairly, assign the whole table to the resulting centres, and return the labels (n,).
+    """Cluster a coreset fairly, assign the whole table fairly to the resulting centres, and return the labels (n,).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.Coreset` declares them. A ``size`` of None stands for ``auto``, which is
+    other parameters as :class:`clusterlets.Coreset` declares them. A ``size`` of None ("auto" there) is
     ``max(2000, 40 n_clusters)``. A table with at most ``2 size`` rows is not sampled. O(n k d) time plus the assignment.
     """
     X, groups = checked_instances(X, groups, "a coreset", n_clusters)
@@ -66,8 +66,8 @@ def sample_coreset(
     n_clusters : int
         Number of centres of each group, which k-means++ chooses.
     size : int
-        Number of rows to draw: each group gets its share of them, but at least two for each centre. If some rings hold few
-        rows, fewer are drawn.
+        About how many rows to draw. Each group gets its share of them, but at least two for each centre, and at least one row
+        is drawn from each ring around each centre. If some rings hold few rows, fewer are drawn.
     random_state : numpy.random.Generator
 
     Returns
@@ -75,7 +75,7 @@ def sample_coreset(
     rows : int array (m,)
         In ascending order and without duplicates.
     weights : float array (m,)
-        Rows of the group that each drawn row stands for. The weights of a group add up to its number of rows.
+        Number of rows of the group that each drawn row stands for. The weights of a group add up to its number of rows.
     """
     drawn_rows, weights = [], []
     for group, group_size in enumerate(np.bincount(groups)):
@@ -84,9 +84,9 @@ def sample_coreset(
         centres = group_rows[kmeans_plus_plus(group_rows, n_clusters, random_state)]
         costs = distances_to_centres(group_rows, centres, len(centres))
         nearest = costs.argmin(axis=1)
-        distances = costs[np.arange(group_size), nearest]
-        rings = np.searchsorted((distances.mean() or 1.0) * 2.0**_RING_EXPONENTS, distances, side="right")
-        # A cell is one ring around one centre. There are fewer than 64 rings, so the codes are distinct.
+        squared_distances = costs[np.arange(group_size), nearest]
+        rings = np.searchsorted((squared_distances.mean() or 1.0) * 2.0**_RING_EXPONENTS, squared_distances, side="right")
+        # A cell is one ring around one centre. There are fewer than 64 rings, so no two cells have the same number.
         cells = np.unique(nearest * 64 + rings, return_inverse=True)[1]
         members_by_cell = np.argsort(cells, kind="stable")
         boundaries = np.flatnonzero(np.r_[True, np.diff(cells[members_by_cell]) > 0, True])

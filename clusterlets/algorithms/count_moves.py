@@ -2,8 +2,8 @@
 
 A move takes one instance of a group out of a cluster and adds one to another cluster. It follows the cheapest path, which may
 lead through other clusters: each of them takes an instance from the cluster before and passes one of its own on. If the labels
-of the group were the cheapest ones for its counts, they are the cheapest ones for its new counts. Two groups may move at once.
-The cost of this double move is exactly the sum over both paths, because nothing but the bounds connects the groups.
+of the group were the cheapest for its counts before the move, they are the cheapest for its counts after it. A double move
+does this for two groups at once. It costs exactly as much as both paths, because only the bounds connect the groups.
 """
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.transport import whole_numbers
 
-_NEVER = np.int64(2**62)  # the cost of a step that no instance can take
+_IMPOSSIBLE = np.int64(2**62)  # the cost of a step that no instance can take
 
 
 def move_counts(
@@ -37,8 +37,9 @@ def move_counts(
     max_moves : int
         Largest number of moves.
     strict : bool array (k,) or bool
-        Whether the counts of a cluster keep the bounds exactly. Otherwise, bounds on counts are rounded outwards.
+        Whether the counts of a cluster must keep the bounds exactly. Otherwise, bounds on counts are rounded outwards.
     min_cluster_size : int
+        Smallest number of instances in a cluster.
 
     Notes
     -----
@@ -65,15 +66,15 @@ def move_counts(
     "void(int64[:,::1], int64[::1], float64[::1], float64[::1], float64[::1], int64[::1], int64[:,::1], int64, boolean[::1],"
     "int64)"
 )
-def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, least_size):
-    """Make the best moves, and change ``labels`` and ``counts`` in place."""
+def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, min_cluster_size):
+    """Make up to ``max_moves`` of the best moves, and change ``labels`` and ``counts`` in place."""
     n_groups, k = counts.shape
     step_costs, movers = np.empty((n_groups, k, k), dtype=np.int64), np.empty((n_groups, k, k), dtype=np.int64)
     paths, first_steps = np.empty((n_groups, k, k)), np.empty((n_groups, k, k), dtype=np.int64)
-    # A cluster is stale for a group if the group's instances in it have changed.
+    # A cluster is stale for a group if the group's instances in it have changed since the last refresh.
     is_stale = np.ones((n_groups, k), dtype=np.bool_)
     violations, totals = np.empty((k, 5, n_groups, 3), dtype=np.int64), np.empty((k, 5), dtype=np.int64)
-    move = np.empty((2, 3), dtype=np.int64)
+    move = np.empty((2, 3), dtype=np.int64)  # two rows (group, source, target); group -1 marks an unused row
     for _ in range(max_moves):
         _refresh(costs, groups, labels, is_stale, step_costs, movers)
         for group in range(n_groups):
@@ -81,7 +82,9 @@ def _search(costs, groups, units, low, high, labels, counts, max_moves, strict, 
                 _shortest_paths(step_costs[group], units[group], paths[group], first_steps[group])
         for cluster in range(k):
             if is_stale[:, cluster].any():
-                _count_violations(counts, low, high, strict[cluster], least_size, cluster, violations[cluster], totals[cluster])
+                _count_violations(
+                    counts, low, high, strict[cluster], min_cluster_size, cluster, violations[cluster], totals[cluster]
+                )
         is_stale[:] = False
         if not _best_move(paths, violations, totals, move):
             return
@@ -106,7 +109,7 @@ def _refresh(costs, groups, labels, is_stale, step_costs, movers):
     for group in range(is_stale.shape[0]):
         for cluster in range(k):
             if is_stale[group, cluster]:
-                step_costs[group, cluster] = _NEVER
+                step_costs[group, cluster] = _IMPOSSIBLE
     for row in range(len(costs)):
         group, source = groups[row], labels[row]
         if is_stale[group, source]:
@@ -128,10 +131,10 @@ def _shortest_paths(step_costs, unit, paths, first_steps):
         distances[source, source] = 0
     for through in range(k):
         for source in range(k):
-            if distances[source, through] == _NEVER or source == through:
+            if distances[source, through] == _IMPOSSIBLE or source == through:
                 continue
             for target in range(k):
-                if distances[through, target] == _NEVER:
+                if distances[through, target] == _IMPOSSIBLE:
                     continue
                 length = distances[source, through] + distances[through, target]
                 if length < distances[source, target]:
@@ -140,21 +143,21 @@ def _shortest_paths(step_costs, unit, paths, first_steps):
     for source in range(k):
         for target in range(k):
             # The product is exact, because the unit is a power of two.
-            is_path = distances[source, target] != _NEVER and source != target
+            is_path = distances[source, target] != _IMPOSSIBLE and source != target
             paths[source, target] = distances[source, target] * unit if is_path else np.inf
 
 
 @inner
-def _count_violations(counts, low, high, strict, least_size, cluster, violations, totals):
+def _count_violations(counts, low, high, strict, min_cluster_size, cluster, violations, totals):
     """Fill in which groups would break a bound in a cluster if its size and the groups' counts changed.
 
     ``violations`` (5, K, 3) has an entry for each change of the size by -2..2 and of a group's count by -1..1. ``totals`` (5,)
-    is the number of groups that break a bound if their counts do not change, plus 1 if the cluster is too small.
+    are the numbers of groups that break a bound if their counts do not change, plus 1 if the cluster is too small.
     """
     size = counts[:, cluster].sum()
     for index in range(5):
         new_size = size + index - 2
-        totals[index] = 0 if new_size >= least_size else 1
+        totals[index] = 0 if new_size >= min_cluster_size else 1
         for group in range(len(low)):
             least, most = low[group] * new_size, high[group] * new_size
             least = np.ceil(least - 1e-9) if strict else np.floor(least + 1e-9)

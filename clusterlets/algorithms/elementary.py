@@ -1,7 +1,7 @@
 """``log``, ``exp`` and the Kullback-Leibler divergence, with the same bits on every processor.
 
 NumPy and the C library use different polynomials on different processors (with AVX-512, with fused multiply-add, with
-neither), so the last bits of their results differ. Here each step is one operation that IEEE 754 rounds exactly (+, -, *, /, or
+neither), so the last bits of their results differ. Here each step is one operation whose rounding IEEE 754 fixes (+, -, *, / or
 scaling by a power of two), and the source fixes the order of the steps. The error is below one unit in the last place.
 """
 
@@ -30,7 +30,7 @@ def log(x: ArrayLike) -> np.ndarray:
     """
     x = np.asarray(x, dtype=np.float64)
     with np.errstate(all="ignore"):
-        mantissa, exponent = np.frexp(x)  # from 1/2 up to 1
+        mantissa, exponent = np.frexp(x)  # the mantissa is at least 1/2 and below 1
         small = mantissa < _SQRT_HALF
         k, f = exponent - small, np.where(small, 2 * mantissa, mantissa) - 1
         s = f / (2 + f)
@@ -53,7 +53,7 @@ def exp(x: ArrayLike) -> np.ndarray:
 
 
 def kullback_leibler(shares: np.ndarray, expected: np.ndarray) -> np.ndarray:
-    """Kullback-Leibler divergence of each row of ``shares`` (C, K) from ``expected`` (K,), in nats. No expected share is 0."""
+    """Kullback-Leibler divergence of each row of ``shares`` (C, K) from positive shares ``expected`` (K,), in nats."""
     ratios = np.where(shares > 0, shares / expected, 1.0)
     return (shares * log(ratios)).sum(axis=1)
 

@@ -12,9 +12,9 @@ from clusterlets.errors import ClusterletsError
 def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterlets:
     """Run k-means on each group alone, with ``min(n_clusterlets, distinct rows of the group)`` clusters (paper, section 3.1).
 
-    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` is the number for each group, at least 1. Raises ClusterletsError
-    as :func:`clusterlets.algorithms.instances.checked_instances` does, and if a group has no instances.
-    O(n n_clusterlets d) time per round of k-means.
+    ``X`` (n, d); ``groups`` (n,), 0..K-1; ``n_clusterlets`` is the number for each group, at least 1; ``random_state`` is a
+    NumPy Generator. Raises ClusterletsError as :func:`clusterlets.algorithms.instances.checked_instances` does, and if a group
+    has no instances. O(n n_clusterlets d) time per round of k-means.
     """
     X, groups = checked_instances(X, groups, "the extraction")
     labels = np.empty(len(X), dtype=np.int64)
@@ -30,7 +30,7 @@ def extract_clusterlets(X, groups, n_clusterlets: int, random_state) -> Clusterl
 
 
 def clusterlets_from_labels(X: np.ndarray, groups: np.ndarray, labels: np.ndarray) -> Clusterlets:
-    """The clusterlets that ``labels`` (n,) make of the rows X (n, d).
+    """The clusterlets into which ``labels`` (n,) divide the rows X (n, d) of ``groups`` (n,).
 
     Labels are 0..N-1, and clusterlets must be sorted by group. Raises ValueError if they are not, or if a clusterlet holds two
     groups or no instance. O(n d) time.

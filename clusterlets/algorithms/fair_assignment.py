@@ -1,13 +1,13 @@
-"""The cheapest assignment of instances to given centres under bounds on the shares of the groups.
+"""Nearly the cheapest assignment of instances to given centres under bounds on the shares of the groups.
 
 Let p be the share of a group in a cluster, and r its share in the table. The bounds are those of bounded representation,
 r (1 - delta) <= p <= r / (1 - delta) (Bera et al. 2019; Bercea et al. 2019). They hold up to whole instances: a cluster of m
 instances holds from floor(m r (1 - delta)) to ceil(m r / (1 - delta)) instances of the group.
 
 First, the dual of the linear program (:mod:`clusterlets.algorithms.fair_dual`) gives the number of instances of each group in
-each cluster, and these counts are rounded to whole numbers. Then each group is a transportation problem, which
-:mod:`clusterlets.algorithms.transport` solves exactly. Last, :mod:`clusterlets.algorithms.count_moves` looks for better counts.
-No assignment that keeps the bounds costs less than the dual, so we know how far the result may be from the optimum.
+each cluster, and these counts are rounded to whole numbers. Then the assignment of each group is a transportation problem,
+which :mod:`clusterlets.algorithms.transport` solves exactly. Last, :mod:`clusterlets.algorithms.count_moves` looks for better
+counts. No assignment that keeps the bounds costs less than the dual, so we know how far the result may be from the optimum.
 """
 
 from dataclasses import dataclass
@@ -33,10 +33,11 @@ class FairAssignment:
     ----------
     labels : int array (n,)
     cost : float
+        Sum of the costs of all instances.
     bound : float
         Every assignment that keeps the bounds on the shares costs at least this much.
     multipliers : float array (R, k)
-        Multipliers of the dual.
+        Multipliers of the dual, one for each of R constraints in each cluster.
     """
 
     labels: np.ndarray
@@ -61,8 +62,8 @@ def share_bounds(groups: np.ndarray, delta: float) -> tuple[np.ndarray, np.ndarr
 def balance_bounds(groups: np.ndarray, balance: float) -> tuple[np.ndarray, np.ndarray]:
     """Smallest and largest share (2,) of each of two groups in a cluster whose balance is at least ``balance``.
 
-    The balance is the smaller of the two groups' counts, divided by the larger (Chierichetti et al. 2017).
-    Unlike the bounds of :func:`share_bounds`, these let a cluster hold more of a rare group than the table does.
+    The balance is the smaller of the two groups' counts, divided by the larger (Chierichetti et al. 2017). Unlike the bounds of
+    :func:`share_bounds`, these treat both groups alike, so the rarer group may prevail in a cluster.
     """
     counts = np.bincount(groups)
     if len(counts) != 2:
@@ -85,7 +86,7 @@ def deviation_bounds(groups: np.ndarray, max_deviation: float) -> tuple[np.ndarr
 def whole_slack(n: int, looseness: float) -> float:
     """Number of instances by which whole counts may miss a bound: 1, or 1 - 1 / n if ``looseness`` is 0.
 
-    With a ``looseness`` of 0, the bounds are the table's own shares.
+    ``looseness`` is delta or max_deviation. If it is 0, the bounds are the table's own shares, multiples of 1 / ``n``.
     """
     return 1.0 if looseness else 1 - 1 / n
 
@@ -93,7 +94,7 @@ def whole_slack(n: int, looseness: float) -> float:
 def bounds_of(
     groups: np.ndarray, delta: float, balance: float | None = None, max_deviation: float | None = None
 ) -> tuple[tuple[np.ndarray, np.ndarray], float]:
-    """The bounds on shares, and the slack: the number of instances by which counts may miss a bound.
+    """The bounds (K,) each on shares, and the slack: the number of instances by which counts may miss a bound.
 
     The bounds follow from ``balance`` or ``max_deviation`` if one of them is given, and from ``delta`` otherwise.
     """
@@ -113,7 +114,7 @@ def fair_assignment(
     min_cluster_size: int = 1,
     max_deviation: float | None = None,
 ) -> FairAssignment:
-    """Assign all instances to clusters at nearly the least cost, and leave no cluster empty.
+    """Assign all instances to clusters at nearly the least cost under bounds on shares, and leave no cluster empty.
 
     Parameters
     ----------
@@ -122,10 +123,11 @@ def fair_assignment(
     groups : int array (n,)
         0..K-1, each of which occurs.
     multipliers : float array (R, k), optional
-        Multipliers of an earlier assignment at nearby centres, which save most of the time.
+        Those of an earlier :class:`FairAssignment` at nearby centres. They save most of the time.
     delta, balance, min_cluster_size, max_deviation
-        As :class:`clusterlets.FairFlow` declares them. With ``delta`` = 0, counts are off by less than one instance.
-        So if ``min_cluster_size`` is at least 1 / x, every share in a cluster differs by less than x from that in the table.
+        As :class:`clusterlets.FairFlow` declares them. With ``delta`` = 0, counts miss exact proportions by less than one
+        instance. So if ``min_cluster_size`` is at least 1 / x, every share in a cluster differs by less than x from that in the
+        table.
 
     Raises
     ------
@@ -176,21 +178,22 @@ def whole_counts(
     strict: bool = False,
     min_cluster_size: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Round counts (K, k) to whole numbers with the groups' ``totals``; also return which clusters keep the bounds strictly.
+    """Round counts (K, k) to whole numbers with row sums ``totals`` (K,); also return which clusters are strict, (k,).
 
-    With ``strict``, as many clusters as possible keep the bounds strictly. All others keep them up to whole instances. Cluster
-    sizes are those of ``counts``, rounded by largest remainders, but at least ``min_cluster_size``. Such whole counts always
-    exist, because the table's own shares lie within the bounds.
+    A strict cluster keeps the bounds ``low`` and ``high`` (K,) exactly, and any other up to whole instances. Without
+    ``strict``, no cluster is strict; with it, as many as possible are, the largest first. Cluster sizes are those of
+    ``counts``, rounded by largest remainders, but at least ``min_cluster_size``. Such whole counts always exist, because the
+    table's own shares lie within the bounds.
     """
     k = counts.shape[1]
     # Every cluster first gets its minimum size.
-    above = np.maximum(counts.sum(axis=0) - min_cluster_size, 0)
-    sizes = min_cluster_size + rounded_to(above[None, :], np.array([totals.sum() - k * min_cluster_size]))[0]
+    above_minimum = np.maximum(counts.sum(axis=0) - min_cluster_size, 0)
+    sizes = min_cluster_size + rounded_to(above_minimum[None, :], np.array([totals.sum() - k * min_cluster_size]))[0]
     strict_least, strict_most = np.ceil(low[:, None] * sizes - 1e-9), np.floor(high[:, None] * sizes + 1e-9)
     loose_least, loose_most = np.floor(low[:, None] * sizes + 1e-9), np.ceil(high[:, None] * sizes - 1e-9)
     can_be_strict = (strict_least <= strict_most).all(axis=0)
     can_be_strict &= (strict_least.sum(axis=0) <= sizes) & (sizes <= strict_most.sum(axis=0))
-    # If not all of them can be strict at once, the smallest clusters are the first to become loose.
+    # If not all of these can be strict at once, the smallest ones are the first to become loose.
     strict_candidates = np.flatnonzero(can_be_strict & strict)[np.argsort(-sizes[can_be_strict & strict], kind="stable")]
     for n_strict in range(len(strict_candidates), -1, -1):
         is_strict = np.zeros(k, dtype=np.bool_)
@@ -200,14 +203,14 @@ def whole_counts(
         candidate = np.clip(np.rint(counts).astype(np.int64), least, most)
         if _match_totals(candidate, np.ascontiguousarray(counts), least, most, totals.astype(np.int64), sizes):
             return candidate, is_strict
-    raise ClusterletsError("No whole counts keep the bounds.")  # impossible: the table's own shares lie within the bounds
+    raise ClusterletsError("No whole counts keep the bounds.")  # cannot happen: the table's own shares lie within the bounds
 
 
 @compiled("boolean(int64[:,::1], float64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])")
 def _match_totals(counts, ideal_counts, least, most, totals, sizes):
     """Change counts, unit by unit along cheapest paths, until rows and columns have the sums ``totals`` and ``sizes``.
 
-    Returns False if this is impossible.
+    A path costs what it adds to the distance of the counts from ``ideal_counts``. Returns False if this is impossible.
     """
     n_groups, k = counts.shape
     n_nodes = n_groups + k

@@ -6,13 +6,13 @@ cluster. The multipliers give every group a price in every cluster, and each ins
 cost and price. The value of the dual is then a lower bound on the cost of every assignment that meets the constraints.
 
 The minimum over clusters is smoothed at falling temperatures, and at each temperature, damped Newton steps raise the dual. The
-arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bytes.
+arithmetic consists of sums, products and roots in a fixed order, so every processor gives the same bits.
 
 :func:`solve_dual` evaluates every cluster for each instance, and :func:`solve_sparse_dual` only the near clusters. A cluster is
 near an instance if its cost plus price is within a few temperatures of the least. At a low temperature, most instances have
 just one near cluster, and this cluster stays the same throughout a search. So the instances are split before the search. An
 instance with one near cluster only adds to the counts; for the others, only the near clusters are evaluated. Once prices have
-moved too far, the instances are split again. The bound stays exact.
+moved too far, the instances are split again. Until then, only a near cluster can become the cheapest, so the bound stays exact.
 """
 
 from collections.abc import Sequence
@@ -35,16 +35,17 @@ _MAX_MISSED_FRACTION = 1e-3  # ... or by this fraction of all instances, whichev
 _ROUNDING = 1e-20  # as a fraction of the mean cost: smaller costs are rounding errors
 _MAX_DAMPING = 1e12  # the search at a temperature ends if a step needs more damping
 _LN2 = 0.6931471805599453
-_REACH = 18.0  # in temperatures: a cluster further away gets less than 2e-8 of the instance
-_MARGIN = 6.0  # in temperatures: prices may move this far before the instances are split again
+_REACH = 18.0  # in temperatures above the least cost plus price: a costlier cluster gets less than 2e-8 of the instance
+_MARGIN = 6.0  # in temperatures: price differences may change by this much before the instances are split again
 
 
 @dataclass(frozen=True)
 class FairDual:
     """A solution of the dual: no assignment that meets the constraints costs less than ``bound`` at these centres.
 
-    ``multipliers`` (R, k); ``prices`` (K, k), which an instance of a group pays in a cluster on top of its cost; ``counts``
-    (K, k), the instances of each group in each cluster at ``temperature``, the last of the search, in units of the costs.
+    ``multipliers`` (R, k) are those of R constraints in k clusters. ``prices`` (K, k) are what an instance of each group pays
+    in each cluster on top of its cost. ``counts`` (K, k) are the instances of each group in each cluster, some of them divided,
+    at ``temperature``: the last temperature of the search, in units of the costs.
     """
 
     bound: float
@@ -55,9 +56,9 @@ class FairDual:
 
 
 def share_rows(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Constraints (R, K): the share of group h is at least ``low[h]`` and at most ``high[h]``, (K,) each.
+    """Constraints (R, K): for counts (K,), ``constraints @ counts <= 0`` keeps shares between ``low`` and ``high``, (K,) each.
 
-    With two groups, only the first is constrained: the other has the rest, and redundant constraints slow the steps down.
+    With two groups, only the first is constrained: the second has the rest, and redundant constraints slow the steps down.
     """
     eye = np.eye(len(low))
     if len(low) == 2:
@@ -75,7 +76,7 @@ def solve_dual(
     multipliers: np.ndarray | None = None,
     last_temperature: float = TEMPERATURES[-1],
 ) -> FairDual:
-    """Raise the dual until its assignment meets ``constraints @ counts <= slack``, or until the dual hardly rises.
+    """Raise the dual until its assignment nearly meets ``constraints @ counts <= slack``, or until the steps run out.
 
     Parameters
     ----------
@@ -88,12 +89,15 @@ def solve_dual(
     n_groups : int
         K.
     constraints : float array (R, K)
+        The same for all clusters.
     slack : float
+        The same for all constraints and clusters.
     multipliers : float array (R, k), optional
         Where the search starts, by default at 0. Multipliers should come from nearby centres, because the search then uses
-        only the last temperature. If the result misses a constraint by too much, the search starts again at 0.
+        only the last temperature. If the result misses a constraint by more than 2 instances and a thousandth of all, the
+        search starts again at 0.
     last_temperature : float
-        The last of ``TEMPERATURES`` to use.
+        The one of ``TEMPERATURES`` at which the search ends.
 
     Notes
     -----
@@ -128,10 +132,10 @@ def solve_sparse_dual(
     """Like :func:`solve_dual`, but evaluate only the near clusters of each instance.
 
     ``slack`` (R, k) may differ between constraints and clusters. The ``temperatures`` are used one after the other, and a
-    constraint may be missed by ``tolerance`` instances.
+    constraint may be missed by up to ``tolerance`` instances.
     """
     solution = np.zeros(slack.shape) if multipliers is None else multipliers.copy()
-    # A constraint and its opposite are an equality, with a single multiplier of either sign: two would chase each other.
+    # A constraint and its opposite are an equality, with one multiplier of either sign: two would be redundant.
     opposites = _opposites(constraints, slack)
     independent = np.setdiff1d(np.arange(len(constraints)), [second for _, second in opposites])
     firsts, seconds = (np.array([pair[side] for pair in opposites], dtype=np.int64) for side in (0, 1))
@@ -186,7 +190,8 @@ def fractional_means(
 ) -> np.ndarray:
     """Means (k, d) of the rows, weighted by their fractions in each cluster at the dual's last temperature.
 
-    A cluster that gets no part of any row keeps its row of ``centres``. If it has none there, it takes the first row.
+    A cluster that gets no part of any row keeps its row of ``centres``, or takes the first row of ``centres`` if it has none
+    there.
     """
     means = np.empty((costs.shape[1], X.shape[1]))
     means[: len(centres)], means[len(centres) :] = centres, centres[0]
@@ -199,9 +204,9 @@ def fractional_means(
 
 @njit
 def _solve(matrix, right, size):
-    """Solve the first ``size`` equations of a linear system in place, by Cholesky; ``right`` becomes the solution.
+    """Solve the first ``size`` equations of a linear system by Cholesky; ``right`` becomes the solution.
 
-    Returns False if the matrix is not positive definite.
+    The matrix is overwritten. Returns False if the matrix is not positive definite.
     """
     for i in range(size):
         for j in range(i + 1):
@@ -278,9 +283,9 @@ def _copy(source, target):
 
 @inner
 def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, damping, matrix, right, multipliers, trial):
-    """Fill in trial multipliers by a Newton step; return the damping of the step and the gain to first order.
+    """Fill in trial multipliers by a Newton step; return the damping of the step and the first-order gain.
 
-    If no smaller damping made the system solvable, the damping returned is at least ``_MAX_DAMPING``.
+    If damping below ``_MAX_DAMPING`` does not make the system solvable, a damping of at least ``_MAX_DAMPING`` is returned.
     """
     k, gain = multipliers.shape[1], 0.0
     while damping < _MAX_DAMPING:
@@ -298,7 +303,7 @@ def _step(constraints, lowest, curvature, temperature, free, n_free, gradient, d
 
 @inner
 def _judge(trial_value, value, gain, steps, damping):
-    """Whether a trial raises the dual by enough of the ``gain`` that the step promised, and the damping of the next step."""
+    """Whether a trial is the start or gains a fifth of the ``gain`` that its step promised; also return the next damping."""
     if steps == 0:
         return True, damping
     if not (gain > 0 and trial_value >= value + 0.2 * gain):
@@ -311,9 +316,10 @@ def _judge(trial_value, value, gain, steps, damping):
 
 @njit  # not @inner, because a test calls it from Python
 def _exponentials(values, least, temperature):
-    """Replace each value by exp((least - value) / temperature), to 1e-13; values above 40 temperatures count as 40.
+    """Replace each value by exp((least - value) / temperature), with an error below 1e-13.
 
-    The series has one term more than that of :func:`_exponential`. Without this term, the last bits of results would change.
+    Values more than 40 temperatures above ``least`` count as 40 temperatures above it. The series has one term more than that
+    of :func:`_exponential`. Without this term, the last bits of results would change.
     """
     for index in range(len(values)):
         x = min((values[index] - least) / temperature, 40.0) * 0.015625
@@ -356,8 +362,9 @@ def _fractions(costs, groups, prices, temperature, fractions):
 
 @inner
 def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
-    """Return the sum of the instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature."""
+    """Return the sum of all instances' least cost plus price, and what smoothing subtracts; fill in counts and curvature."""
     k = costs.shape[1]
+    # ``parts`` first holds each cluster's cost plus price, and then the part of the instance that it gets.
     parts, near_clusters = np.empty(k), np.empty(k, dtype=np.int64)
     counts[:] = 0.0
     curvature[:] = 0.0
@@ -388,7 +395,7 @@ def _evaluate(costs, weights, groups, prices, temperature, counts, curvature):
         for i in range(n_near):
             part = parts[i] * inverse
             counts[group, near_clusters[i]] += weight * part
-            if part > 1e-6:
+            if part > 1e-6:  # smaller parts hardly change the curvature
                 parts[n_large], near_clusters[n_large] = part, near_clusters[i]
                 n_large += 1
         if n_large > 1:
@@ -428,10 +435,11 @@ def _cheapest_cluster(costs, prices, row, group):
 
 @inner
 def _split_instances(costs, weights, groups, prices, reach, sure_counts, sure_costs):
-    """Split the instances into those with one near cluster, which are sure, and those with several.
+    """Split the instances into those with one near cluster, which are sure, and those with several, which are unsure.
 
-    Returns the unsure instances, their number, the positions where the near clusters of each of them start, the near clusters,
-    and the costs in these clusters. The sure instances are summed into ``sure_counts`` and ``sure_costs``.
+    A cluster is near if its cost plus price is within ``reach`` of the least. Returns the unsure instances, their number, the
+    positions where the near clusters of each of them start, the near clusters, and the costs in these clusters. The sure
+    instances are summed into ``sure_counts`` and ``sure_costs``.
     """
     n, k = costs.shape
     for group in range(sure_counts.shape[0]):
@@ -562,9 +570,10 @@ def _set_prices(constraints, multipliers, prices):
     "boolean, float64[:,::1], float64[:,::1], float64[:,::1])"
 )
 def _ascend(costs, weights, groups, constraints, slack, lowest, temperature, tolerance, is_sparse, multipliers, prices, counts):
-    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,), in place; return the largest value of the exact dual.
+    """Maximise the smoothed dual over multipliers >= ``lowest`` (R,); return the largest value that the exact dual reached.
 
-    Unless ``is_sparse``, all entries of ``slack`` must be equal.
+    ``multipliers`` are changed in place, and ``prices`` and ``counts`` are filled in. Unless ``is_sparse``, all entries of
+    ``slack`` must be equal.
     """
     n_constraints, k = multipliers.shape
     n_groups, size = constraints.shape[1], n_constraints * k

@@ -25,14 +25,14 @@ from clusterlets.algorithms.instances import checked_instances, codes_that_occur
 from clusterlets.algorithms.kernels import assign, inertia_by_label, sums_by_label, tiles_of
 from clusterlets.algorithms.kmeans import kmeans_plus_plus
 
-# The centres of given clusters count as optimal if their social cost exceeds its lower bound by at most this fraction of it.
+# Centres of given clusters count as optimal if their social cost exceeds its lower bound by at most this fraction of itself.
 _MAX_GAP = 1e-7
 _MAX_HALVINGS = 100  # of the interval in a bisection, or of the length of a Newton step
-_MAX_STEPS = 500
+_MAX_STEPS = 500  # of Newton's method
 _BARRIER_FACTOR = 0.1  # The weight mu of the barrier is multiplied by this number ...
 _SMALL_GAIN = 0.1  # ... as soon as a Newton step would gain at most this multiple of mu.
-_RIDGE = 1e-12  # as a fraction of the largest curvature
-_MIN_BARRIER = 1e-2 * _MAX_GAP  # as a fraction of the social cost: so small that the barrier hardly widens the gap
+_RIDGE = 1e-12  # smallest addition to the diagonal of the Newton system, as a fraction of the largest curvature
+_MIN_BARRIER = 1e-2 * _MAX_GAP  # of mu, as a fraction of the social cost: so small that the barrier hardly widens the gap
 
 
 @dataclass(frozen=True)
@@ -67,36 +67,35 @@ def fair_lloyd(
     """Run Fair-Lloyd from centres of k-means++, for any number of groups (Ghadiri, Samadi and Vempala, FAccT 2021).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost, so the
-    result is valid after any number of rounds. A round takes O(n k d) time for the assignment, and O(K^2 k d) for each of the
-    few dozen steps that find the centres. O(n d) memory.
+    other parameters as :class:`clusterlets.FairLloyd` declares them. No round raises the social cost. A round takes O(n k d)
+    time for the assignment, and O(K^2 k d) for each of the few dozen steps that find the centres. O(n d) memory.
     """
     X, groups = checked_instances(X, groups, "Fair-Lloyd", n_clusters)
     groups = codes_that_occur(groups)
     tiles = tiles_of(X)
     centres = X[kmeans_plus_plus(X, n_clusters, random_state)]
-    labels, distances = _nearest(tiles, centres, len(X))
-    cost, n_iter, settled = _social_cost(distances, groups), 0, False
-    while not settled and n_iter < max_iter:
+    labels, squared_distances = _nearest(tiles, centres, len(X))
+    cost, n_iter, has_settled = _social_cost(squared_distances, groups), 0, False
+    while not has_settled and n_iter < max_iter:
         n_iter += 1
-        labels, centres = _fill_empty_clusters(labels, distances, X, centres)
+        labels, centres = _fill_empty_clusters(labels, squared_distances, X, centres)
         optimum = fair_centres(X, groups, labels, centres)
         centres = optimum.centres
-        labels, distances = _nearest(tiles, centres, len(X))
-        former_cost, cost = cost, _social_cost(distances, groups)
-        settled = former_cost - cost <= tol * former_cost
+        labels, squared_distances = _nearest(tiles, centres, len(X))
+        former_cost, cost = cost, _social_cost(squared_distances, groups)
+        has_settled = former_cost - cost <= tol * former_cost
     return FairLloydResult(labels, centres, cost, optimum.gap, n_iter)
 
 
 class FairCentres:
     """The best centres (k, d) so far for given clusters, their social cost, and a lower bound on the lowest social cost.
 
-    ``fractions`` (K, k) are a_hc above, ``means`` (K, k, d) are mu_hc, and ``within`` (K,) is D_h. ``costs`` (K,) and
-    ``curvature`` (K, K), which is -phi'', are those of the weights that were evaluated last.
+    In the module's docstring, ``fractions`` (K, k) are a_hc, ``means`` (K, k, d) are mu_hc, and ``within`` (K,) is D_h.
+    ``costs`` (K,) and ``curvature`` (K, K), which is -phi'', are those of the weights that were evaluated last.
     """
 
-    def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray):
-        k, d = former.shape
+    def __init__(self, X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former_centres: np.ndarray):
+        k, d = former_centres.shape
         sizes = np.bincount(groups)
         self.n_groups = len(sizes)
         cells = groups * k + labels
@@ -108,11 +107,11 @@ class FairCentres:
         self.fractions = counts.reshape(-1, k) / sizes[:, None]
         self.means = means.reshape(-1, k, d)
         self.within = inertia.reshape(-1, k).sum(axis=1) / sizes
-        self._weighted_centres = former.copy()
+        self._weighted_centres = former_centres.copy()
         self.costs, self.curvature = np.empty(self.n_groups), np.empty((self.n_groups, self.n_groups))
-        differences = self.means - former
+        differences = self.means - former_centres
         former_costs = self.within + (self.fractions * np.square(differences).sum(axis=2)).sum(axis=1)
-        self.centres, self.social_cost, self.bound = former.copy(), float(former_costs.max()), 0.0
+        self.centres, self.social_cost, self.bound = former_centres.copy(), float(former_costs.max()), 0.0
 
     def evaluate(self, weights: np.ndarray) -> np.ndarray:
         """Each group's cost f (K,) at the best centres for positive weights (K,); updates the best centres and the bound."""
@@ -132,7 +131,7 @@ class FairCentres:
         return (self.social_cost - self.bound) / self.social_cost if self.social_cost > 0 else 0.0
 
 
-def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: np.ndarray) -> FairCentres:
+def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former_centres: np.ndarray) -> FairCentres:
     """The centres of lowest social cost for given clusters: step 2 of the module's docstring.
 
     Parameters
@@ -141,19 +140,19 @@ def fair_centres(X: np.ndarray, groups: np.ndarray, labels: np.ndarray, former: 
         C order.
     groups, labels : int arrays (n,)
         Groups are 0..K-1, each of which occurs. Labels are 0..k-1.
-    former : float array (k, d)
-        Centres of the previous round, which are returned if none better are found. Centres of empty clusters stay in any case.
+    former_centres : float array (k, d)
+        Centres of the previous round, which are returned if no better ones are found. Centres of empty clusters always stay.
 
     Returns
     -------
     FairCentres
-        Its gap is at most 1e-7, unless the Newton steps stall. The social cost is at most that of ``former``.
+        Its gap is at most 1e-7, unless the Newton steps stall. The social cost is at most that of ``former_centres``.
 
     Notes
     -----
     O(n d) time, and O(K^2 k d) for each of a few dozen steps.
     """
-    optimum = FairCentres(X, groups, labels, former)
+    optimum = FairCentres(X, groups, labels, former_centres)
     if optimum.n_groups == 1:
         optimum.evaluate(np.ones(1))
     elif optimum.n_groups == 2:
@@ -191,7 +190,7 @@ def _maximise_with_barrier(optimum: FairCentres) -> None:
         direction = solutions[:, 0] - solutions[:, 1] * (solutions[:, 0].sum() / solutions[:, 1].sum())
         gain = float((slopes * direction).sum())
         if gain <= 0:
-            return  # the rest is rounding error
+            return  # only rounding errors are left to gain
         if gain <= _SMALL_GAIN * barrier and barrier > _MIN_BARRIER * optimum.social_cost:
             barrier *= _BARRIER_FACTOR
             continue
@@ -204,7 +203,7 @@ def _maximise_with_barrier(optimum: FairCentres) -> None:
                 break
             length /= 2
         else:
-            return  # the rest is rounding error
+            return  # no length gives a gain beyond rounding errors
         weights = trial / trial.sum()
 
 
@@ -255,24 +254,24 @@ def _evaluate(fractions, means, within, weights, centres, costs, curvature):
 
 
 def _nearest(tiles: np.ndarray, centres: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    labels, distances = np.empty(n, dtype=np.int64), np.empty(n)
-    assign(tiles, np.ascontiguousarray(centres), labels, distances)
-    return labels, distances
+    labels, squared_distances = np.empty(n, dtype=np.int64), np.empty(n)
+    assign(tiles, np.ascontiguousarray(centres), labels, squared_distances)
+    return labels, squared_distances
 
 
-def _social_cost(distances: np.ndarray, groups: np.ndarray) -> float:
-    return float((np.bincount(groups, weights=distances) / np.bincount(groups)).max())
+def _social_cost(squared_distances: np.ndarray, groups: np.ndarray) -> float:
+    return float((np.bincount(groups, weights=squared_distances) / np.bincount(groups)).max())
 
 
-def _fill_empty_clusters(labels, distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
-    """Labels and centres after each empty cluster has taken the row farthest from its centre, but no cluster's only row."""
+def _fill_empty_clusters(labels, squared_distances, X, centres) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and centres after each empty cluster has taken, from a larger one, the row farthest from its former centre."""
     sizes = np.bincount(labels, minlength=len(centres))
     empty = np.flatnonzero(sizes == 0)
     if len(empty):
         labels, centres = labels.copy(), centres.copy()
-        rows = iter(np.argsort(-distances, kind="stable"))
+        rows = iter(np.argsort(-squared_distances, kind="stable"))
         for cluster in empty:
-            row = next((row for row in rows if sizes[labels[row]] > 1 and distances[row] > 0), None)
+            row = next((row for row in rows if sizes[labels[row]] > 1 and squared_distances[row] > 0), None)
             if row is None:
                 break
             sizes[labels[row]] -= 1

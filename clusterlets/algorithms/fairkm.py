@@ -57,8 +57,8 @@ def fairkm(
     """Run FairKM from the clusters of plain k-means (Abraham, Deepak and Sundaram, EDBT 2020).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.FairKM` declares them. A numeric ``penalty`` is multiplied by
-    the cost of plain k-means to give lambda, so if that cost is 0, lambda is 0.
+    other parameters as :class:`clusterlets.FairKM` declares them. Lambda is a numeric ``penalty`` times
+    the SSE of plain k-means, so if that SSE is 0, lambda is 0.
 
     Notes
     -----
@@ -68,7 +68,7 @@ def fairkm(
     X, groups = checked_instances(X, groups, "FairKM", n_clusters)
     groups = codes_that_occur(groups)
     labels = kmeans(X, n_clusters, random_state).labels
-    if isinstance(penalty, str):  # "authors": the authors' own lambda
+    if isinstance(penalty, str):  # "authors": lambda as the authors set it
         weight = (len(X) / n_clusters) * (len(X) / n_clusters)
     else:
         weight = penalty * _Clusters(X, groups, labels, n_clusters).sse
@@ -103,7 +103,7 @@ class _Clusters:
 def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.ndarray) -> bool:
     """Try to move each row, in order; returns whether any moved.
 
-    Updates ``labels`` and, for tests, writes by how much the move of each row changed the objective.
+    Updates ``labels``. For tests, writes into ``changes`` (n,) by how much the move of each row changed the objective.
     """
     clusters = _Clusters(X, groups, labels, n_clusters)
     weight_of_square = weight / (float(len(X)) * len(X) * len(clusters.shares))
@@ -126,22 +126,22 @@ def _run_pass(X, groups, labels, n_clusters: int, weight: float, changes: np.nda
     "boolean(float64[:,::1], int64[::1], float64[::1], float64, float64, int64[::1], "
     "float64[:,::1], int64[::1], float64[:,::1], float64[::1], float64[::1])"
 )
-def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, excess, weighted_excess, changes):
+def _move_rows(rows, groups, shares, weight_of_square, objective, labels, means, sizes, excess, weighted_excess, changes):
     """Move each row to the cluster where it lowers the objective most, ties to the lowest index; returns whether any moved.
 
-    ``weight`` multiplies squared excesses in the objective, and ``weighted_excess`` (k,) holds the sums b_C. All arrays of the
-    clusters are updated after each move. The only row of a cluster never moves.
+    ``weight_of_square`` multiplies squared excesses in the objective, and ``weighted_excess`` (k,) holds the sums b_C. All
+    arrays of the clusters are updated after each move. The only row of a cluster never moves.
     """
-    squared_shares = 0.0
+    sum_of_squared_shares = 0.0
     for share in shares:
-        squared_shares += share * share
+        sum_of_squared_shares += share * share
     has_moved = False
     for row in range(len(rows)):
         changes[row] = 0.0
         source, group = labels[row], groups[row]
         if sizes[source] == 1:
             continue
-        best, target = -_MIN_GAIN * objective, -1
+        best_change, target = -_MIN_GAIN * objective, -1
         removal_gain = 0.0
         for feature in range(rows.shape[1]):
             difference = rows[row, feature] - means[source, feature]
@@ -157,17 +157,17 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
                 joining_cost += difference * difference
             joining_cost *= sizes[cluster] / (sizes[cluster] + 1)
             unfairness_change = 2 * (
-                excess[cluster, group] - weighted_excess[cluster] - source_term + 1 - 2 * shares[group] + squared_shares
+                excess[cluster, group] - weighted_excess[cluster] - source_term + 1 - 2 * shares[group] + sum_of_squared_shares
             )
-            change = joining_cost - removal_gain + weight * unfairness_change
-            if change < best:
-                best, target = change, cluster
+            change = joining_cost - removal_gain + weight_of_square * unfairness_change
+            if change < best_change:
+                best_change, target = change, cluster
         if target < 0:
             continue
         has_moved = True
         labels[row] = target
-        changes[row] = best
-        objective += best
+        changes[row] = best_change
+        objective += best_change
         sizes[source] -= 1
         sizes[target] += 1
         for feature in range(rows.shape[1]):
@@ -177,6 +177,6 @@ def _move_rows(rows, groups, shares, weight, objective, labels, means, sizes, ex
             excess_change = (1.0 if other == group else 0.0) - shares[other]
             excess[source, other] -= excess_change
             excess[target, other] += excess_change
-        weighted_excess[source] -= shares[group] - squared_shares
-        weighted_excess[target] += shares[group] - squared_shares
+        weighted_excess[source] -= shares[group] - sum_of_squared_shares
+        weighted_excess[target] += shares[group] - sum_of_squared_shares
     return has_moved
