@@ -3,13 +3,13 @@
 The R rows of the rarer group are called reds, and the B other rows blues. Every fairlet has one red and floor(B/R) or ceil(B/R)
 blues, so every union of fairlets has between floor(B/R) and ceil(B/R) blues for each red. The cost of a fairlet is the sum of
 the squared distances of its blues to its red. The (1, t')-fairlets of Chierichetti, Kumar, Lattanzi and Vassilvitskii (NeurIPS
-2017) are the same where B/R is a whole number. Elsewhere they may also have one blue and several reds.
+2017) are the same if B/R is a whole number. Otherwise, a (1, t')-fairlet may also have one blue and several reds.
 
 Finding the cheapest fairlets is a minimum-cost flow problem. It is first solved on a few arcs, between near pairs. The prices
-of the solution show which absent arcs could lower the cost. Such arcs are added, and the problem is solved again, until there
-are none left, which proves that the flow is optimal over all pairs. For large tables, the first prices come from an auction
-(Bertsekas and Castanon, 1989), which affects only the time. Costs are rounded to whole numbers of up to 40 bits, for which the
-optimum is exact, and the same on every processor.
+of the solution show which absent arcs could lower the cost. Such arcs are added, and the problem is solved again, until no
+such arc is left, which proves that the flow is optimal over all pairs. For large tables, the first prices come from an auction
+(Bertsekas and Castanon, 1989), which affects only the time. Costs are rounded to whole numbers of up to 40 bits. For
+these, the optimum is exact, and the same on every processor.
 """
 
 from math import frexp
@@ -20,26 +20,26 @@ from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.algorithms.instances import checked_instances, counts_of_two
 from clusterlets.algorithms.kernels import tiles_of
 
-#: Bits of the largest cost. No price exceeds the length of a path, which has at most 2 n arcs, so prices stay below 2^63.
+#: Bits of the largest cost. No price exceeds the length of a path, which has at most 2 n arcs, so prices stay below 2^63
+#: up to n = 4 million.
 BITS = 40
 #: Each point starts with arcs to this many nearest points of the other group. Each later round adds at most as many per blue.
 NEIGHBOURS = 16
 
-# Steps of the auction, as multiples of the mean squared distance to the nearest red, and the largest number of bids per blue
-# in each step.
+# Steps by which bids in the auction change prices, as multiples of the mean squared distance to the nearest red.
 _STEPS = (256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.0625)
-_MAX_BIDS = 100
+_MAX_BIDS = 100  # per blue, at each of these steps
 
 #: Up to this many pairs, shortest paths are faster without an auction first.
 MAX_PAIRS = 1_000_000
 
 _FAR = np.int64(2**62)  # larger than any cost, price or distance
 _LANES = 128  # rows per tile, as in tiles_of
-_SLACK = 1e3  # largest rounding error of cost - price in double precision, where whole costs have the unit 1
+_MAX_ROUNDING_ERROR = 1e3  # of cost - price in double precision, in the unit of the whole-number costs
 
 
 def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
-    """Fairlet (n,) of each row at the lowest total cost. Fairlets are numbered 0..R-1 in the order of their reds.
+    """Fairlet (n,) of each row in a cheapest decomposition. Fairlets are numbered 0..R-1 in the order of their reds.
 
     Takes ``X`` (n, d) and ``groups`` (n,), which are 0 or 1. If the groups are equally frequent, 0 counts as the rarer one.
     Raises ClusterletsError if there are not exactly two groups, or if features are not finite or too large to square.
@@ -48,7 +48,8 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
     -----
     Exact for any n, with costs rounded to 2^-40 of the squared diagonal of the box around the instances. Flows are found by
     successive shortest paths on the sparse graph. Each search for absent arcs takes O(R B d) time. Memory is
-    O(n (d + arcs per point)), never O(R B). It takes 5 s for 19,020 rows and 30 to 40 s for 48,842, mostly for the auction.
+    O(n (d + arcs per point)), never O(R B). A table of 19,020 rows took 5 s, and one of 48,842 rows 30 to 40 s, mostly for the
+    auction.
     """
     X, groups = checked_instances(X, groups, "fairlets")
     counts = counts_of_two(groups)
@@ -61,33 +62,34 @@ def fairlet_decomposition(X: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def cheapest_stars(reds: np.ndarray, blues: np.ndarray) -> np.ndarray:
-    """The red (B,) of each blue at the lowest total cost, where every red has floor(B/R) or ceil(B/R) blues.
+    """The red (B,) of each blue, such that every red has floor(B/R) or ceil(B/R) blues and the total cost is the lowest.
 
     Takes ``reds`` (R, d) and ``blues`` (B, d), with R at most B. See :func:`fairlet_decomposition`.
     """
     n_reds, n_blues = len(reds), len(blues)
-    width = np.maximum(reds.max(axis=0), blues.max(axis=0)) - np.minimum(reds.min(axis=0), blues.min(axis=0))
-    largest = float(np.square(width).sum())
-    scale = 2.0 ** (BITS - frexp(largest)[1]) if largest > 0 else 1.0
-    room = -(-n_blues // n_reds)
-    n_spare = n_reds * room - n_blues
+    widths = np.maximum(reds.max(axis=0), blues.max(axis=0)) - np.minimum(reds.min(axis=0), blues.min(axis=0))
+    squared_diagonal = float(np.square(widths).sum())
+    scale = 2.0 ** (BITS - frexp(squared_diagonal)[1]) if squared_diagonal > 0 else 1.0
+    n_slots = -(-n_blues // n_reds)
+    n_spare = n_reds * n_slots - n_blues
     red_of, spare = np.full(n_blues, -1), np.zeros(n_reds, dtype=np.bool_)
-    prices = _near_prices(reds, blues, scale, room, n_spare)
+    prices = _first_prices(reds, blues, scale, n_slots, n_spare)
     spare[np.argsort(-prices, kind="stable")[:n_spare]] = True  # the reds with the cheapest slots
     arcs = _first_arcs(reds, blues, prices, scale)
-    limits, n_former_arcs = np.empty(n_blues, dtype=np.int64), 0
+    blue_prices, n_former_arcs = np.empty(n_blues, dtype=np.int64), 0
     while len(arcs) > n_former_arcs:
         n_former_arcs = len(arcs)
         starts, columns = np.searchsorted(arcs, np.arange(n_blues + 1) * n_reds), arcs % n_reds
         costs = np.empty(n_former_arcs, dtype=np.int64)
         _write_costs(blues, reds, starts, columns, scale, costs)
-        _augment(starts, columns, costs, room, prices, spare, red_of, limits)
-        arcs = np.sort(np.concatenate([arcs, _near_arcs(blues, reds, prices, limits, scale)]))  # no new arc is an old one
+        _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices)
+        # No arc is added twice: cost - red price is below the blue's price for the new arcs alone.
+        arcs = np.sort(np.concatenate([arcs, _near_arcs(blues, reds, prices, blue_prices, scale)]))
     return red_of
 
 
-def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n_spare: int) -> np.ndarray:
-    """First prices (R,): near those of the optimum, by :func:`_auction`, or all 0 if there are few pairs."""
+def _first_prices(reds: np.ndarray, blues: np.ndarray, scale: float, n_slots: int, n_spare: int) -> np.ndarray:
+    """First prices (R,) of the reds: near those of the optimum, by :func:`_auction`, or all 0 if there are few pairs."""
     prices = np.zeros(len(reds), dtype=np.int64)
     if len(reds) > 1 and len(reds) * len(blues) > MAX_PAIRS:
         nearest = np.full((len(blues), 1), -1)
@@ -95,7 +97,7 @@ def _near_prices(reds: np.ndarray, blues: np.ndarray, scale: float, room: int, n
         _cheapest_columns(blues, tiles, prices, np.full(len(blues), _FAR), scale, nearest)
         squares = np.square(blues - reds[nearest[:, 0]]).sum(axis=1) * scale
         steps = np.clip(squares.mean() * np.array(_STEPS), 1.0, 2.0**BITS).astype(np.int64)
-        _auction(blues, tiles, scale, room, n_spare, steps, prices)
+        _auction(blues, tiles, scale, n_slots, n_spare, steps, prices)
     return prices
 
 
@@ -112,7 +114,7 @@ def _first_arcs(reds: np.ndarray, blues: np.ndarray, prices: np.ndarray, scale: 
 
 
 def _near_arcs(rows: np.ndarray, others: np.ndarray, prices: np.ndarray, limits: np.ndarray, scale: float) -> np.ndarray:
-    """Up to ``NEIGHBOURS`` arcs ``row * len(others) + other`` per row: those of lowest cost - price, if below its limit."""
+    """Up to ``NEIGHBOURS`` arcs ``row * len(others) + other`` per row: those of lowest cost - price below the row's limit."""
     cheapest = np.full((len(rows), min(NEIGHBOURS, len(others))), -1)
     tiles = tiles_of(others)
     _cheapest_columns(rows, tiles, prices, limits, scale, cheapest)
@@ -139,30 +141,31 @@ def _approximate_prices(prices, scale, n_tiles):
 
 
 @inner
-def _scan(row, first, tiles, float_prices, prices, limit, scale, squares, values, cheapest):
-    """Write a row's columns of lowest cost - price below the limit, and the values; returns how many there are.
+def _scan(row, offset, tiles, float_prices, prices, limit, scale, squares, values, cheapest):
+    """Write a row's columns of lowest cost - price below ``limit`` to ``cheapest``, and cost - price of each to ``values``.
 
-    The search starts at a place that depends on ``first``, so that equal rows get different columns where several tie.
+    Returns how many were written. The search starts at a place that depends on ``offset``, so that equal rows get different
+    columns where several tie. ``squares`` is scratch space.
     """
     n_columns, capacity = len(prices), len(cheapest)
     n_tiles, n_features = tiles.shape[0], tiles.shape[1]
     count = 0
     for turn in range(n_tiles):
-        t = (turn + first) % n_tiles
+        t = (turn + offset) % n_tiles
         squares[:] = 0.0
         for f in range(n_features):
             x, tile = row[f], tiles[t, f]
             for j in range(_LANES):
                 squares[j] += (tile[j] - x) * (tile[j] - x)
-        highest = (limit + _SLACK) / scale
+        highest = (limit + _MAX_ROUNDING_ERROR) / scale
         any_below = False
         for j in range(_LANES):
             any_below |= squares[j] - float_prices[t, j] < highest
         if not any_below:
             continue
         width = min(_LANES, n_columns - t * _LANES)
-        for offset in range(width):
-            j = (offset + first) % width
+        for turn_in_tile in range(width):
+            j = (turn_in_tile + offset) % width
             value = np.int64(np.floor(squares[j] * scale + 0.5)) - prices[t * _LANES + j]
             if value >= limit:
                 continue
@@ -178,20 +181,20 @@ def _scan(row, first, tiles, float_prices, prices, limit, scale, squares, values
 
 
 @compiled("void(float64[:,::1], float64[:,:,::1], float64, int64, int64, int64[::1], int64[::1])")
-def _auction(blues, tiles, scale, room, n_spare, steps, prices):
+def _auction(blues, tiles, scale, n_slots, n_spare, steps, prices):
     """Write prices near those of the optimum: blues bid for slots of the reds, with smaller and smaller steps.
 
     A blue without a slot bids for the cheapest slot of its best red. The bid makes that slot worse for the blue than its second
     best red, by one step, and so outbids the holder. Prices are subtracted from costs and only fall, so a blue can keep a list
-    of its best reds until a red outside the list may be better. ``n_spare`` slots have to stay empty, at most one per red: a
-    dummy buyer, with the number B, bids for these at the reds with the cheapest slots.
+    of its best reds for as long as no other red can be better. ``n_spare`` slots have to stay empty, at most one per red: a
+    dummy buyer, numbered B, bids for these at the reds with the cheapest slots.
     """
     n_blues, n_reds = len(blues), len(prices)
     length = min(NEIGHBOURS, n_reds)
     lists, list_costs = np.full((n_blues, length), -1), np.empty((n_blues, length), dtype=np.int64)
-    least_unlisted = np.full(n_blues, -_FAR)
+    least_unlisted = np.full(n_blues, -_FAR)  # no red off the list of a blue has a lower cost - price
     float_prices, squares = _approximate_prices(prices, scale, len(tiles)), np.empty(_LANES)
-    holders, slot_prices = np.empty((n_reds, room), dtype=np.int64), np.empty((n_reds, room), dtype=np.int64)
+    holders, slot_prices = np.empty((n_reds, n_slots), dtype=np.int64), np.empty((n_reds, n_slots), dtype=np.int64)
     has_spare = np.empty(n_reds, dtype=np.bool_)
     queue = np.empty(n_blues, dtype=np.int64)
     for step in steps:
@@ -237,7 +240,7 @@ def _auction(blues, tiles, scale, room, n_spare, steps, prices):
 
 @inner
 def _two_highest(prices, has_spare):
-    """Of the reds without a spare slot, the one of the highest price, and the second highest price, if any, or the highest."""
+    """Among reds without a spare slot: the red of the highest price, and the second highest price (of one red, the highest)."""
     best, highest, second = -1, -_FAR, -_FAR
     for red in range(len(prices)):
         if not has_spare[red]:
@@ -250,7 +253,7 @@ def _two_highest(prices, has_spare):
 
 @inner
 def _best_on_list(i, lists, list_costs, prices):
-    """Index of the best red on the list of blue i, and the value of the second best; -1 and ``_FAR`` if the list is empty."""
+    """Index of the best red on the list of blue i, and cost - price of the second best; -1 and ``_FAR`` for an empty list."""
     best, least, second = -1, _FAR, _FAR
     if lists[i, 0] < 0:
         return best, second
@@ -265,7 +268,7 @@ def _best_on_list(i, lists, list_costs, prices):
 
 @inner
 def _sell(red, buyer, price, holders, slot_prices, prices):
-    """Give the red's cheapest slot (that of the highest price) to a buyer at a new price; returns the slot's former holder."""
+    """Give the red's cheapest slot (that of the highest price) to a buyer at a new price; return the slot's former holder."""
     slot = 0
     for i in range(1, holders.shape[1]):
         if slot_prices[red, i] > slot_prices[red, slot]:
@@ -291,17 +294,17 @@ def _write_costs(rows, others, starts, columns, scale, costs):
 
 
 @compiled("void(int64[::1], int64[::1], int64[::1], int64, int64[::1], boolean[::1], int64[::1], int64[::1])")
-def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
+def _augment(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices):
     """Extend the previous flow to the cheapest on the given arcs; updates ``prices``, ``spare``, ``red_of``, ``blue_prices``.
 
-    A red has ``room`` slots, one of which may be spare: it has to stay empty. The spare slots are the supply of an extra node,
-    numbered R, with an arc of cost 0 and capacity 1 to each red. Every blue without a red takes the shortest path to a red with
-    a free slot. The length of arc (i, j) is cost - blue price i - price j. No length is negative, and it is 0 if j is the red
-    of blue i.
+    A red has ``n_slots`` slots, one of which may be spare: it has to stay empty. The spare slots are the supply of an extra
+    node, numbered R, with an arc of cost 0 and capacity 1 to each red. Every blue without a red takes the shortest path to a
+    red with a free slot. The length of arc (i, j) is cost - blue price i - price j. No length is negative, and that of (i, j)
+    is 0 if j is the red of blue i.
     """
     n_blues, n_reds = len(red_of), len(prices)
-    members, counts = np.empty((n_reds, room), dtype=np.int64), np.zeros(n_reds, dtype=np.int64)
-    _keep_cheapest(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts)
+    members, counts = np.empty((n_reds, n_slots), dtype=np.int64), np.zeros(n_reds, dtype=np.int64)
+    _keep_cheapest(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices, members, counts)
     spare_price = _FAR  # the lowest price of a red with a spare slot
     for j in range(n_reds):
         if spare[j]:
@@ -324,7 +327,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                     n_touched += 1
                 distance[j], previous[j] = length, blue
                 size = _push(heap_keys, heap_nodes, size, length, j)
-                if counts[j] + spare[j] < room:
+                if counts[j] + spare[j] < n_slots:
                     bound = length
         target = -1
         while size > 0:
@@ -333,7 +336,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
             size = _pop(heap_keys, heap_nodes, size)
             if settled[node]:
                 continue
-            if node < n_reds and counts[node] + spare[node] < room:
+            if node < n_reds and counts[node] + spare[node] < n_slots:
                 target = node
                 break
             settled[node] = True
@@ -346,7 +349,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                             n_touched += 1
                         distance[j], previous[j] = length, n_blues
                         size = _push(heap_keys, heap_nodes, size, length, j)
-                        if counts[j] < room:
+                        if counts[j] < n_slots:
                             bound = length
                 continue
             for index in range(counts[node]):
@@ -360,7 +363,7 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
                             n_touched += 1
                         distance[j], previous[j] = length, i
                         size = _push(heap_keys, heap_nodes, size, length, j)
-                        if counts[j] + spare[j] < room:
+                        if counts[j] + spare[j] < n_slots:
                             bound = length
             if spare[node]:
                 length = node_distance + prices[node] - spare_price
@@ -387,10 +390,11 @@ def _augment(starts, columns, costs, room, prices, spare, red_of, blue_prices):
 
 
 @inner
-def _keep_cheapest(starts, columns, costs, room, prices, spare, red_of, blue_prices, members, counts):
+def _keep_cheapest(starts, columns, costs, n_slots, prices, spare, red_of, blue_prices, members, counts):
     """Keep the blues of the previous flow whose red is still the cheapest at the current prices, and release the others.
 
-    Also writes the price of each blue. Every blue without a red then takes one of its cheapest reds that has room, if any.
+    Every blue without a red then takes one of its cheapest reds that has a free slot, if any. Also writes the price of each
+    blue, and the blues and their number for each red: ``members`` (R, n_slots) and ``counts`` (R,).
     """
     for i in range(len(red_of)):
         cheapest, own_value = _FAR, _FAR
@@ -408,7 +412,7 @@ def _keep_cheapest(starts, columns, costs, room, prices, spare, red_of, blue_pri
     for i in range(len(red_of)):
         for arc in range(starts[i], starts[i + 1]):
             j = columns[arc]
-            if red_of[i] < 0 and costs[arc] - prices[j] == blue_prices[i] and counts[j] + spare[j] < room:
+            if red_of[i] < 0 and costs[arc] - prices[j] == blue_prices[i] and counts[j] + spare[j] < n_slots:
                 red_of[i] = j
                 members[j, counts[j]] = i
                 counts[j] += 1
@@ -416,7 +420,7 @@ def _keep_cheapest(starts, columns, costs, room, prices, spare, red_of, blue_pri
 
 @inner
 def _shift_along_path(target, previous, members, counts, spare, red_of):
-    """Give each blue on the path to ``target`` the next red on it, and move spare slots along the path likewise."""
+    """Give each blue on the path to ``target`` the next red on the path, and move spare slots along the path likewise."""
     n_reds, n_blues = len(counts), len(red_of)
     red = target
     while red >= 0:
@@ -440,7 +444,7 @@ def _shift_along_path(target, previous, members, counts, spare, red_of):
 
 
 @inner
-def _push(keys, nodes, size, key, node):  # onto a binary heap; returns the new size
+def _push(keys, nodes, size, key, node):  # add a node to a binary heap; returns the new size
     index = size
     while index > 0:
         parent = (index - 1) >> 1
@@ -454,7 +458,7 @@ def _push(keys, nodes, size, key, node):  # onto a binary heap; returns the new 
 
 @inner
 def _pop(keys, nodes, size):
-    """Remove the smallest key from a binary heap; returns the new size."""
+    """Remove the node with the smallest key from a binary heap; returns the new size."""
     size -= 1
     key, node = keys[size], nodes[size]
     index = 0

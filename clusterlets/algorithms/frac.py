@@ -23,11 +23,11 @@ from clusterlets.algorithms.kmeans import kmeans_labels, kmeans_plus_plus, neare
 from clusterlets.errors import ClusterletsError
 
 # A float is read as the simplest fraction whose relative distance from it is at most this, the size of a few roundings. Two
-# fractions with denominators below 2**24 lie further apart, so each of them is read exactly.
+# fractions up to 1 with denominators below 2**24 lie further apart, so the float of such a fraction is read as this fraction.
 ROUNDING = Fraction(1, 2**50)
 
-# A centre queues about this many times its even share of the free points. A larger value means longer sorts, a smaller one
-# more scans. On adult with k = 30, the values 2 to 4 were the fastest, and equally fast.
+# A centre queues about this many times its even share (1/k) of the free points. A larger value means longer sorts, a smaller
+# one more scans. On the dataset adult with k = 30, the values 2 to 4 were the fastest, and equally fast.
 LOOKAHEAD = 3
 # The distance up to which a centre queues points is estimated from at least this many free points, or all if there are fewer.
 SAMPLE = 256
@@ -78,13 +78,15 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     ----------
     X : float array (n, d)
     groups : int array (n,)
+        Code of each point's group.
     centres : float array (k, d)
         Centres may coincide, and k may exceed n or the size of a group.
     tau : float, Fraction, a sequence of K floats or Fractions, or None
         The fraction of each group's points that every cluster must hold, from 0 to 1/k. ``None`` means 1/k: every point
         is dealt out. In a group of n_a points with a smaller tau, each centre takes exactly ``floor(tau * n_a)`` turns, so the
-        next group starts with the same centre. Each point left over goes to its nearest centre, ties to the lowest index. A
-        float is read as the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one point.
+        next group starts with the same centre as this group. The points left over go to their nearest centres, ties to the
+        lowest index. A float is read as the simplest fraction within a relative 2**-50 of it, so 1/49 of 49 points is one
+        point.
 
     Raises
     ------
@@ -94,8 +96,9 @@ def fair_assignment(X, groups, centres, tau: Tau = None) -> np.ndarray:
     Notes
     -----
     Algorithm "fair assignment" of Gupta et al., DMKD 2023. With tau = 1/k, cluster sizes differ by at most one, for each
-    group and overall. O(n k d) time for every refill of the centres' queues of near points (a few dozen in measurements, and
-    more for large k where centres coincide). O(n k) memory at worst, typically O(n).
+    group and overall. Each centre has a queue of near points. Refilling the queues of all k centres takes O(n k d) time; they
+    were refilled a few dozen times in measurements, and more often for large k where centres coincide. O(n k) memory at worst,
+    typically O(n).
     """
     X, groups = checked_instances(X, groups, "FRAC")
     centres = np.array(centres, dtype=np.float64, order="C")
@@ -115,13 +118,13 @@ def frac(
     """FRAC: k-means with a fair assignment in every round (Gupta et al., DMKD 2023).
 
     Each round makes a fair assignment and takes the clusters' means as new centres. The rounds end when the costs of two
-    successive ones differ by at most ``tol`` times the later cost, or after ``max_iter`` rounds. The cost may rise, so the
-    result is that of the round with the lowest cost, or of the earliest such round.
+    successive rounds differ by at most ``tol`` times the later cost, or after ``max_iter`` rounds. The cost may rise, so the
+    result is that of the earliest round with the lowest cost.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
     other parameters as :class:`clusterlets.FRAC` declares them. ``tau`` is as in :func:`fair_assignment`. A round takes the
-    time of that function and O(n d) more. The first centres are distinct points. If there are fewer than k, duplicate rows
-    complete random centres, while centres of k-means++ are repeated in order.
+    time of that function and O(n d) more. The first centres are distinct points. If fewer than k points are distinct, random
+    centres are completed with duplicate rows, and those of k-means++ are repeated in order.
     """
     X, groups = checked_instances(X, groups, "FRAC", n_clusters)
     turns = _count_turns(tau, n_clusters, np.bincount(groups))
@@ -154,7 +157,8 @@ def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = Non
     """Constraints on the counts of new rows that keep FRAC's guarantee for old and new rows together.
 
     Every cluster must hold at least ``floor(tau * n_a)`` rows of each group a that has old rows, where n_a counts old and new
-    rows. The result has the form of :func:`clusterlets.algorithms.limits.assignment_rows`.
+    rows. ``composition`` (K, k) counts the old rows of each group in each cluster, and ``new_totals`` (K,) the new rows of each
+    group. Returns the pair of arrays that :func:`clusterlets.algorithms.limits.assignment_rows` describes.
     """
     k, former = composition.shape[1], composition.sum(axis=1)
     taus = iter(_taus(tau, k, len(former)))
@@ -164,7 +168,7 @@ def rows_for_new(composition: np.ndarray, new_totals: np.ndarray, tau: Tau = Non
 
 
 def _taus(tau, n_clusters: int, n_groups: int) -> list:
-    """A tau for each group: those given, or the single one given, or 1/k."""
+    """A tau for each group: 1/k if ``tau`` is None, its values if it is a sequence, and otherwise ``tau`` for every group."""
     if tau is None:
         return [Fraction(1, n_clusters)] * n_groups
     try:
@@ -174,7 +178,7 @@ def _taus(tau, n_clusters: int, n_groups: int) -> list:
 
 
 def _count_turns(tau, n_clusters: int, sizes: np.ndarray) -> list[int]:
-    """How many points of each group are dealt out: all if tau = 1/k, otherwise ``floor(tau * n_a)`` to every cluster."""
+    """Turns in each group, one per point dealt out: n_a if tau = 1/k, else ``floor(tau * n_a)`` for each of the k centres."""
     taus = _taus(tau, n_clusters, len(sizes))
     if len(taus) != len(sizes):
         raise ClusterletsError(f"{len(taus)} values of tau for {len(sizes)} groups: give one per group, or one for all.")
@@ -224,7 +228,7 @@ def _first_centres(X: np.ndarray, n_clusters: int, random_state: np.random.Gener
 
 
 def _distinct_rows(X: np.ndarray, n_rows: int, order: np.ndarray) -> list[int]:
-    """The first ``n_rows`` rows in the given order that differ in value, filled up with repeated rows if necessary."""
+    """Indices of the first ``n_rows`` distinct rows in the given order, followed by those of repeated rows if needed."""
     distinct: list[int] = []
     repeated: list[int] = []
     seen = set()
@@ -240,8 +244,8 @@ def _distinct_rows(X: np.ndarray, n_rows: int, order: np.ndarray) -> list[int]:
 def _run_round(X, groups, centres, turns) -> tuple[np.ndarray, np.ndarray, float]:
     """One round of FRAC: fair labels, the means of their clusters, and the cost at these means."""
     labels = _deal_groups(X, groups, centres, turns)
-    present, dense = np.unique(labels, return_inverse=True)
-    means, inertia = moments_by_label(X, dense, len(present))
+    present, compact_labels = np.unique(labels, return_inverse=True)
+    means, inertia = moments_by_label(X, compact_labels, len(present))
     centres = centres.copy()
     centres[present] = means
     return labels, centres, float(inertia.sum())
@@ -280,7 +284,7 @@ def _squared_distance(points, row, centre):
 
 
 @inner
-def _digit(key, shift):  # a digit of the bits of a float, as a whole number
+def _digit(key, shift):  # the digit of a float's bits that starts at bit ``shift``
     return np.int64(np.float64(key).view(np.uint64) >> np.uint64(shift) & np.uint64(2**DIGIT - 1))
 
 
@@ -288,11 +292,11 @@ def _digit(key, shift):  # a digit of the bits of a float, as a whole number
 def _stable_argsort(keys):
     """Stable argsort of nonnegative floats: merge sort for few keys, radix sort for many.
 
-    Radix sort works because nonnegative floats have the order of their bit patterns. NumPy's ``argsort``, or a ``view`` of an
-    array, would take Numba five seconds to compile.
+    Radix sort works because nonnegative floats have the order of their bit patterns. Numba would take five seconds to
+    compile NumPy's ``argsort`` or a ``view`` of an array.
     """
     n = len(keys)
-    order, order_after = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    order, next_order = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for position in range(n):
         order[position] = position
     if n < 2**DIGIT:
@@ -303,12 +307,12 @@ def _stable_argsort(keys):
                 left, right = low, middle
                 for position in range(low, high):
                     if left < middle and (right == high or keys[order[left]] <= keys[order[right]]):
-                        order_after[position] = order[left]
+                        next_order[position] = order[left]
                         left += 1
                     else:
-                        order_after[position] = order[right]
+                        next_order[position] = order[right]
                         right += 1
-            order, order_after = order_after, order
+            order, next_order = next_order, order
             width *= 2
         return order
     starts = np.empty(2**DIGIT, dtype=np.int64)
@@ -322,9 +326,9 @@ def _stable_argsort(keys):
             before, starts[digit] = before + starts[digit], before
         for position in range(n):
             digit = _digit(keys[order[position]], shift)
-            order_after[starts[digit]] = order[position]
+            next_order[starts[digit]] = order[position]
             starts[digit] += 1
-        order, order_after = order_after, order
+        order, next_order = next_order, order
     return order
 
 
@@ -358,7 +362,7 @@ def _look_ahead(points, centre, free, n_points):
 
 @compiled("int64[::1](float64[:,::1], float64[:,::1], int64, int64)")
 def _deal(points, centres, turn, n_turns):
-    """Let the centres take ``n_turns`` turns, starting with centre ``turn``; returns each point's owner (n,), -1 if none.
+    """Let the centres take ``n_turns`` turns, from centre ``turn`` on; returns the centre (n,) that took each point, or -1.
 
     Each centre keeps a queue of the nearest points that were free when it filled the queue. It skips those that other centres
     have taken since, and fills the queue again from the free points when none are left.

@@ -1,7 +1,7 @@
-"""Lloyd's algorithm with a fair assignment that may split instances. It finds centres for methods that round afterwards.
+"""Lloyd's algorithm with a fair assignment that may split instances among clusters.
 
-The rounds can run on a weighted sample, in a fraction of the time that the whole table takes. Counts become whole numbers only
-when the assignment is rounded.
+It finds centres for methods that later assign whole instances to them. It can run on a weighted sample, in a fraction of the
+time that the whole table takes.
 """
 
 from operator import itemgetter
@@ -12,9 +12,9 @@ from clusterlets.algorithms.fair_dual import TEMPERATURES, fractional_assignment
 from clusterlets.algorithms.geometry import distances_to_centres
 from clusterlets.algorithms.weighted_kmeans import weighted_kmeans
 
-_N_TRIAL_ROUNDS = 5  # rounds after which starts are compared
-_N_PARTS, _MIN_ROWS_OF_PART = 4, 1_000  # several starts are tried on a part of the rows, unless a part would be too small
-_N_FINALISTS = 2  # starts that run until the end
+_N_TRIAL_ROUNDS = 5  # rounds of each start before the starts are compared
+_N_PARTS, _MIN_ROWS_OF_PART = 4, 1_000  # if a quarter has this many rows, several starts are tried on a quarter
+_N_FINALISTS = 2  # starts that continue after the trial rounds
 _LAST_TEMPERATURE = TEMPERATURES[5]  # lower temperatures would hardly move a centre
 
 
@@ -30,7 +30,7 @@ def fractional_lloyd(
     max_iter: int = 30,
     tol: float = 1e-3,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Centres (k, d) for the cheapest fractional assignment within bounds on shares, and the dual's multipliers (R, k).
+    """Centres (k, d) for the cheapest fractional assignment within bounds on shares, and the multipliers (R, k) of its dual.
 
     Parameters
     ----------
@@ -41,23 +41,25 @@ def fractional_lloyd(
     groups : int array (n,)
         0..K-1, each of which occurs.
     bounds : pair of float arrays (K,)
-        Smallest and largest share of each group in a cluster.
+        Smallest and largest share of each group in a cluster, which make R constraints.
     slack : float
         Number of instances by which counts may miss a bound.
     n_init : int
-        Number of starts. Each runs for a few rounds, on a quarter of the rows if there are many, and the best two continue.
+        Number of starts. Several run for a few rounds, on a quarter of a large table, and the best two continue on all rows.
+    max_iter : int
+        Largest number of rounds of a start.
     tol : float
-        Stop after a round that lowers the dual's bound on the cost by no more than this fraction.
+        A start ends with a round that lowers the dual's bound on the cost by no more than this fraction.
 
     Notes
     -----
     Some centres are equal if there are fewer distinct rows than clusters. Lloyd's algorithm with fair fractional assignments on
-    coresets is due to Schmidt, Schwiegelshohn and Sohler, 2018. O(n k d) time per round, and the steps of the dual.
+    coresets is due to Schmidt, Schwiegelshohn and Sohler, 2018. A round takes O(n k d) time and the time of the dual.
     """
     constraints, table = share_rows(*bounds), (np.ascontiguousarray(X, dtype=np.float64), weights, groups)
 
     def run_rounds(table, centres, multipliers, max_rounds):
-        """Run rounds; returns the last centres, multipliers and bound."""
+        """Alternate fair assignments and means; returns the last centres, multipliers and bound of the dual."""
         (X, weights, groups), last_bound = table, np.inf
         for _ in range(max_rounds):
             costs = distances_to_centres(X, centres, n_clusters)
@@ -96,5 +98,5 @@ def _draw_part(
 
 
 def _means(X: np.ndarray, amounts: np.ndarray) -> np.ndarray:
-    """Mean row (k, d) of each cluster, weighted by the amount (n, k) of each row in it; no amount is quite 0."""
+    """Mean row (k, d) of each cluster, weighted by the amount of each row in the cluster: ``amounts`` (n, k), none quite 0."""
     return np.stack([(weights[:, None] * X).sum(axis=0) / weights.sum() for weights in amounts.T])

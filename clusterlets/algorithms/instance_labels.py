@@ -1,4 +1,4 @@
-"""Labels of instances for clusters that are unions of pieces and may overlap. Needs NumPy only."""
+"""Labels of instances for clusters that may overlap, such as unions of pieces. This module needs only NumPy."""
 
 from collections.abc import Sequence
 
@@ -34,7 +34,7 @@ def labels_of_pieces(X: np.ndarray, piece_of: np.ndarray, membership: np.ndarray
 
 
 def cluster_centres(membership: np.ndarray, sizes: np.ndarray, centroids: np.ndarray) -> np.ndarray:
-    """Mean (C, d) of each cluster's instances, computed from the sizes (G,) and centroids (G, d) of all pieces. O(C G d)."""
+    """Mean (C, d) of each cluster's instances, computed from the sizes (G,) and centroids (G, d) of all pieces, in O(C G d)."""
     weights = membership * sizes
     sums = np.stack([(piece_weights[:, None] * centroids).sum(axis=0) for piece_weights in weights])
     return sums / weights.sum(axis=1, keepdims=True)

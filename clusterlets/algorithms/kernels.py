@@ -31,12 +31,12 @@ def tiles_of(rows: np.ndarray) -> np.ndarray:
 def _squared_distances(rows, first, tile, out):
     """Write squared distances of ``ROWS`` rows to the instances of a tile (d, LANES).
 
-    ``out[q * LANES + j]`` is the one from row ``first + q`` to instance j. Squared differences are summed in the order of the
+    ``out[q * LANES + j]`` gets the one of row ``first + q`` and instance j. Squared differences are summed in the order of the
     features. Indices past the end of ``rows`` stand for the last row.
     """
     last = len(rows) - 1
     row0, row1, row2, row3 = rows[first], rows[min(first + 1, last)], rows[min(first + 2, last)], rows[min(first + 3, last)]
-    odd = len(tile) % 2  # features in pairs halve the loads and stores of ``out``; if d is odd, the first is taken alone
+    odd = len(tile) % 2  # pairs of features halve the loads and stores of ``out``; if d is odd, the first is added alone
     if odd:
         for j in range(LANES):
             x = tile[0, j]
@@ -61,9 +61,10 @@ def _squared_distances(rows, first, tile, out):
 def add_distances(rows, tiles, labels, sums):
     """Add the distance of each pair i < j of rows to ``sums[s, label of i, label of j]``, for every labelling s.
 
-    ``labels`` (S, n) are the labels of the rows (n, d) in S labellings, and must be valid indices of ``sums`` (S, G, G). Each
-    distance is computed only once for all labellings, because that is most of the work. For each j, the distances to rows i of
-    the same label are summed in ascending order of i. These sums are then added in ascending order of j.
+    ``tiles`` are those of the rows. ``labels`` (S, n) are the labels of the rows (n, d) in S labellings, and must be valid
+    indices of ``sums`` (S, G, G). Each distance is computed only once for all labellings, because this is most of the work. For
+    each j, the distances to rows i of the same label are summed in ascending order of i. These sums are then added in ascending
+    order of j.
     """
     n = len(rows)
     distances, lanes = np.empty(ROWS * LANES), np.empty((len(labels), sums.shape[1], LANES))
@@ -119,8 +120,8 @@ def add_row_distances(rows, tiles, labels, sums):
 def largest_squared_distance(rows, tiles, radii):
     """Largest squared distance of two rows (n, d), which are sorted by descending distance ``radii`` from a fixed point.
 
-    Two rows are no further apart than the sum of their radii, so pairs with a small sum are skipped. Hence rounding may make a
-    radius too large, but not too small.
+    ``tiles`` are those of the rows. Two rows are no further apart than the sum of their radii, so pairs with a small sum are
+    skipped. Hence a radius may be rounded up but not down.
     """
     n = len(rows)
     squares = np.empty(ROWS * LANES)
@@ -142,7 +143,7 @@ def largest_squared_distance(rows, tiles, radii):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], int64[::1], float64[::1])")
 def assign(tiles, centres, labels, distances):
-    """Write the nearest of the centres (k, d) of each instance, ties to the lowest index, and its squared distance."""
+    """Write the index of each instance's nearest centre (k, d), ties to the lowest index, and the squared distance to it."""
     n = len(labels)
     squares, least, nearest = np.empty(ROWS * LANES), np.empty(LANES), np.empty(LANES, dtype=np.int64)
     for t in range(len(tiles)):
@@ -164,9 +165,9 @@ def assign(tiles, centres, labels, distances):
 
 @compiled("void(float64[:,:,::1], float64[:,::1], float64[::1], float64[:,::1], float64[::1])")
 def candidate_distances(tiles, candidates, distances, lowered, potentials):
-    """Write how the squared ``distances`` (n,) to the nearest centre would fall with each candidate (c, d) as a further centre.
+    """Write how the squared ``distances`` (n,) to the nearest centre would fall if one of the candidates (c, d) were added.
 
-    ``lowered[i]`` (n,) has the smaller of each distance and the squared distance to candidate i. ``potentials[i]`` is the sum
+    ``lowered[i]`` (n,) gets the smaller of each distance and the squared distance to candidate i, and ``potentials[i]`` the sum
     of ``lowered[i]``: each lane is summed over all tiles, and then the lanes are summed.
     """
     n = len(distances)
@@ -188,7 +189,7 @@ def candidate_distances(tiles, candidates, distances, lowered, potentials):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], int64[::1])")
 def sums_by_label(rows, labels, sums, sizes):
-    """Write the sum (N, d) and number (N,) of the rows of each label, added in the order of the rows."""
+    """Write the sum (N, d) and the number (N,) of the rows that have each label, added in the order of the rows."""
     sums[:] = 0.0
     sizes[:] = 0
     for i in range(len(rows)):
@@ -200,7 +201,7 @@ def sums_by_label(rows, labels, sums, sizes):
 
 @compiled("void(float64[:,::1], int64[::1], float64[:,::1], float64[::1])")
 def inertia_by_label(rows, labels, means, inertia):
-    """Write the sum (N,) of squared distances of each label's rows to their mean (N, d), added in the order of the rows."""
+    """Write the sum (N,) of squared distances of each label's rows to its mean (N, d), added in the order of the rows."""
     inertia[:] = 0.0
     for i in range(len(rows)):
         label = labels[i]

@@ -7,7 +7,7 @@ from clusterlets.algorithms.limit_counts import whole_counts
 from clusterlets.algorithms.limits import products, violation_units
 from clusterlets.algorithms.transport import transport_groups
 
-_TEMPERATURES = (1.0, 0.1, 0.01)
+_TEMPERATURES = (1.0, 0.1, 0.01)  # of the dual, as multiples of the mean cost of a row's nearest cluster
 
 
 def assign_new(
@@ -24,20 +24,21 @@ def assign_new(
     composition : int array (K, k)
         Number of rows of each group that each cluster already contains.
     rows, slack : int arrays (R, K), (R, k)
-        From :func:`clusterlets.algorithms.limits.assignment_rows`. ``rows @ counts`` may be at most ``slack``, where the counts
-        are those of the new rows. The limits are relaxed step by step if no labels within them are found.
+        The limits, from :func:`clusterlets.algorithms.limits.assignment_rows`: ``rows @ counts`` may be at most ``slack`` for
+        the counts (K, k) of the new rows. The limits are relaxed step by step if no labels within them are found.
 
     Notes
     -----
     O(n k) time per step of the dual, plus the transports. Labels are the cheapest ones with the counts that were found, and
-    these are near the cheapest fractional counts. For 95 % of 600 batches of seven rows, the labels were the cheapest of all.
+    these counts are near the cheapest fractional ones. For 95 % of 600 batches of seven rows, no other labels
+    were cheaper.
     """
     n_groups = len(composition)
     totals = np.bincount(groups, minlength=n_groups)
     units = violation_units(rows)
     solution, allowed, last_failure = None, 0, -1
     while True:
-        # A limit may be missed by ``allowed`` instances: 0, 1, 2, 4, ... until there is a solution, then bisect for the fewest.
+        # Limits may be missed by ``allowed`` instances: 0, 1, 2, 4, ... until there is a solution. Then bisect for the fewest.
         relaxed_slack = np.ascontiguousarray(slack + allowed * units[:, None])
         attempt = _counts_and_prices(costs, groups, totals, rows, units, relaxed_slack)
         if attempt is not None:
@@ -65,6 +66,7 @@ def _counts_and_prices(costs, groups, totals, rows, units, slack):
     n = len(costs)
     dual = solve_sparse_dual(
         *(costs, np.ones(n), groups, len(totals), rows / units[:, None], slack / units[:, None]),
+        # A constraint may be missed by half an instance, and by less for fewer than 2,500 rows.
         *(None, _TEMPERATURES, min(0.5, 2e-4 * n)),
     )
     counts = whole_counts(dual.counts, totals, rows, slack, np.zeros(k, dtype=np.int64))

@@ -2,8 +2,8 @@
 
 The search moves single instances between clusters, or two instances of different groups at once. While a limit is broken, it
 lowers the weighted sum of the violations, and the weight of a violation that persists grows, as in breakout search (Morris
-1993). After that, it lowers the distance from the fractional counts. The search fails only where clusters are tiny. It is then
-repeated from counts where these clusters have 4, 8, 16, ... instances, at the shares of the table.
+1993). Once all limits are kept, it lowers the distance from the fractional counts. The search fails only where clusters are
+tiny. It is then repeated from counts where these clusters have 4, 8, 16, ... instances, at the shares of the table.
 
 If two clusters keep all limits, so does their union. Hence k clusters are possible if and only if k is at most the largest
 number of clusters within the limits into which the table can be split. For small tables, dynamic programming over all counts up
@@ -19,8 +19,8 @@ from clusterlets.algorithms.limits import products
 from clusterlets.errors import NoClusteringError
 
 _UNIT = 1024  # Distances from fractional counts are whole numbers of 1/1024 instance.
-_MAX_REPAIRS, _MAX_DESCENTS = 800, 3_000  # moves in a search while a limit is broken, and after that
-_MAX_STATES, _MAX_CHECKS = 2_000_000, 300_000_000  # of the dynamic program: about a second
+_MAX_REPAIRS, _MAX_DESCENTS = 800, 3_000  # steps of a search: while a limit is broken, and once all limits are kept
+_MAX_STATES, _MAX_CHECKS = 2_000_000, 300_000_000  # of the dynamic program: this many take about a second
 
 INFEASIBLE, NOT_CONVERGED = "infeasible", "not_converged"
 
@@ -31,6 +31,7 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
     ``rows`` is (R, K) and ``slack`` (R, k). ``totals`` (K,) are the sizes of the groups, and ``least_sizes`` (k,) the smallest
     sizes that the clusters may have. O(k K^2 (R + k)) time per step.
     """
+    # For the distance from ``wanted``, an instance of a rare group counts more.
     weights = np.floor(64 * np.sqrt(totals.max() / np.maximum(totals, 1))).astype(np.int64)
     counts, min_size = rounded_to(wanted, totals), 4
     while not _improve_counts(counts, wanted, weights, rows, slack, least_sizes):
@@ -41,7 +42,10 @@ def whole_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, slack
 
 
 def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
-    """Round ``wanted`` (K, k) to counts whose rows add up to ``totals`` (K,): by largest remainders, ties to the first."""
+    """Round ``wanted`` (K, k) to counts whose rows add up to ``totals`` (K,): by largest remainders, ties to the first.
+
+    Each row is first scaled to its total, and a row of zeros is replaced by equal counts.
+    """
     sums = wanted.sum(axis=1)
     is_positive = sums > 1e-9
     scaled = wanted * np.where(is_positive, totals / np.where(is_positive, sums, 1.0), 0.0)[:, None]
@@ -54,8 +58,11 @@ def rounded_to(wanted: np.ndarray, totals: np.ndarray) -> np.ndarray:
 
 
 def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int) -> np.ndarray | None:
-    """Counts (K, k) with exactly the shares of the table in every cluster, and sizes near those of ``wanted``, or None."""
-    divisor = gcd(*totals.tolist())
+    """Counts (K, k) with exactly the shares of the table in every cluster, and sizes near those of ``wanted``.
+
+    None if the table cannot be split into k such clusters of at least ``least_size``.
+    """
+    divisor = gcd(*totals.tolist())  # the smallest cluster with these shares, and the unit of sizes, is n / divisor
     n, k = int(totals.sum()), wanted.shape[1]
     least = max(1, -(-least_size * divisor // n))
     if k * least > divisor:
@@ -66,10 +73,11 @@ def proportional_counts(wanted: np.ndarray, totals: np.ndarray, least_size: int)
 
 
 def most_clusters(totals: np.ndarray, rows: np.ndarray, least_size: int) -> tuple[int | None, list[np.ndarray]]:
-    """The largest number of clusters that the limits allow, and the counts (K,) of each; None if that takes too much work.
+    """The largest number of clusters that the limits allow, and the counts (K,) of each; None, [] if this takes too much work.
 
-    A cluster with counts m keeps the limits if ``rows @ m <= 0``. There are N = prod(totals + 1) states. O(N (R K + A)) time,
-    where A is the number of allowed clusters that are not a union of two other allowed clusters.
+    A cluster with counts m keeps the limits if ``rows @ m <= 0``. The dynamic program has N = prod(totals + 1) states, one for
+    each vector of counts up to the totals. It takes O(N (R K + A)) time, where A is the number of clusters within the limits
+    that are not a union of two others.
     """
     if (products(rows, totals) > 0).any() or totals.sum() < least_size:
         return 0, []
@@ -91,35 +99,38 @@ def clusters_at_most(totals: np.ndarray, rows: np.ndarray, least_size: int) -> i
     """An upper bound on the number of clusters within limits, from the smallest size that a cluster can have.
 
     Take a limit with coefficients in [-a, 0) on some groups and of at least b > 0 on all others. A cluster of s instances that
-    keeps it has at least s b / (a + b) instances of the first groups. Where these groups do not overlap, the least numbers of
-    several limits add up to a larger smallest size, which raises the numbers again until nothing changes. For two groups, the
-    smallest size is exact. O(R^2 + R K) time for each size that is tried.
+    keeps the limit has at least s b / (a + b) instances of the first groups. For limits whose first groups are disjoint, these
+    numbers add up, so s is at least their sum. A larger s raises the numbers again, until nothing changes. For two groups, the
+    resulting smallest size is exact. O(R^2 + R K) time for each size that is tried.
     """
     n = int(totals.sum())
-    mixed = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
-    needs = [(inside, int(-row[inside].min()), int(row[~inside].min())) for inside, row in mixed]
-    size, larger = 0, max(1, least_size)
-    if larger > n:
+    two_sided = [(row < 0, row) for row in rows if (row < 0).any() and (row > 0).any() and (row != 0).all()]
+    needs = [(first_groups, int(-row[first_groups].min()), int(row[~first_groups].min())) for first_groups, row in two_sided]
+    size, next_size = 0, max(1, least_size)
+    if next_size > n:
         return 0
-    while size < larger <= n:
-        size = larger
+    while size < next_size <= n:
+        size = next_size
         least = [-(-size * above // (below + above)) for _, below, above in needs]
-        larger = max([size, *(_sum_of_disjoint(needs[first:], least[first:]) for first in range(len(needs)))])
+        next_size = max([size, *(_sum_of_disjoint(needs[start:], least[start:]) for start in range(len(needs)))])
     return min(
-        [n // larger, *(int(totals[inside].sum()) // number for (inside, _, _), number in zip(needs, least, strict=True))]
+        [
+            n // next_size,
+            *(int(totals[first_groups].sum()) // number for (first_groups, _, _), number in zip(needs, least, strict=True)),
+        ]
     )
 
 
-def _sum_of_disjoint(needs, least) -> int:
+def _sum_of_disjoint(needs, least) -> int:  # over limits whose first groups overlap with no earlier ones
     covered, total = np.zeros_like(needs[0][0]), 0
-    for (inside, _, _), number in zip(needs, least, strict=True):
-        if not (inside & covered).any():
-            covered, total = covered | inside, total + number
+    for (first_groups, _, _), number in zip(needs, least, strict=True):
+        if not (first_groups & covered).any():
+            covered, total = covered | first_groups, total + number
     return total
 
 
 def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, least_size: int) -> np.ndarray:
-    """Like :func:`whole_counts`, for a whole table: by search, with the table's exact proportions, or by dynamic programming.
+    """Like :func:`whole_counts` for a whole table. If the search fails, try the table's proportions, then dynamic programming.
 
     Raises
     ------
@@ -130,8 +141,8 @@ def feasible_counts(wanted: np.ndarray, totals: np.ndarray, rows: np.ndarray, le
     if (products(rows, totals) > 0).any():  # If all clusters kept the limits, so would their union, the table.
         raise NoClusteringError(INFEASIBLE, _describe_infeasibility(k, 0))
     slack, least_sizes = np.zeros((len(rows), k), dtype=np.int64), np.full(k, max(1, least_size))
-    # Where the totals meet a limit with equality, so must every cluster, because their values are at most 0 and add up to 0. If
-    # such rows span all dimensions but one, every cluster must have the proportions of the table.
+    # If the totals meet a limit with equality, so must every cluster: their values are at most 0 and add up to 0.
+    # If such rows span all dimensions but one, every cluster must have the proportions of the table.
     tight = rows[products(rows, totals) == 0]
     only_proportional = len(totals) > 1 and _rank(tight.tolist()) == len(totals) - 1
     counts = None if only_proportional else whole_counts(wanted, totals, rows, slack, least_sizes)
@@ -184,20 +195,20 @@ def _describe_infeasibility(k: int, largest: int) -> str:
 def _merge_cells(cells, wanted, totals, rows, slack, least_sizes):
     """Merge cells, whose counts (K,) add up to the totals, into k clusters, and move their counts (K, k) towards ``wanted``."""
     k = wanted.shape[1]
-    by_size = sorted(cells, key=lambda cell: (-int(cell.sum()), cell.tolist()))
-    counts = np.stack(by_size[:k], axis=1)
-    room = wanted.sum(axis=0)[np.argsort(-wanted.sum(axis=0), kind="stable")] - counts.sum(axis=0)
-    for cell in by_size[k:]:
-        cluster = int(np.argmax(room))
+    cells_by_size = sorted(cells, key=lambda cell: (-int(cell.sum()), cell.tolist()))
+    counts = np.stack(cells_by_size[:k], axis=1)
+    missing_sizes = wanted.sum(axis=0)[np.argsort(-wanted.sum(axis=0), kind="stable")] - counts.sum(axis=0)
+    for cell in cells_by_size[k:]:
+        cluster = int(np.argmax(missing_sizes))
         counts[:, cluster] += cell
-        room[cluster] -= cell.sum()
+        missing_sizes[cluster] -= cell.sum()
     counts = np.ascontiguousarray(counts[:, np.argsort(np.argsort(-wanted.sum(axis=0), kind="stable"), kind="stable")])
     _improve_counts(counts, wanted, np.ones(len(totals), dtype=np.int64), rows, slack, least_sizes)
     return counts
 
 
 def _raise_small_clusters(wanted: np.ndarray, totals: np.ndarray, min_size: int) -> np.ndarray:
-    """Counts where clusters below ``min_size`` get that size at the shares of the table, and the larger ones share the rest."""
+    """Counts where clusters below ``min_size`` get that size at the table's shares, and the others share the difference."""
     sizes = wanted.sum(axis=0)
     is_small = sizes < min_size
     if is_small.all():
@@ -209,17 +220,18 @@ def _raise_small_clusters(wanted: np.ndarray, totals: np.ndarray, min_size: int)
 
 
 @inner
-def _penalty(value, largest):
-    """The size of a violation, in 64ths of the largest coefficient of its row, rounded up."""
-    return (64 * value + largest - 1) // largest if value > 0 else 0
+def _penalty(value, scale):
+    """A violation in 64ths of ``scale``, the largest coefficient of its row, rounded up; 0 if ``value`` keeps the limit."""
+    return (64 * value + scale - 1) // scale if value > 0 else 0
 
 
 @inner
-def _write_violation_changes(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two):
-    """Write how a cluster's violation changes with each move of one or two instances.
+def _write_violation_changes(values, rows, scales, row_weights, cluster, exchange, gain_two, lose_two):
+    """Write how a cluster's weighted violation changes with each move of one or two instances.
 
-    ``exchange[cluster, i, j]``: it loses an instance of group i and gains one of group j, where K stands for no instance.
-    ``gain_two[cluster, i, j]`` and ``lose_two[cluster, i, j]``: it gains or loses both.
+    ``exchange[cluster, i, j]``: the cluster loses an instance of group i and gains one of group j, where K means no instance.
+    ``gain_two[cluster, i, j]`` and ``lose_two[cluster, i, j]``: the cluster gains or loses an instance of each of the two.
+    ``values`` (R, k) are ``rows @ counts - slack``, so a positive one is a violation.
     """
     n_rows, n_groups = rows.shape
     for i in range(n_groups + 1):
@@ -227,29 +239,30 @@ def _write_violation_changes(values, rows, largest, row_weights, cluster, exchan
             swapped, gained, lost = 0, 0, 0
             for row in range(n_rows):
                 value = values[row, cluster]
-                before = _penalty(value, largest[row])
+                before = _penalty(value, scales[row])
                 a = rows[row, i] if i < n_groups else 0
                 b = rows[row, j] if j < n_groups else 0
                 weight = row_weights[row, cluster]
-                swapped += weight * (_penalty(value - a + b, largest[row]) - before)
-                gained += weight * (_penalty(value + a + b, largest[row]) - before)
-                lost += weight * (_penalty(value - a - b, largest[row]) - before)
+                swapped += weight * (_penalty(value - a + b, scales[row]) - before)
+                gained += weight * (_penalty(value + a + b, scales[row]) - before)
+                lost += weight * (_penalty(value - a - b, scales[row]) - before)
             exchange[cluster, i, j], gain_two[cluster, i, j], lose_two[cluster, i, j] = swapped, gained, lost
 
 
 @inner
 def _write_if_better(best, violation, distance, group, source, target, second, direction):
-    """Write a move to ``best`` if its violation is smaller, or if its violation is equal and its distance smaller."""
+    """Replace the move in ``best`` by one of smaller violation, or of the same violation and smaller distance."""
     if violation < best[0] or (violation == best[0] and distance < best[1]):
         best[0], best[1], best[2], best[3], best[4] = violation, distance, group, source, target
         best[5], best[6] = second, direction
 
 
 @inner
-def _best_single(counts, exchange, broken, is_broken, up, down, best):
+def _best_single(counts, exchange, broken, any_broken, up, down, best):
     """Write the best move of one instance to ``best``: (violation, distance, group, source, target, -1, 0).
 
-    Where ``is_broken`` says that a limit is broken, a move has to change one of the ``broken`` clusters.
+    If ``any_broken``, a move has to change a cluster that is ``broken``: it breaks a limit. ``up`` and ``down`` are those of
+    :func:`_add_instances`.
     """
     n_groups, k = counts.shape
     for group in range(n_groups):
@@ -257,7 +270,7 @@ def _best_single(counts, exchange, broken, is_broken, up, down, best):
             if counts[group, source] == 0:
                 continue
             for target in range(k):
-                if source == target or (is_broken and not (broken[source] or broken[target])):
+                if source == target or (any_broken and not (broken[source] or broken[target])):
                     continue
                 violation = exchange[source, group, n_groups] + exchange[target, n_groups, group]
                 distance = down[group, source] + up[group, target]
@@ -265,7 +278,7 @@ def _best_single(counts, exchange, broken, is_broken, up, down, best):
 
 
 @inner
-def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best):
+def _best_pair(counts, exchange, gain_two, lose_two, broken, any_broken, up, down, best):
     """Write the best move of two instances to ``best``, like :func:`_best_single`.
 
     The last two entries are the second group and the direction of its instance: 1 from source to target, -1 the other way.
@@ -279,7 +292,7 @@ def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down
                 if counts[first, source] == 0:
                     continue
                 for target in range(k):
-                    if source == target or (is_broken and not (broken[source] or broken[target])):
+                    if source == target or (any_broken and not (broken[source] or broken[target])):
                         continue
                     if source < target and counts[second, target] > 0:
                         violation = exchange[source, first, second] + exchange[target, second, first]
@@ -293,7 +306,7 @@ def _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down
 
 @inner
 def _add_instances(counts, values, rows, goal, weights, up, down, group, cluster, by):
-    """Add ``by`` instances of a group to a cluster. ``up`` and ``down`` say how one more or one less changes the distance."""
+    """Add ``by`` instances of a group to a cluster. ``up`` and ``down`` say how one more or one fewer changes the distance."""
     counts[group, cluster] += by
     for row in range(len(rows)):
         values[row, cluster] += by * rows[row, group]
@@ -312,11 +325,11 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     rows = np.ascontiguousarray(np.vstack([rows, -np.ones((1, n_groups), dtype=np.int64)]))
     slack = np.vstack([slack, -least_sizes[None, :]])
     values = np.ascontiguousarray(products(rows, counts) - slack)
-    largest, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
+    scales, row_weights = np.maximum(1, np.abs(rows).max(axis=1)), np.ones(values.shape, dtype=np.int64)
     up, down = np.empty((2, n_groups, k), dtype=np.int64)
     changes = np.empty((3, k, n_groups + 1, n_groups + 1), dtype=np.int64)
     broken, is_current = np.zeros((2, k), dtype=np.bool_)
-    return _search(counts, goal, weights, rows, values, largest, row_weights, up, down, *changes, broken, is_current)
+    return _search(counts, goal, weights, rows, values, scales, row_weights, up, down, *changes, broken, is_current)
 
 
 @compiled(
@@ -324,9 +337,12 @@ def _improve_counts(counts, wanted, weights, rows, slack, least_sizes) -> bool:
     "int64[:,::1], int64[:,:,::1], int64[:,:,::1], int64[:,:,::1], boolean[::1], boolean[::1])"
 )
 def _search(
-    counts, goal, weights, rows, values, largest, row_weights, up, down, exchange, gain_two, lose_two, broken, is_current
+    counts, goal, weights, rows, values, scales, row_weights, up, down, exchange, gain_two, lose_two, broken, is_current
 ):
-    """The loop of :func:`_improve_counts`, which allocates the arrays: Numba takes long to compile an allocation."""
+    """The loop of :func:`_improve_counts`. The caller allocates most arrays, as Numba takes long to compile an allocation.
+
+    ``is_current`` says for which clusters ``exchange``, ``gain_two`` and ``lose_two`` are up to date.
+    """
     n_groups, k = counts.shape
     n_rows = len(rows)
     for group in range(n_groups):
@@ -335,28 +351,29 @@ def _search(
     best = np.empty(7, dtype=np.int64)
     repairs, descents = 0, 0
     while True:
-        is_broken = False
+        any_broken = False
         for cluster in range(k):
             if not is_current[cluster]:
                 broken[cluster] = False
                 for row in range(n_rows):
                     broken[cluster] = broken[cluster] or values[row, cluster] > 0
-                _write_violation_changes(values, rows, largest, row_weights, cluster, exchange, gain_two, lose_two)
+                _write_violation_changes(values, rows, scales, row_weights, cluster, exchange, gain_two, lose_two)
                 is_current[cluster] = True
-            is_broken = is_broken or broken[cluster]
-        if (is_broken and repairs == _MAX_REPAIRS) or (not is_broken and descents == _MAX_DESCENTS):
-            return not is_broken
-        best[0], best[1] = (-1, 2**62) if is_broken else (0, 0)
+            any_broken = any_broken or broken[cluster]
+        if (any_broken and repairs == _MAX_REPAIRS) or (not any_broken and descents == _MAX_DESCENTS):
+            return not any_broken
+        # Only moves that lower the violation, or once no limit is broken, the distance.
+        best[0], best[1] = (-1, 2**62) if any_broken else (0, 0)
         best[2] = -1
-        _best_single(counts, exchange, broken, is_broken, up, down, best)
+        _best_single(counts, exchange, broken, any_broken, up, down, best)
         if best[2] < 0:
-            _best_pair(counts, exchange, gain_two, lose_two, broken, is_broken, up, down, best)
-        if is_broken:
+            _best_pair(counts, exchange, gain_two, lose_two, broken, any_broken, up, down, best)
+        if any_broken:
             repairs += 1
         else:
             descents += 1
         if best[2] < 0:
-            if not is_broken:
+            if not any_broken:
                 return True
             for cluster in range(k):
                 for row in range(n_rows):
@@ -377,8 +394,9 @@ def _search(
 def _split(totals, rows, least_size, most, last, max_checks):
     """Write for each state into how many allowed clusters it splits at most, and the last of them; False if too much work.
 
-    A state is a number that encodes counts (K,), with one digit per group. ``most`` is -1 where there is no such split. A cell
-    is an allowed cluster that is not a union of two allowed clusters.
+    A state is a number that encodes counts (K,), with one digit per group. An allowed cluster keeps the limits and has at least
+    ``least_size`` instances; a cell is an allowed cluster that is not a union of two others. ``most`` is -1 where there is
+    no such split.
     """
     n_groups, n_states = len(totals), len(most)
     state_counts = np.zeros(n_groups, dtype=np.int64)

@@ -27,7 +27,7 @@ def exact(number: float | str | Fraction) -> Fraction:
 class Limit:
     """``count of A <= fraction * count of B`` in every cluster.
 
-    A holds the instances with ``level`` in the sensitive ``column``, or with ``all_but`` the instances without that level.
+    A holds the instances with ``level`` in the sensitive ``column``, or, if ``all_but``, the instances without that level.
     B holds the instances with ``of_level`` in the same column, or all instances of the cluster if ``of_level`` is None.
     """
 
@@ -86,8 +86,8 @@ def _limits_on_share(column: int, level: int, lower: Fraction, upper: Fraction) 
 def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) -> np.ndarray:
     """The limits as rows (R, K) of whole numbers: a cluster with counts m (K,) of the groups keeps them if ``rows @ m <= 0``.
 
-    ``levels`` (K, S) are the levels of the groups, and ``totals`` (K,) their numbers of instances to be assigned. There is no
-    row for a limit that every cluster keeps. If several limits bound the same counts, only the strictest has a row.
+    ``levels`` (K, S) are the levels of the groups, and ``totals`` (K,) the number of all instances of each group. There
+    is no row for a limit that every cluster keeps. If several limits bound the same counts, only the strictest has a row.
     """
     strictest: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
@@ -119,14 +119,14 @@ def fraction_below(number: Fraction, largest_denominator: int) -> Fraction:
 
 
 def levels_of_groups(columns: Sequence[Sequence]) -> tuple[np.ndarray, list[list]]:
-    """Levels (K, S) of the groups, and for each column the value that each level stands for.
+    """Levels (K, S) of the groups, and for each column a list of the values that the levels stand for.
 
     ``columns`` (S, K) holds the value of each sensitive column in every group. Levels are numbered in the order in which
     their values appear.
     """
-    names = [list(dict.fromkeys(column)) for column in columns]
-    levels = np.array([[values.index(value) for value in column] for values, column in zip(names, columns, strict=True)])
-    return np.ascontiguousarray(levels.T, dtype=np.int64), names
+    level_values = [list(dict.fromkeys(column)) for column in columns]
+    levels = np.array([[values.index(value) for value in column] for values, column in zip(level_values, columns, strict=True)])
+    return np.ascontiguousarray(levels.T, dtype=np.int64), level_values
 
 
 def largest_deviation(counts: np.ndarray, levels: np.ndarray, reference: np.ndarray | None = None) -> Fraction:
@@ -153,8 +153,8 @@ def assignment_rows(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Rows (R, K) and slack (R, k): old and new instances together keep the limits if ``rows @ counts <= slack``.
 
-    Here ``counts`` (K, k) are the new instances of each group in each cluster. ``composition`` (K, k) are the old instances of
-    each group in each cluster, and ``new_totals`` (K,) are all new instances of each group. With ``whole``, a count may miss a
+    Here ``counts`` (K, k) are the new instances of each group in each cluster. ``composition`` (K, k) counts the old instances
+    of each group in each cluster, and ``new_totals`` (K,) all new instances of each group. With ``whole``, a count may miss a
     limit by less than one instance.
     """
     rows = limit_rows(limits, levels, composition.sum(axis=1) + new_totals)
@@ -174,27 +174,28 @@ def rows_within_shares(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together, up to whole instances.
 
-    Returns rows and slack as :func:`assignment_rows` does. Other parameters of a fit are ignored. Groups without old instances
-    are not bounded.
+    The bounds are given by ``balance``, by ``max_deviation`` around the groups' shares of the old instances, or else by
+    ``delta`` around these shares. Groups without old instances are not bounded. Other parameters of a fit are ignored. Takes
+    the counts and returns the rows and slack that :func:`assignment_rows` describes.
     """
-    totals = composition.sum(axis=1).tolist()
-    shares = [Fraction(total, sum(totals)) for total in totals]
+    old_totals = composition.sum(axis=1).tolist()
+    shares = [Fraction(total, sum(old_totals)) for total in old_totals]
     zero, one = Fraction(0), Fraction(1)
     if balance is not None:
         lower = exact(balance) / (1 + exact(balance))
-        bounds = [(lower, 1 - lower)] * len(totals)
+        bounds = [(lower, 1 - lower)] * len(old_totals)
     elif max_deviation is not None:
         deviation = exact(max_deviation)
         bounds = [(max(zero, share - deviation), min(one, share + deviation)) for share in shares]
     else:
         bounds = [(share * (1 - exact(delta)), min(one, share / (1 - exact(delta)))) for share in shares]
-    old_bounds = {group: bounds[group] for group, total in enumerate(totals) if total}
-    levels = np.arange(len(totals))[:, None]
+    old_bounds = {group: bounds[group] for group, total in enumerate(old_totals) if total}
+    levels = np.arange(len(old_totals))[:, None]
     return assignment_rows(share_limits(0, old_bounds), levels, composition, new_totals, whole=True)
 
 
 def violation_units(rows: np.ndarray) -> np.ndarray:
-    """The most by which one instance changes ``rows @ counts`` (R,). A violation divided by it is in units of instances."""
+    """The most by which one instance changes each of ``rows @ counts`` (R,). A violation divided by this is in instances."""
     return rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
 
 

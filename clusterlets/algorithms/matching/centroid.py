@@ -21,13 +21,15 @@ from clusterlets.algorithms.centroids import centroid_distances, members_of, ord
 from clusterlets.algorithms.clusterlets import Clusterlets
 from clusterlets.algorithms.matching.objectives import deviations
 
-#: Number of samples whose block sizes are drawn at once, and number of samples dealt at once. Both affect the random stream.
+#: Numbers of samples whose block sizes are drawn at once, and whose clusterlets are dealt to blocks at once. Both affect the
+#: random stream.
 _DRAWN_AT_ONCE, _DEALT_AT_ONCE = 2**18, 2**14
-#: Number of labels scored at once: so few that their distances fit into the processor's caches.
+#: Labels (clusterlets times partitions) scored at once: few enough for their distances to fit into the processor's caches.
 _LABELS_SCORED_AT_ONCE = 2**15
 #: If fewer than one sample in this many is valid, partitions are constructed instead.
 _SAMPLES_PER_VALID_ONE = 100
-#: Silhouettes and objectives are rounded to steps of 2^-40. A step exceeds the errors of floats, so values equal on paper tie.
+#: Silhouettes and objectives are rounded to steps of 2^-40. A step exceeds the rounding errors of floats, so values that are
+#: equal in exact arithmetic tie.
 _STEPS = 2.0**40
 
 _LIMITED = Lock()  # held while the number of BLAS threads is limited
@@ -81,13 +83,16 @@ def sample_partitions(clusterlets: Clusterlets, sample_size: int, random_state: 
     Returns
     -------
     ParetoFront
-        Its ``drawn`` is one of three. ``enumerated``: there are at most ``sample_size`` partitions and all were tried, or a
-        group has a single clusterlet, so that no partition is valid. ``sampled``: block by block, a size was drawn uniformly
-        from 2..N-1, and the block was filled with that many random clusterlets of those left, or with all of them if fewer
-        were left. ``constructed``: less than one sample in 100 was valid, as happens with many groups. So block sizes were
-        drawn for ``sample_size`` partitions, those that would leave a single clusterlet were dropped, and the others were
-        constructed to be valid. They have as many blocks as sizes were drawn, but at most as many as the rarest group has
-        clusterlets. Of each group, every block gets one random clusterlet, and the other clusterlets go into random blocks.
+        Its ``drawn`` is one of three.
+
+        - ``enumerated``: there are at most ``sample_size`` partitions, and all were tried; or a group has a single clusterlet,
+          so that no partition is valid.
+        - ``sampled``: block by block, a size was drawn uniformly from 2..N-1, and the block was filled with that many of the
+          remaining clusterlets, chosen at random, or with all of them if fewer remained.
+        - ``constructed``: fewer than one sample in 100 was valid, as happens with many groups. So block sizes were drawn for
+          ``sample_size`` partitions. Those that would leave a single clusterlet were dropped. The others have as many blocks as
+          sizes were drawn, but at most as many as the rarest group has clusterlets. Of each group, every block got one random
+          clusterlet, and the other clusterlets went into random blocks.
 
     Notes
     -----
@@ -146,7 +151,7 @@ class _Search:
     """Scores partitions and keeps their Pareto front.
 
     ``distances`` (N, N) are the distances between centroids, divided by the largest, and ``counts`` (N, K) the counts of the
-    groups in the clusterlets. ``bulk_dtype`` is the type of the bulk scores.
+    groups in the clusterlets. ``bulk_dtype`` is the floating-point type of the bulk scores.
     """
 
     def __init__(self, clusterlets: Clusterlets) -> None:
@@ -169,7 +174,7 @@ class _Search:
         return (4 * len(self.distances) + 20) * float(np.finfo(self.bulk_dtype).eps) + 1 / _STEPS
 
     def front(self, batches: Iterable[np.ndarray], drawn: _Drawn) -> ParetoFront:
-        """Pareto front of batches of valid partitions. A batch is labels (N, S) with the same number of blocks."""
+        """Pareto front of batches of valid partitions: the labels (N, S) of S partitions with the same number of blocks."""
         n = len(self.distances)
         front = ParetoFront(np.empty((0, n), dtype=np.int64), np.empty(0), np.empty(0), drawn, 0)
         for batch in batches:
@@ -193,7 +198,7 @@ class _Search:
         return ParetoFront(labels[unbeaten], silhouette[unbeaten], deviation[unbeaten], front.drawn, n_valid)
 
     def _bulk_scores(self, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Silhouettes (S,) up to ``slack``, and largest deviations (S,), which are exact as they only sum whole numbers."""
+        """Silhouettes (S,), wrong by at most ``slack``, and exact largest deviations (S,), which only sum whole numbers."""
         distances: np.ndarray = self.distances.astype(self.bulk_dtype)
         counts: np.ndarray = self.counts.T.astype(self.bulk_dtype)
         totals = self.counts.sum(axis=0)
@@ -214,8 +219,9 @@ class _Search:
     def _certainly_beaten(self, front: ParetoFront, silhouette: np.ndarray, deviation: np.ndarray) -> np.ndarray:
         """Whether each partition (S,) certainly has a lower silhouette than another partition that deviates no more.
 
-        The other partition is on the front or one of the S. The margin exceeds the errors of the scores, so no partition
-        that belongs on the front is dropped. The exact scores then give the same front however the bulk scores were rounded.
+        The other partition is on the front or one of the S partitions. The margin exceeds the errors of the scores, so no
+        partition that belongs on the front is dropped. The exact scores then give the same front however the bulk scores were
+        rounded.
         """
         best_on_front = np.append(-np.inf, front.silhouette)[np.searchsorted(front.deviation, deviation, side="right")]
         beaten = best_on_front > silhouette + self.slack
@@ -249,16 +255,16 @@ def _has_few_partitions(n: int, limit: int) -> bool:
 
 
 def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
-    """All valid partitions, in batches with the same number of blocks."""
+    """The labels of all valid partitions, in batches with the same number of blocks."""
     labels = np.zeros((1, 1), dtype=np.uint8)
     for _ in range(group_sizes.sum() - 1):
-        choices = labels.max(axis=0).astype(np.int64) + 2  # any existing block, or a new one
-        offsets = np.repeat(np.cumsum(choices) - choices, choices)
-        labels = np.vstack([labels.repeat(choices, axis=1), (np.arange(choices.sum()) - offsets).astype(np.uint8)])
+        n_choices = labels.max(axis=0).astype(np.int64) + 2  # any existing block, or a new one
+        offsets = np.repeat(np.cumsum(n_choices) - n_choices, n_choices)
+        labels = np.vstack([labels.repeat(n_choices, axis=1), (np.arange(n_choices.sum()) - offsets).astype(np.uint8)])
     group_starts = np.cumsum(group_sizes) - group_sizes
-    block_counts = labels.max(axis=0) + 1
+    numbers_of_blocks = labels.max(axis=0) + 1
     for n_blocks in range(2, group_sizes.min() + 1):
-        partitions = labels.compress(block_counts == n_blocks, axis=1)
+        partitions = labels.compress(numbers_of_blocks == n_blocks, axis=1)
         for start in range(0, partitions.shape[1], _DEALT_AT_ONCE):
             batch = partitions[:, start : start + _DEALT_AT_ONCE]
             holds_group = np.logical_or.reduceat(members_of(batch, bool), group_starts, axis=1)
@@ -266,7 +272,7 @@ def _enumerate(group_sizes: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Draw ``sample_size`` random partitions; yields the valid ones, in batches with the same number of blocks."""
+    """Draw ``sample_size`` partitions; yields the labels of the valid ones, in batches with the same number of blocks."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         if 2 <= len(sizes) <= group_sizes.min():
             for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
@@ -274,7 +280,7 @@ def _sample(group_sizes: np.ndarray, sample_size: int, random_state: np.random.G
 
 
 def _draw_block_sizes(n: int, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Draw the sizes of the blocks of random partitions; yields arrays (B, S) of partitions with the same number of blocks.
+    """Draw the sizes of the blocks of random partitions; yields arrays (B, S), each of S partitions into B blocks.
 
     Partitions whose last block would have a single clusterlet are left out.
     """
@@ -324,7 +330,7 @@ def _take_place(room: np.ndarray, place: np.ndarray, label: np.ndarray) -> None:
 
 
 def _construct(group_sizes: np.ndarray, sample_size: int, random_state: np.random.Generator) -> Iterator[np.ndarray]:
-    """Construct partitions in which every block contains every group; yields batches with the same number of blocks."""
+    """Construct partitions in which every block contains every group; yields labels, in batches like :func:`_sample`."""
     for sizes in _draw_block_sizes(group_sizes.sum(), sample_size, random_state):
         n_blocks = min(len(sizes), int(group_sizes.min()))
         for start in range(0, sizes.shape[1], _DEALT_AT_ONCE):
