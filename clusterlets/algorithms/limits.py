@@ -196,7 +196,7 @@ def rows_within_shares(
 
 def violation_units(rows: np.ndarray) -> np.ndarray:
     """The most by which one instance changes each of ``rows @ counts`` (R,). A violation divided by this is in instances."""
-    return rows.max(axis=1) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
+    return np.maximum(0, rows.max(axis=1)) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
 
 
 def products(rows: np.ndarray, counts: np.ndarray) -> np.ndarray:

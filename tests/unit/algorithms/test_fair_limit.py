@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clusterlets.algorithms.fair_limit import fair_limit
+from clusterlets.algorithms.frac import rows_for_new
+from clusterlets.algorithms.limit_assignment import assign_new
 from clusterlets.algorithms.limits import (
     deviation_limits,
     exact,
@@ -17,6 +19,7 @@ from clusterlets.algorithms.limits import (
     limit_rows,
     ratio_limits,
     share_limits,
+    violation_units,
 )
 from clusterlets.errors import NoClusteringError
 
@@ -139,3 +142,12 @@ def test_ratios_hold_for_all_pairs_of_groups():
     fractions = counts_of(result.labels, groups, 5) / totals[:, None]
     assert (fractions.min(axis=0) >= 0.8 * fractions.max(axis=0) - 1e-12).all()
     assert len(limit_rows(ratio_limits(levels, totals, [Fraction(4, 5)]), levels, totals)) == 12  # ordered pairs of groups
+
+
+def test_one_instance_of_a_single_group_counts_as_one_unit():
+    """FRAC's limits on a single group are rows of one negative number. Both clusters must hold a quarter of eight rows."""
+    assert violation_units(np.array([[-3], [2]])).tolist() == [3, 2]
+    composition = np.array([[5, 1]])
+    limits = rows_for_new(composition, np.array([2]), tau=0.25)
+    labels, missed = assign_new(np.array([[0.0, 9.0], [0.0, 1.0]]), np.zeros(2, dtype=np.int64), composition, *limits)
+    assert labels.tolist() == [0, 1] and missed == 0
