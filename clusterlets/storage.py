@@ -1,7 +1,7 @@
 """Write files so that none is ever half-written, and read files so that damaged and misplaced ones are noticed.
 
 Every file is written under a temporary name, flushed to the disk, and then renamed, so that no reader sees half a file, even
-after a power cut. A file that one step writes for another also holds its place (its path below the folder of results) and the
+after a power cut. A file that one step writes for another also holds its own place (path below the folder of results) and the
 SHA-256 of its content. Arrays (``.npz`` without pickle) hold both in a member, JSON in a key, and text in the first line.
 ``runs.csv``, which people read, has a ``.sha256`` file beside it instead. A damaged file is removed, so that the next run of
 the workflow builds it again. A file at a place other than its own is left alone, because a person must have put it there.
@@ -169,8 +169,8 @@ def _indented_json(content: Mapping) -> str:
 def save_arrays(path: str | os.PathLike, arrays: Mapping[str, np.ndarray]) -> None:
     """Write named arrays (no object arrays) as ``.npz``; equal arrays at the same place give equal bytes.
 
-    The member ``about`` holds, as JSON, the file's place and the hash of all other members. ValueError if an array has this
-    name.
+    The member ``about`` holds, as JSON, the file's place and a hash of the place and all other members. ValueError if an array
+    has this name.
     """
     if ABOUT in arrays:
         raise ValueError(f"an array of {path} cannot be called {ABOUT!r}: that member says what the file is")
@@ -238,7 +238,7 @@ def write_checksum(path: str | os.PathLike) -> None:
 
 
 def check_checksum(path: str | os.PathLike) -> None:
-    """Check a file against the SHA-256 beside it, if both exist. Raises the same errors as :func:`load_arrays`."""
+    """Check a file against the SHA-256 beside it, if both exist; if they disagree, remove both. Errors: :func:`load_arrays`."""
     path = Path(path)
     checksum_path = _checksum_path(path)
     if checksum_path.is_file() and path.is_file() and load_text(checksum_path) != _checksum_line(path):
@@ -323,7 +323,7 @@ def _about(place: str, *parts: bytes) -> dict[str, str]:
 def _serialize_npz(place: str, members: Mapping[str, bytes]) -> bytes:
     about = _about(place, *(part for name, content in members.items() for part in (name.encode(), content)))
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:  # not numpy.savez, because more of its bytes depend on Python's version
+    with zipfile.ZipFile(buffer, "w") as archive:  # not numpy.savez: more bytes of its files depend on Python's version
         for name, content in {_ABOUT_MEMBER: _serialize_array(np.array(json.dumps(about))), **members}.items():
             archive.writestr(zipfile.ZipInfo(name), content)
     return buffer.getvalue()

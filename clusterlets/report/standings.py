@@ -114,7 +114,7 @@ class Standings:
         return pairs[pairs["method"] == method]
 
     def _pairs_both_ways(self, limit: float) -> pd.DataFrame:
-        """Every pair of outputs under one limit, in both orders of the two, sorted as in the leaderboard."""
+        """Every pair of methods (and second outputs) under one limit, in both orders, sorted as in the leaderboard."""
         pairs = self.pairs[self.pairs["limit"] == limit].fillna({"told_apart": ""})
         order = list(self.under(limit)["method"])
         both_ways = pd.concat([pairs, _swap_methods(pairs)])
@@ -149,7 +149,7 @@ def findings(standings: Standings) -> list[tuple[str, str]]:
 
 
 def describe_limit(limit: float) -> str:
-    """``at a largest deviation of at most 0.05``."""
+    """The limit in words, such as ``at a largest deviation of at most 0.05``."""
     return f"at a largest deviation of at most {limit:g}"
 
 
@@ -199,8 +199,8 @@ def _leaders_text(standings: Standings, limit: float) -> str:
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
     """For each limit and block, the row of the method that keeps the limit at the least price; several rows in a tie."""
-    keeping = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
-    return keeping[keeping["price"] == keeping.groupby([*BLOCK, "limit"])["price"].transform("min")]
+    keeping_rows = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
+    return keeping_rows[keeping_rows["price"] == keeping_rows.groupby([*BLOCK, "limit"])["price"].transform("min")]
 
 
 def _percent(value: float) -> str:
@@ -274,10 +274,10 @@ def to_markdown(standings: Standings, configfile: str, settings: Mapping) -> str
     return "\n".join(lines)
 
 
-def _bullets(texts: Iterable[str]) -> list[str]:
+def _bullets(items: Iterable[str]) -> list[str]:
     """A bulleted list, wrapped at 120 characters."""
     wrapper = TextWrapper(120, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
-    return [line for text in texts for line in wrapper.wrap(text)]
+    return [line for item in items for line in wrapper.wrap(item)]
 
 
 def all_methods(standings: Standings, limit: float) -> dict[str, pd.DataFrame]:
@@ -331,7 +331,7 @@ def all_outcomes(standings: Standings, limit: float) -> pd.DataFrame:
 
 
 def _total_statuses(counts: pd.Series) -> str:
-    """``timeout 12, unsupported 24``: sums over blocks of the counts that :func:`leaderboard.count_statuses` wrote."""
+    """Sums over blocks of the counts by :func:`leaderboard.count_statuses`, such as ``timeout 12, unsupported 24``."""
     totals: dict[str, int] = {}
     for entry in "; ".join(counts.dropna()).split("; "):
         status, _, count = entry.rpartition(" ")
@@ -341,9 +341,9 @@ def _total_statuses(counts: pd.Series) -> str:
 
 
 def _winners(board: pd.DataFrame) -> pd.DataFrame:
-    """The cheapest methods: a row per block, a column per limit. Methods that tie share a cell."""
+    """A row per block and a column per limit, with the cheapest method and its price. Methods that tie share a cell."""
     cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
-    cells = {key: f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" for key, best in cheapest}
+    cells = {key: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}" for key, rows in cheapest}
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]

@@ -17,7 +17,8 @@ import clusterlets
 class View:
     """A table for a page.
 
-    ``columns`` are (title, whether it is numeric), ``rows`` are texts, and ``best`` holds the best cells as (row, column).
+    ``columns`` are (title, whether it is numeric), ``rows`` hold the text of each cell, and ``best`` the best cells as
+    (row, column).
     """
 
     columns: list[tuple[str, bool]]

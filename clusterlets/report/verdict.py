@@ -65,7 +65,7 @@ def basis_sentence(results: Results) -> str:
     counts = results.runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
-        f"This rests on {counted(counts.get('ok', 0), 'run')} on {_datasets(len(results.datasets))} "
+        f"This rests on {counted(counts.get('ok', 0), 'run')} on {_dataset_text(len(results.datasets))} "
         f"({', '.join(results.datasets) or 'none'}); left out for their status: {left_out or 'none'}."
     )
 
@@ -116,7 +116,7 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
     agreement = (
         "as in the paper" if best["matcher"] == paper_best["matcher"] else f"where the paper has {paper_best['matcher']}"
     )
-    datasets = _datasets(len(results.on_paper_data.datasets), results.has_mixed_datasets)
+    datasets = _dataset_text(len(results.on_paper_data.datasets), results.has_mixed_datasets)
     return (
         f"{best['matcher']}, {agreement}.",
         f"Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} here, "
@@ -125,7 +125,7 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
 
 
 def _fairer_than_frac(results: Results) -> tuple[str, str]:
-    """Whether Clusterlets' best runs deviate less than those of each output of FRAC, on most of the datasets that have both."""
+    """Whether Clusterlets' best runs deviate less than each output of FRAC, on most of the datasets that have runs of both."""
     deviations = results.on_paper_data.tables["table4_frac_vs_clusterlets"].frame.pivot(
         index="dataset", columns="method", values="deviation_mean"
     )
@@ -136,7 +136,7 @@ def _fairer_than_frac(results: Results) -> tuple[str, str]:
         return "unknown, as no dataset has runs of both.", ""
     wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in deviations_of_both.items()}
     parts = [
-        f"on {wins[rival]} of {_datasets(len(rows), results.has_mixed_datasets)} against {_RIVALS[rival]}, with a mean of "
+        f"on {wins[rival]} of {_dataset_text(len(rows), results.has_mixed_datasets)} against {_RIVALS[rival]}, with a mean of "
         f"{decimal(rows['Clusterlets'].mean(), 4)} against {decimal(rows[rival].mean(), 4)}"
         for rival, rows in deviations_of_both.items()
         if len(rows)
@@ -178,7 +178,7 @@ def _whether_methods_differ(results: Results) -> tuple[str, str]:
         return f"not tested. {ranking.obstacle}", ""
     return (
         f"{paired.describe_pairs_apart(ranking)}.",
-        f"Over {_datasets(len(ranking.complete), results.has_mixed_datasets)}, "
+        f"Over {_dataset_text(len(ranking.complete), results.has_mixed_datasets)}, "
         f"Friedman's p {statistics.format_p(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
     )
@@ -218,6 +218,6 @@ def _describe_reliability(row: Mapping) -> str:
     return f"{row['kept']} of {counted(row['blocks'], 'block')}{price}"
 
 
-def _datasets(number: int, of_paper: bool = False) -> str:
-    """``3 datasets``, or ``3 of the paper's datasets`` if other datasets are not counted."""
-    return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
+def _dataset_text(number: int, paper_only: bool = False) -> str:
+    """A number of datasets in words: ``3 datasets``, or ``3 of the paper's datasets`` if only these are counted."""
+    return f"{number} of the paper's datasets" if paper_only else counted(number, "dataset")

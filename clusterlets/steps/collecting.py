@@ -1,4 +1,4 @@
-"""The step that collects the runs of all cells in ``results/runs.csv``."""
+"""The step that writes ``runs.csv``, the table of the runs of all cells."""
 
 import json
 from collections import defaultdict

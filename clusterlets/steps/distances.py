@@ -1,4 +1,4 @@
-"""The step that sums the distances between pieces, and the distances from a sample of rows to pieces."""
+"""The step that sums the distances between clusterlets, and from each row of a sample to the rows of each clusterlet."""
 
 import numpy as np
 
@@ -20,16 +20,18 @@ def sum_distances(data: Input, dataset: str, labels: Input, base_seed: int, outp
     labellings = {key: arrays["labels"].astype(np.int64) for key, arrays in block.values.items()}
     arrays_by_seed = {}
     if labellings:
-        n_pieces = [int(labelling.max()) + 1 for labelling in labellings.values()]  # seeds may differ in this number
+        piece_counts = [int(labelling.max()) + 1 for labelling in labellings.values()]  # number of clusterlets per seed
         stacked = np.stack(list(labellings.values()))
         sample = Sample.draw(len(X), sample_stream(base_seed, dataset))
         if sample.order is None:
-            sums = geometry.distance_sums(X, stacked, max(n_pieces))
+            piece_sums = geometry.distance_sums(X, stacked, max(piece_counts))
         else:
-            sums = np.stack([geometry.sampled_sums(X, labelling, max(n_pieces), sample.order) for labelling in stacked])
-        rows = geometry.row_sums(X, sample.rows, stacked, max(n_pieces))
+            piece_sums = np.stack(
+                [geometry.sampled_sums(X, labelling, max(piece_counts), sample.order) for labelling in stacked]
+            )
+        row_sums = geometry.row_sums(X, sample.rows, stacked, max(piece_counts))
         arrays_by_seed = {
-            key: {"sums": piece_sums[..., :n, :n], "sample": sample.rows, "row_sums": row_sums[:n]}
-            for key, n, piece_sums, row_sums in zip(labellings, n_pieces, sums, rows, strict=True)
+            key: {"sums": sums_of_seed[..., :n, :n], "sample": sample.rows, "row_sums": row_sums_of_seed[:n]}
+            for key, n, sums_of_seed, row_sums_of_seed in zip(labellings, piece_counts, piece_sums, row_sums, strict=True)
         }
     SeedBlock(arrays_by_seed, block.status).save(output)

@@ -1,4 +1,4 @@
-"""The step that fits a method that clusters instances, for every seed of a block."""
+"""The step that fits a method of clustering instances (any method but a matcher), for every seed of a block."""
 
 import json
 from contextlib import suppress
@@ -57,14 +57,14 @@ def fit_method(
     columns = dict(enumerate(columns_of_names(prepared.group_names)))
 
     def fit(seed: int):
-        best, best_objective = None, np.inf
+        best_result, best_objective = None, np.inf
         for start in range(starts):
             stream = random_stream(base_seed, dataset, k, seed, method_class.stream_number(), start)
             fitted, clusterings = methods.fit(method_class, prepared.X, prepared.groups, k, stream, fit_parameters, columns)
             objective = methods.objective(fitted, prepared.X, clusterings) if starts > 1 else 0.0
-            if best is None or objective < best_objective:
-                best, best_objective = (clusterings, getattr(fitted, "note_", "")), objective
-        return best
+            if best_result is None or objective < best_objective:
+                best_result, best_objective = (clusterings, getattr(fitted, "note_", "")), objective
+        return best_result
 
     clusters: dict[str, np.ndarray] = {}
     statuses: dict[str, tuple[str, str]] = {}

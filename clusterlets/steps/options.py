@@ -37,7 +37,7 @@ def shell_line(step: str, *optional: str, **values: str) -> str:
     """The shell line of a step's rule: the step's command with its options. What the command prints goes to the rule's log.
 
     An input or output of the step is the input or output of the rule that has the same name. ``dataset``, ``k`` and ``seeds``
-    are wildcards of the rule, and all other values are in its params. ``values`` replaces such a source by text for the shell.
+    are wildcards of the rule, and all other values are in its params. A parameter in ``values`` gets that shell text instead.
     A parameter with a default is left out, unless ``values`` has it or ``optional`` names it as one of the rule's params.
     """
     options = []

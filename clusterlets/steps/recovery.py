@@ -42,7 +42,7 @@ def recover_clusters(runs: Input, config: str, results: str, composition: Output
 
 
 def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tuple[Mapping, Clusters]]:
-    """Yield the row and the recovered clusters of each run. Raises ClusterletsError if the row scored other clusters."""
+    """Yield the row and the recovered clusters of each run. ClusterletsError if the row scored other clusters than these."""
     files = IntermediateFiles(config, results)
     for row in runs.to_dict("records"):
         run = Run.from_row(row, config)
@@ -52,5 +52,5 @@ def _recover(runs: pd.DataFrame, config: Mapping, results: str) -> Iterator[tupl
 
 
 def join(frames: list[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    """All frames as one. Without frames, the result has no rows, but it has the columns."""
+    """Concatenate the frames. Without frames, the result has the given columns and no rows."""
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)

@@ -1,4 +1,4 @@
-"""The step that prepares a user's own table, in the form of a prepared dataset."""
+"""The step that turns a user's own table into a prepared dataset."""
 
 import json
 from pathlib import Path

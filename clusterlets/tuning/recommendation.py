@@ -53,6 +53,7 @@ def sentences(tuned: "Tuned") -> str:
 
 
 def _quality(best) -> list[str]:
+    # The sentence compares the cost with plain k-means, and may add the certificate.
     if best["price"] > _MAX_BOUND:
         return []
     price = round(best["price"], 3)
@@ -63,7 +64,7 @@ def _quality(best) -> list[str]:
 
 
 def _comparison(tuned: "Tuned") -> str:
-    """A table of the lowest price known for half the limits, the limits, twice the limits, and no limit."""
+    """A table of the lowest price known for the limits, half and twice the limits (if they have multiples), and no limit."""
     task, runs = tuned.task, tuned.runs
 
     def table_row(name: str, runs_within: pd.DataFrame, default: tuple[str, str, str]) -> tuple[str, ...]:
@@ -76,6 +77,7 @@ def _comparison(tuned: "Tuned") -> str:
     for name, multiple in task.requirement.compared().items():
         runs_within = runs[[task.keeps(run, multiple) for run in runs.to_dict("records")]]
         table_rows.append(table_row(name, runs_within, ("none known", "", "")))
+    # Of the runs without a limit, only those cheaper than plain k-means matter.
     plain = f"{REFERENCE}, the best of {number_of_starts(len(task.X))} starts"
     table_rows.append(table_row("no limit", runs[runs["price"] < 1], ("1.000", "", plain)))
     frame = pd.DataFrame(table_rows, columns=["", "price", "deviation", "method"])
@@ -83,12 +85,12 @@ def _comparison(tuned: "Tuned") -> str:
 
 
 def _without_result(tuned: "Tuned") -> str:
-    untried = tuned["statuses"].str.startswith(NOT_TRIED)
-    failed = tuned[~tuned["statuses"].str.contains("ok") & ~untried]
+    is_untried = tuned["statuses"].str.startswith(NOT_TRIED)
+    failed = tuned[~tuned["statuses"].str.contains("ok") & ~is_untried]
     parts = []
-    if untried.any():
+    if is_untried.any():
         reason = "Interrupted before these were tried" if tuned.interrupted else "The time was over before these were tried"
-        parts.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[untried, 'method']))}.")
+        parts.append(f"{reason}: {', '.join(dict.fromkeys(tuned.loc[is_untried, 'method']))}.")
     if len(failed):
         names = ", ".join(dict.fromkeys(failed["method"]))
         parts.append(f"{counted(len(failed), 'configuration')} without a result, the table says why: {names}.")

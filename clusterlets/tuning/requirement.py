@@ -17,7 +17,7 @@ from clusterlets.methods.fair_limit import FairLimit
 
 #: The method whose clusters keep the limits by construction.
 LIMITED = FairLimit.name
-#: A run that keeps the limits multiplied by this number misses them by little.
+#: A run that misses the limits, but keeps them when they are multiplied by this number, is a near miss.
 NEAR_MISS = 1.5
 #: The multiples of the limits that every run is tested for, strictest first.
 MULTIPLES = (0.5, 1.0, NEAR_MISS, 2.0)
@@ -97,7 +97,7 @@ class Requirement:
         return {f"limit {self.times(multiple)['max_deviation']:g}": multiple for multiple in (0.5, 1.0, 2.0)}
 
     def delta(self, one_row: float) -> float:
-        """The largest delta whose bounds imply the limits, rounded down to four digits; 0 if there is none.
+        """The largest delta whose bounds imply the limits, rounded down to five significant digits; 0 if there is none.
 
         The bounds are r (1 - delta) <= p <= r / (1 - delta), where r is a level's share in the table and p its share in a
         cluster. A cluster may miss them by one row, which changes p by ``one_row``. The shares p of a cluster add up to 1.
@@ -111,7 +111,7 @@ class Requirement:
             return bool((r + most_above <= most).all() and (r - most_below >= least).all())
 
         low, high = 0.0, 1.0
-        for _ in range(40):
+        for _ in range(40):  # bisection, to within 1e-12
             middle = (low + high) / 2
             low, high = (middle, high) if implies(middle) else (low, middle)
         factor = 10 ** (4 - math.floor(math.log10(low))) if low > 1e-9 else 1
@@ -127,6 +127,7 @@ class Requirement:
         for limit in limits:
             index, fraction = indices[limit.column, limit.level], float(limit.fraction)
             if limit.of_level is not None:  # count of one level <= fraction * count of another level
+                # The ratio of two counts stays within its limit if each share changes by at most the factor ``root``.
                 other = indices[limit.column, limit.of_level]
                 root = math.sqrt(fraction * r[other] / r[index])
                 most[index], least[other] = min(most[index], r[index] * root), max(least[other], r[other] / root)

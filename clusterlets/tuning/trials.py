@@ -22,7 +22,7 @@ from clusterlets.tuning.requirement import LIMITED, NEAR_MISS, Requirement
 
 #: Status of a configuration that was not tried, because no time was left or the user interrupted the search.
 NOT_TRIED = "not_tried"
-#: The method to whose cost prices are relative: plain k-means.
+#: Prices are relative to the cost of this method, plain k-means.
 REFERENCE = "k-means"
 #: Methods that cannot answer the question, with the reason. They are tried only if the user names them.
 UNSUITABLE = {
@@ -32,7 +32,7 @@ UNSUITABLE = {
     "random": "its clusters are random",
 }
 #: Share of the whole time that one fit may take. A fit of fair-limit may take all the time that is left.
-SHARE = 0.1
+_MAX_SHARE_OF_TIME = 0.1
 #: A configuration that keeps the limit gets more seeds if it costs at most this many times the lowest cost.
 _CLOSE_RATIO = 1.1
 _MAX_COMPILE_SECONDS = 600.0  # for the first method: more than any machine needs
@@ -69,7 +69,7 @@ class Task:
     plain_cost: float
 
     def keeps(self, run: Mapping[str, Any], multiple: float = 1.0) -> bool:
-        """Whether a run has the requested number and size of clusters, and keeps the limits times ``multiple``."""
+        """Whether a run has the requested number of clusters, all large enough, and keeps the limits times ``multiple``."""
         is_complete = run["n_clusters"] == self.n_clusters and run["smallest"] >= self.min_cluster_size
         return bool(is_complete and run["price"] > 0 and run["least_multiple"] <= multiple)
 
@@ -127,7 +127,7 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
     lower cost. Each fit runs in a separate process, which is stopped at the time ``end`` (of ``time.monotonic``). ``end`` is
     put off by the time that the first method takes to compile, so that compiling does not use up the time of the search.
     """
-    max_seconds = SHARE * max(0.0, end - time.monotonic())
+    max_seconds = _MAX_SHARE_OF_TIME * max(0.0, end - time.monotonic())
     loaded_methods: set[str] = set()
     runs: list[dict] = []
 
@@ -168,9 +168,9 @@ def search(task: Task, plan: Sequence[Candidate], seeds: Sequence[int], end: flo
 
 def _is_close(task: Task, candidate: Candidate, run: Mapping, best: float) -> bool:
     if not methods.get(candidate.method).is_random:
-        return False
+        return False  # every seed would give the same result
     if candidate.method == LIMITED and not task.requirement.bounds.items() <= candidate.parameters.items():
-        return False
+        return False  # half or twice the limits, only for comparison
     if task.keeps(run):
         return run["price"] <= _CLOSE_RATIO * best
     return bool(run["least_multiple"] <= NEAR_MISS and run["price"] < best)
@@ -210,7 +210,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
     from sklearn.exceptions import ConvergenceWarning
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the scores include the number of clusters
+        warnings.simplefilter("ignore", ConvergenceWarning)  # on too few clusters; the scores hold their number
         fitted = candidate.estimator(task.n_clusters, seed).fit(task.X, sensitive_features=task.sensitive_features)
     report_options = {"cohesion": False, "silhouette": False, "reference_cost": 0.0}
     report = fairness_report(task.X, fitted.memberships_, task.sensitive_features, **report_options)
@@ -223,7 +223,7 @@ def scores_of(candidate: Candidate, task: Task, seed: int) -> dict[str, float]:
 
 
 def row(candidate: Candidate, task: Task, seed: int | None, fit: Fit) -> dict:
-    """The row of a run. The price is NaN if clusters overlap or their number is not the requested one."""
+    """The row of a run. The price is NaN without a result, if clusters overlap, or if their number is not the requested one."""
     run: dict[str, Any] = {"method": candidate.method, "parameters": in_words(candidate.parameters), "seed": seed}
     run |= {"status": fit.status, "note": fit.note, "seconds": fit.seconds}
     run |= fit.result or dict.fromkeys((*_SCORES, "deviation_max", "least_multiple", "assignment_gap"), math.nan)

@@ -10,8 +10,9 @@ from clusterlets.grid import crossed_limits
 from clusterlets.storage import is_intact
 
 
-def restrict_cache(cached):
-    store, fetch, has_fits = cached.cache.store, cached.cache.fetch, cached.params.get("exceeded_limits") is not None
+def restrict_cache(cached_rule):
+    store, fetch = cached_rule.cache.store, cached_rule.cache.fetch
+    has_fits = cached_rule.params.get("exceeded_limits") is not None
 
     async def store_reproducible(job):
         if plan.is_cacheable(job.wildcards) and not (has_fits and not crossed_limits.is_reproducible(job.output[0])):
@@ -25,7 +26,7 @@ def restrict_cache(cached):
             if not all(map(is_intact, job.output)):
                 raise CacheMissException(f"A file of {job} in the cache is damaged.")
         except CacheMissException:
-            # If the link stayed, Snakemake would later store the link and not the file.
+            # Remove a damaged file and its link. If the link stayed, Snakemake would later store the link and not the file.
             for output in filter(os.path.islink, job.output):
                 Path(output).resolve().unlink(missing_ok=True)
                 Path(output).unlink()
@@ -33,9 +34,9 @@ def restrict_cache(cached):
         if has_fits:
             crossed_limits.record(job.output[0], False, plan.limits, job.params.exceeded_limits)
 
-    cached.cache.store, cached.cache.fetch = store_reproducible, fetch_reproducible
+    cached_rule.cache.store, cached_rule.cache.fetch = store_reproducible, fetch_reproducible
 
 
-for cached in workflow.rules:
-    if cached.cache and cached.cache.output:
-        restrict_cache(cached)
+for cached_rule in workflow.rules:
+    if cached_rule.cache and cached_rule.cache.output:
+        restrict_cache(cached_rule)

@@ -53,9 +53,9 @@ def errors_for_users():
 CAPTIONS = f"{os.getcwd()}/.snakemake/captions"
 
 with errors_for_users():
-    moved = workflow.modifier.path_modifier
-    check_paths(CHECKOUT, bool(moved.prefix or moved.modifies_prefixes))
-    if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # a workflow that imports this one may spell otherwise
+    path_modifier = workflow.modifier.path_modifier
+    check_paths(CHECKOUT, bool(path_modifier.prefix or path_modifier.modifies_prefixes))
+    if workflow.main_snakefile == f"{CHECKOUT}/Snakefile":  # else the files belong to a workflow that imports this one
         for file in workflow.configfiles:
             check_spelling(file)
         check_words(workflow.config_settings.config_args)
@@ -81,7 +81,7 @@ wildcard_constraints:
 include: "workarounds.smk"
 
 
-if workflow.is_main_process:  # after the workarounds, which say so if the disk is full
+if workflow.is_main_process:  # after the workarounds, which report a full disk
     captions.write(CAPTIONS)
 
 
@@ -94,22 +94,22 @@ onstart:
 
 
 def whole_configuration(wildcards):
-    """The settings that results depend on, as JSON; a function, because Snakemake reads braces in a plain string as wildcards."""
+    """The settings that results depend on, as JSON. A function, because Snakemake reads braces in a string as wildcards."""
     return results_settings(config)
 
 
 def file_of_results(wildcards, output):
-    """What a job makes, wherever the results are: Snakemake's cache knows a job by its parameters and not by its wildcards."""
+    """Place of a job's output in the results, as a parameter: Snakemake's cache knows jobs by parameters, not by wildcards."""
     return result_place(output[0])
 
 
 def optional_input(name):
-    """The path of an input that only some cells have, else nothing."""
+    """A function that returns the path of an input, or "" for the cells that do not have it."""
     return lambda wildcards, input: input.get(name, "")
 
 
 def captioned(path):
-    """A result, for Snakemake's own report."""
+    """A result with its caption, for Snakemake's own report."""
     return report(path, **captions.report_arguments(path, OUT, CAPTIONS))
 
 

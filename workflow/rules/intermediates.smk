@@ -1,4 +1,4 @@
-# Intermediates that all matchers share: extract_clusterlets -> sum_distances, sample_partitions.
+# Intermediate results: extract_clusterlets -> sum_distances, for all matchers, and sample_partitions, for the matcher C.
 
 
 rule extract_clusterlets:

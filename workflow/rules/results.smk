@@ -1,4 +1,5 @@
-# collect_runs -> analyse, recover_clusters -> plot_* -> account -> plot_* of accounts -> write_report, write_leaderboard -> write_manifest.
+# collect_runs -> analyse, recover_clusters -> plot_* of results -> account -> plot_* of accounts -> write_report,
+# write_leaderboard -> write_manifest.
 
 TABLES = [
     "table1_matchers",

@@ -1,5 +1,5 @@
-# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each says what was measured without it; remove it once that
-# measurement is good. We know of no upstream report of any of these.
+# Workarounds for what Snakemake 9.27.1 does not do for this grid. Each says what was measured without it; remove it once
+# Snakemake does well without it. We know of no upstream report of any of these.
 
 import atexit
 import signal
@@ -8,13 +8,13 @@ from pathlib import Path
 from clusterlets.grid.preflight import nearly_full, remove_locks
 from clusterlets.grid.processes import open_lifeline
 
-# If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit), and after SIGKILL they go on (for up
-# to 80 minutes). The lifeline ends them.
-END_STEPS = open_lifeline()
+# If only Snakemake gets a signal, it waits for its jobs (30 s and more with a sleeping fit). If SIGKILL ends it, its jobs go on
+# (for up to 80 minutes). The lifeline ends them.
+end_steps = open_lifeline()
 
 
 def end_run(signum, frame):
-    END_STEPS()
+    end_steps()
     raise KeyboardInterrupt
 
 
@@ -34,6 +34,7 @@ def prepare_scheduler():
 
 if workflow.is_main_process:
     # A killed run (kill -9, a power cut) leaves locks that name no owner, and the next run is refused until they are removed.
-    ALIVE = remove_locks(Path(".snakemake"))
+    # The returned file stays open during the run, because it holds a lock that shows that the run is alive.
+    KERNEL_LOCK = remove_locks(Path(".snakemake"))
     # Not in onerror: on a full disk Snakemake itself ends before it gets there.
     atexit.register(lambda: print(*nearly_full({".", OUT}), sep="", end="", file=sys.stderr))

@@ -23,7 +23,7 @@ FIGURES = [
 _MATCHERS = list(selection.PAPER_NAMES.values())
 _TABLES = ("table1_matchers", "table2_best_by_deviation", "table3_best_by_cohesion", "table4_frac_vs_clusterlets")
 _ALL = "all"
-_NEUTRAL_COLOR = "#333333"  # of numbers that belong to no matcher
+_NEUTRAL_COLOR = "#333333"  # for numbers that belong to no matcher
 # For each title: the table, the quantity, and the names of the rows (one per matcher, or a single one over all datasets).
 _PANELS = {
     "table 1: mean deviation": (_TABLES[0], "deviation_mean", _MATCHERS),
@@ -72,11 +72,12 @@ def draw(assessment: pd.DataFrame) -> Figure:
 
 
 def _draw_number(axes: Axes, number_rows: pd.DataFrame, row_labels: list[str], offset: float, color: str) -> None:
-    """Draw one number in the rows of all choices, moved by ``offset`` from the middle of each row."""
+    """Draw one number in the rows of all choices, shifted by ``offset`` from the middle of each row."""
     if number_rows.empty:
         return
     first_row = number_rows.iloc[0]
     axes.plot(first_row["reported"], offset, marker="D", ms=4.5, color=color, mfc="white", zorder=3)
+    # The second row shows the number with the usual choices.
     axes.axvline(first_row["baseline"], color=color, lw=0.7, alpha=0.5, zorder=1)
     axes.plot(first_row["baseline"], 1 + offset, marker="o", ms=5, color=color, zorder=3)
     for changed_row in number_rows[number_rows["difference"] != 0].to_dict("records"):
