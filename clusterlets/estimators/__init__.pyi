@@ -583,7 +583,7 @@ class FairLimit(_FairLimit.Estimator, _AssigningMethod):
         Number of clusters, at most n.
     max_deviation : float or str or Fraction or Mapping[str, float or str or Fraction] or None, default=None
         Largest difference between a group's share in a cluster and in the table; 0.02 if neither this nor shares nor
-        min_ratio is given. A number from 0 to 1,000,000, or a mapping with one for each sensitive column or null.
+        min_ratio is given. A number from 0 to 1, or a mapping with one for each sensitive column or null.
     min_cluster_size : int, default=1
         Smallest number of rows in a cluster. A whole number from 1 to 1,000,000,000.
     n_init : int, default=4

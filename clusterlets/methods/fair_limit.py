@@ -82,7 +82,7 @@ class FairLimit(Method):
     parameters = {
         "max_deviation": Exact(
             0,
-            10**6,
+            1,
             grid=[0.01, 0.02, 0.05, 0.1],
             also=[None],
             trades_fairness=True,

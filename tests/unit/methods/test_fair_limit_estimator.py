@@ -13,7 +13,7 @@ from clusterlets import __main__ as command_line
 from clusterlets.errors import NoClusteringError
 
 ONE_GROUP = ["f"] * 8
-EVERY_BOUND = [{}, *({"max_deviation": limit} for limit in (0, "1/50", 1, 7)), {"min_ratio": 1}, {"shares": {"f": (0.2, 1)}}]
+EVERY_BOUND = [{}, *({"max_deviation": limit} for limit in (0, "1/50", 1)), {"min_ratio": 1}, {"shares": {"f": (0.2, 1)}}]
 
 
 def table(seed, n=8):
