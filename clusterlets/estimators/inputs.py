@@ -24,7 +24,7 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 
 
 def check_whole(name: str, value: Any, minimum: int) -> None:
-    """Raise InvalidInput unless the setting ``name`` is a whole number of at least ``minimum``; True and False are not."""
+    """Raise InvalidInput unless the setting ``name`` is a whole number, not True or False, of at least ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
         raise InvalidInput(f"{name}: {plain(value)!r}; it must be a whole number of at least {minimum}.")
 

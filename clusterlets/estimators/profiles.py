@@ -69,7 +69,7 @@ class Profiles:
         return "; ".join(parts) or "no feature stands out"
 
     def frame(self, clusters: Sequence) -> "pd.DataFrame":
-        """One row per cluster, named as in ``clusters``, and feature; in each cluster, those that stand out most come first."""
+        """One row per feature of each cluster, those that stand out most first; ``clusters`` are the names of the clusters."""
         with optional():
             import pandas as pd
         parts = []

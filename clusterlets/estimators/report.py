@@ -227,9 +227,9 @@ def fairness_report(
 
 
 def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
-    """The cost of the clustering and that of plain k-means with as many clusters, which runs if its cost is not given.
+    """The cost of the clustering and that of plain k-means with as many clusters, which may have to run.
 
-    It does not run if clusters overlap either, because the k-means cost is then NaN.
+    It does not run if ``reference_cost`` is given. Nor does it if clusters overlap, because the clustering's cost is then NaN.
     """
     cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
     if reference_cost is None and not np.isnan(cost):
