@@ -65,9 +65,9 @@ class UnusableFileError(ClusterletsError):
 
 
 def did_you_mean(name: str, available: Iterable[str]) -> str:
-    """`` (did you mean 'adult'?)`` if an available name is similar to the name or contains it, else an empty text."""
+    """The hint `` (did you mean 'adult'?)`` if an available name resembles ``name`` or contains it; otherwise ""."""
     from difflib import get_close_matches  # imported late: only errors need it
 
-    by_case = {other.casefold(): other for other in available}
-    hits = get_close_matches(name.casefold(), by_case, n=1) or [other for other in by_case if name and name.casefold() in other]
-    return f" (did you mean {by_case[hits[0]]!r}?)" if hits else ""
+    names = {candidate.casefold(): candidate for candidate in available}
+    hits = get_close_matches(name.casefold(), names, n=1) or [folded for folded in names if name and name.casefold() in folded]
+    return f" (did you mean {names[hits[0]]!r}?)" if hits else ""

@@ -27,21 +27,21 @@ def main(arguments: list[str]) -> int:
     config = read_configuration(options.config)
     if options.check:
         return _try_sources(dict.fromkeys(settings["name"] for settings in config["tables"].values() if "path" not in settings))
-    prepared = Path(config["results"]) / "prepared"
+    prepared_folder = Path(config["results"]) / "prepared"
     prepare_command = f"snakemake data --cores 2 --configfile {shlex.quote(options.config)}" if options.config else "make data"
     try:
         descriptions = {
-            dataset: _read_description(prepared, dataset, settings) for dataset, settings in config["tables"].items()
+            dataset: _read_description(prepared_folder, dataset, settings) for dataset, settings in config["tables"].items()
         }
     except UnusableFileError as problem:
         raise ClusterletsError(f"{problem.problem} `{prepare_command}` makes it again.") from None
     print(datasets_table.listing(descriptions))
-    print(_estimate(descriptions, config, prepare_command))
+    print(_describe_estimate(descriptions, config, prepare_command))
     return 0
 
 
 def _try_sources(names: Iterable[str]) -> int:
-    """Download datasets from all their sources, print what each source serves, and return 1 if a dataset is unavailable."""
+    """Download datasets from all sources, print what each source serves, and return 1 if a dataset is unavailable, else 0."""
     unavailable = []
     for name in names:
         answers = ask_sources(name)
@@ -54,10 +54,10 @@ def _try_sources(names: Iterable[str]) -> int:
 
 
 def _read_description(folder: Path, dataset: str, settings: Mapping) -> Mapping:
-    """The description that preparation wrote of a dataset, or else the one from sources.yaml."""
-    prepared = folder / f"{dataset}.json"
-    if prepared.is_file():
-        return load_json(prepared)
+    """The description of a dataset that its preparation wrote to the folder, or else the one from sources.yaml."""
+    description_file = folder / f"{dataset}.json"
+    if description_file.is_file():
+        return load_json(description_file)
     if "path" in settings:
         return {"source": f"{settings['path']}, not read yet", "licence": "", "citation": ""}
     description = {**describe(settings["name"]), "source": "not fetched yet"}
@@ -66,7 +66,7 @@ def _read_description(folder: Path, dataset: str, settings: Mapping) -> Mapping:
     return description if settings["sensitive"] == [CLASS] else description | {"features": None}
 
 
-def _estimate(descriptions: Mapping[str, Mapping], config: Mapping, prepare_command: str) -> str:
+def _describe_estimate(descriptions: Mapping[str, Mapping], config: Mapping, prepare_command: str) -> str:
     costs = {}
     for dataset, description in descriptions.items():
         if description.get("rows"):

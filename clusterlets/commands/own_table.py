@@ -34,7 +34,7 @@ class OwnTable:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the argument for the table, and the options that say how to read the table."""
+    """Add the argument for the table, and the options that say how to read it."""
     parser.add_argument("table", type=Path, help="CSV or TSV file in UTF-8, with a header line")
     parser.add_argument(
         "--sensitive",
@@ -122,7 +122,7 @@ def read(options: argparse.Namespace, least_groups: int) -> OwnTable:
 
 
 def check_options(options: argparse.Namespace) -> None:
-    """Refuse a Parquet table, and an --id whose name another column of the file with the clusters has."""
+    """Refuse a Parquet table, and an --id that would give the file with the clusters two columns of the same name."""
     if options.table.suffix == user_table.PARQUET:
         raise ClusterletsError(f"{options.table}: this command reads CSV and TSV; save the table as one of them.")
     if options.id in _LABEL_COLUMNS:
@@ -132,7 +132,7 @@ def check_options(options: argparse.Namespace) -> None:
 
 
 def advice(options: argparse.Namespace) -> str:
-    """Advice for a table with empty cells; empty if --drop-missing is given already."""
+    """Advice for a table with empty cells; "" if --drop-missing is given already."""
     return "" if options.drop_missing else "--drop-missing leaves out rows with empty cells."
 
 
@@ -149,7 +149,7 @@ def ids(options: argparse.Namespace, rows: np.ndarray) -> np.ndarray | None:
 
 
 def write_clusters(options: argparse.Namespace, rows: np.ndarray, ids: np.ndarray | None, clusters: np.ndarray) -> None:
-    """Write rows of the table and the cluster of each, and print where. ``rows`` repeats a row that is in several clusters."""
+    """Write row numbers, ids and clusters to the output, and print its name. A row in several clusters occurs in each."""
     columns = {"row": rows, **({} if ids is None else {options.id: ids}), "cluster": clusters}
     cli.write_table(options.output, pd.DataFrame(columns))
     destination = "standard output" if options.output == cli.STANDARD_OUTPUT else options.output
@@ -186,9 +186,11 @@ def _warnings(table: Table, scaling: str) -> list[str]:
         )
     first_spellings: dict[str, str] = {}
     for name in table.group_names:
-        other = first_spellings.setdefault(name.casefold(), name)
-        if other != name:
-            messages.append(f"the groups {other!r} and {name!r} differ only in case; if they are one, spell them alike")
+        first_spelling = first_spellings.setdefault(name.casefold(), name)
+        if first_spelling != name:
+            messages.append(
+                f"the groups {first_spelling!r} and {name!r} differ only in case; if they are one, spell them alike"
+            )
     unlike_features = unlike_scales(table) if scaling == "none" else None
     if unlike_features:
         largest, smallest, ratio = unlike_features

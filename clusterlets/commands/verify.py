@@ -57,9 +57,9 @@ def _remedy(results: Path, outcome: Check) -> list[str]:
     While ``runs.csv`` exists, Snakemake does not look for missing cells.
     """
     affected = [*outcome.changed, *outcome.missing]
-    summary = [_RUNS_TABLE] if any(name.startswith(_CELLS) for name in affected) and _RUNS_TABLE not in affected else []
-    paths = [str(results / name) for name in [*outcome.changed, *summary]]
+    runs_table = [_RUNS_TABLE] if any(name.startswith(_CELLS) for name in affected) and _RUNS_TABLE not in affected else []
+    paths = [str(results / name) for name in [*outcome.changed, *runs_table]]
     if len(paths) > _MAX_FILES_IN_COMMAND:
-        return [" and ".join(["Remove the changed files", *(str(results / name) for name in summary)]) + "."]
+        return [" and ".join(["Remove the changed files", *(str(results / name) for name in runs_table)]) + "."]
     option = "-r " if any(name.endswith("/") for name in outcome.changed) else ""
     return ["Remove first:", f"  rm {option}{shlex.join(paths)}"] if paths else []

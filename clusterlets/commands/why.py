@@ -22,7 +22,7 @@ from clusterlets.text import first_of
 
 _MAX_SHOWN = 5  # jobs, files or names in one list
 
-# Patterns of the reasons that Snakemake 9 prints, each with its meaning. If a pattern has a group, the match is shown too.
+# Patterns of the reasons that Snakemake 9 prints, each with its meaning. What the group of a pattern matches is shown too.
 _REASONS = {
     r"Missing output files: ": "not made yet",
     r"Incomplete output files: ": "it was cut short",
@@ -35,9 +35,9 @@ _REASONS = {
 }
 _RUNS_AFTER_OTHERS = _REASONS[r"Input files updated by another job: "]
 _PARAMETERS = re.compile(r"Params have changed .*?: before: (.*) now: (.*)$")
-_CODE = re.compile(r"[0-9a-f]{16}( \S+)*")  # a fingerprint with its parts
+_FINGERPRINT = re.compile(r"[0-9a-f]{16}( \S+)*")  # a fingerprint with its parts
 _TABLE_HASH = re.compile(r"[0-9a-f]{64}")  # the SHA-256 of a user's table
-_NO_VALUES = "<nothing exclusive>"  # printed for a side, before or now, that has no value of its own
+_NO_VALUES = "<nothing exclusive>"  # printed where only the other side, before or now, has values
 _JOB = re.compile(r"^Job \d+: (.*)\nReason: (.*)$(?:\nShell command: (.*)$)?", re.MULTILINE)
 # Options of Snakemake that choose what to run. Others write, remove or print something else, even with --dry-run.
 _ALLOWED = (
@@ -59,8 +59,8 @@ def main(arguments: list[str]) -> int:
     """
     parser = cli.parser("why", main.__doc__, usage="clusterlets why [FILE ...] [options of Snakemake]")
     parser.add_argument("files", metavar="FILE", nargs="*", help="results to be explained; none: everything")
-    first_option = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
-    files, options = arguments[:first_option], arguments[first_option:]
+    n_files = next((number for number, argument in enumerate(arguments) if argument.startswith("-")), len(arguments))
+    files, options = arguments[:n_files], arguments[n_files:]
     if {"-h", "--help"} & set(options):
         parser.print_help()
     else:
@@ -89,15 +89,15 @@ def _dry_run(files: list[str], options: list[str]) -> str:
 
 
 def explain(output: str) -> str:
-    """Explain the output of a dry run: a list of jobs under each reason. Jobs that only follow from others come last."""
-    jobs: dict[str, list[str]] = {}
+    """Explain the output of a dry run: a list of jobs under each reason. Jobs that run only because others do come last."""
+    jobs_by_reason: dict[str, list[str]] = {}
     for job, reason, command in _JOB.findall(output):
-        jobs.setdefault("; ".join(explain_reason(reason.strip(), command)), []).append(job)
-    if not jobs:
+        jobs_by_reason.setdefault("; ".join(explain_reason(reason.strip(), command)), []).append(job)
+    if not jobs_by_reason:
         return "Nothing would run: everything is there and up to date."
     lines = []
-    for reason in sorted(jobs, key=lambda reason: reason == _RUNS_AFTER_OTHERS):
-        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs[reason], _MAX_SHOWN))]
+    for reason in sorted(jobs_by_reason, key=lambda reason: reason == _RUNS_AFTER_OTHERS):
+        lines += [reason[0].upper() + reason[1:], *(f"    {line}" for line in first_of(jobs_by_reason[reason], _MAX_SHOWN))]
     return "\n".join(lines)
 
 
@@ -118,7 +118,7 @@ def explain_reason(reason: str, command: str = "") -> Iterator[str]:
 
 def _explain_parameters(old_text: str, new_text: str, command: str) -> Iterator[str]:
     old, new = _parse_values(old_text), _parse_values(new_text)
-    fingerprints = [value for value in (*old, *new) if _CODE.fullmatch(value)]
+    fingerprints = [value for value in (*old, *new) if _FINGERPRINT.fullmatch(value)]
     if len(fingerprints) == 2:
         parts = [_describe_part(part) for part in changed_parts(*fingerprints)]
         yield f"its code changed: {', '.join(first_of(parts, _MAX_SHOWN))}" if parts else "its code or a library changed"
@@ -141,7 +141,7 @@ def _explain_parameters(old_text: str, new_text: str, command: str) -> Iterator[
 
 
 def _describe_part(name: str) -> str:
-    """Describe a part of a fingerprint, which is a library, a user's file, or a file of the package."""
+    """Describe a part of a fingerprint, which names a library, a user's file, or a file of the package."""
     if "." not in name:
         return f"another version of {name}"
     return name if name.startswith(("./", "/")) else normpath(f"clusterlets/{name}")
@@ -154,7 +154,7 @@ def _parse_command(command: str) -> dict[str, str]:
 
 
 def _parse_values(text: str) -> list[str]:
-    """Parse the values of parameters, which Snakemake prints as Python literals with commas between and without names."""
+    """Parse the values of parameters, which Snakemake prints without their names, as Python literals separated by commas."""
     text = text.strip()
     try:
         return [] if text == _NO_VALUES else [str(value) for value in ast.literal_eval(f"[{text}]")]
@@ -172,4 +172,4 @@ def _parse_json(value: str) -> dict | None:
 
 def _is_explained(value: str) -> bool:
     """Whether another sentence explains the value, because it is a fingerprint, the hash of a table, or settings."""
-    return bool(_CODE.fullmatch(value) or _TABLE_HASH.fullmatch(value)) or _parse_json(value) is not None
+    return bool(_FINGERPRINT.fullmatch(value) or _TABLE_HASH.fullmatch(value)) or _parse_json(value) is not None

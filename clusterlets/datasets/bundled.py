@@ -41,7 +41,7 @@ _FEATURES = {
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """All columns except the last, which holds the class codes. Digits lacks the first line, ``n,d,class names``."""
+    """All columns except the last, which holds the class codes. The first line is ``n,d,class names``, except in digits."""
     ((name, path),) = paths.items()
     try:
         with gzip.open(path, "rt") if path.suffix == ".gz" else open(path, encoding="utf-8") as file:

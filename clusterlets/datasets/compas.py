@@ -17,13 +17,13 @@ _FEATURES = tuple(
         "days_in_custody is_violent_recid v_decile_score"
     ).split()
 )
-_RAW_COLUMNS = {"is_male": "sex", "days_in_custody": "in_custody"}  # of features that are not columns of the file
+_RAW_COLUMNS = {"is_male": "sex", "days_in_custody": "in_custody"}  # sources of features that the file lacks
 _CLASSES = ("0", "1")
 SENSITIVE = {"sex": ("is_male",), "race": (), "age_cat": ("age",)}  # each attribute with the features that reveal it
 
 
 def prepare(paths: dict[str, Path]) -> Table:
-    """Twelve features. days_in_custody counts whole days; rows that lack either date of the custody are dropped."""
+    """Twelve features. days_in_custody counts whole days; rows without the first or last date of custody are dropped."""
     columns = [_RAW_COLUMNS.get(feature, feature) for feature in _FEATURES]
     columns += ["out_custody", "race", "age_cat", "two_year_recid"]
     frame = read_table(paths["compas-scores-two-years-violent.csv"], columns)

@@ -29,7 +29,8 @@ class Answer(NamedTuple):
     """What a source served, and whether it is right.
 
     ``source`` is ``bundled``, an address, or ``mirror`` with its location but no password. ``is_right`` is None if the
-    fingerprint of the right table is unknown. ``verdict`` says in words what was right or wrong.
+    fingerprint of the right table is unknown. ``verdict`` says in words what was right or wrong, and ``files`` are the bytes
+    served, by the file's name.
     """
 
     source: str
@@ -106,7 +107,7 @@ def _existing_files(dataset: dict, folder: Path) -> tuple[dict[str, bytes], list
 
 
 def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str, bytes]:
-    """Fetch the missing files from the first source that is right, else the first that may be right; return all files."""
+    """Get missing files from the first source that is right, or else the first that may be; add the existing files."""
     existing_files, problems = _existing_files(dataset, folder)
     if not problems:  # another process has fetched the files meanwhile
         return existing_files
@@ -130,7 +131,7 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
     origins = _origins(folder) | {_sha256(content): origin for content in new_files.values()}
     storage.write_json(folder / ".origin.json", origins)
     for file, content in new_files.items():
-        if not (folder / file).is_file():  # such as a pipe, which would receive the bytes
+        if not (folder / file).is_file():  # remove a pipe, for example, which would receive the bytes
             (folder / file).unlink(missing_ok=True)
         storage.write_bytes(folder / file, content)
     return best.files
@@ -139,10 +140,10 @@ def _fetch_missing(dataset: dict, folder: Path, mirror: str | None) -> dict[str,
 def _answers(dataset: dict, existing_files: dict[str, bytes], mirror: str | None) -> Iterator[Answer]:
     """Ask each source, in order, for the files that the folder lacks, and judge them together with the existing files."""
     get_once = functools.cache(get)  # one archive may hold several files
-    for source, places in _sources(dataset, mirror):
+    for source, locations in _sources(dataset, mirror):
         files = {}
         try:
-            for file, (place, member) in places.items():
+            for file, (place, member) in locations.items():
                 files[file] = existing_files.get(file) or unpack(get_once(place), member)
             is_right, verdict = _judge(dataset, files)
         except SourceFailed as failure:
@@ -166,7 +167,7 @@ def _sources(dataset: dict, mirror: str | None) -> Iterator[tuple[str, dict[str,
 
 
 def _without_password(text: str) -> str:
-    """The text without user and password. They follow ``//``, or the ``scheme:`` of a mirror's address that lacks ``//``."""
+    """Remove user and password, which follow ``//``, or ``scheme:`` if the address of a mirror lacks ``//``."""
     return re.sub(r"(\A(?!file:)[\w+.-]+:(?!//)|(?<!file:)//).*@", r"\1", text)
 
 

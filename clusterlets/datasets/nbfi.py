@@ -1,7 +1,7 @@
 """NBFI vehicle loans, Kaggle "Automobile loan default" (Train_Dataset.csv). The group is Default; 1 means not repaid.
 
-No copy was available, so this module was written from the description of the file. A table that differs from the one
-expected is therefore only a warning (``strict: false``).
+No copy was available, so this module was written from the description of the file. A table that differs from the
+expected one is therefore only a warning (``strict: false``).
 """
 
 from pathlib import Path

@@ -50,23 +50,25 @@ def read_table(
         rows = _rows(file, path.name, separator, quote, skip, comment)
         if header is None:
             header = next(rows, ("", []))[1]
-        locations, table = [], []
+        locations, cells_by_row = [], []
         for location, cells in rows:
             if len(cells) != len(header):
                 raise BadData(f"{location}: {len(cells)} cells where {len(header)} are expected.")
             locations.append(location)
-            table.append(cells)
+            cells_by_row.append(cells)
     columns = list(dict.fromkeys(header)) if columns is None else columns
     missing = [column for column in columns if column not in header]
     if missing:
         raise BadData(f"{path.name} has no column {', '.join(missing)}.")
     positions = [list(header).index(column) for column in columns]
-    cells_by_column = {column: [cells[index] for cells in table] for column, index in zip(columns, positions, strict=True)}
+    cells_by_column = {
+        column: [cells[index] for cells in cells_by_row] for column, index in zip(columns, positions, strict=True)
+    }
     return pd.DataFrame(cells_by_column, index=locations, dtype=object)
 
 
 def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int, comment: str | None) -> Iterator:
-    """Yield location and cells of each line that is neither blank nor a comment."""
+    """Yield location and cells of each line that is neither skipped, blank nor a comment."""
     numbered_lines = [
         (number, line)
         for number, line in enumerate(file, start=1)
@@ -89,15 +91,15 @@ def _rows(file: Iterable[str], name: str, separator: str, quote: str, skip: int,
 
 def numbers(frame: pd.DataFrame, columns: Sequence[str]) -> np.ndarray:
     """Columns (n, d) as doubles, correctly rounded; :class:`BadData` names the first cell that is not a finite number."""
-    value_arrays = []
+    values_by_column = []
     for column in columns:
         cells = frame[column].to_numpy()
         values = numerals.numbers(cells) if cells.dtype == object else cells.astype(np.float64)
         if not np.isfinite(values).all():
             first = int(np.argmin(np.isfinite(values)))
             raise BadData(f"{frame.index[first]}: column {column} holds {cells[first]!r}, which is not a finite number.")
-        value_arrays.append(values)
-    return np.column_stack(value_arrays)
+        values_by_column.append(values)
+    return np.column_stack(values_by_column)
 
 
 def texts(frame: pd.DataFrame, columns: Iterable[str]) -> dict[str, np.ndarray]:

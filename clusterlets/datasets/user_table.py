@@ -37,7 +37,7 @@ _MISSPELT_NUMBERS = {
     re.compile(r"[+\-−]?\d+(?:\.\d+)?"): "a number in other characters: write it with 0 to 9, a point and a hyphen",
 }
 
-# The line or row number of each row, and the cells of each column as texts ("" if a value is missing).
+# The line or row number of each row, and the cells of each column as strings ("" if a value is missing).
 Chunk = tuple[Sequence[int], list[Sequence[str]]]
 
 
@@ -93,7 +93,7 @@ def read(
         Called with the name and the values (NaN if missing) of each numeric column. It returns why the column is not a
         feature, or None. If ``features`` are named, it is not called.
     least_groups : int
-        Fewer groups are an error.
+        Smallest number of groups; fewer are an error.
     advice : str
         A sentence that is added to the message about unusable cells: which options of the caller leave them out.
 
@@ -104,8 +104,8 @@ def read(
     """
     with _bad_data_as_user_error(path):
         columns, labels, prefix = _columns(path, sensitive, features, separator, drop_missing)
-        for name, texts in labels.items():
-            _check_sensitive(f"{path.name}, column {name!r}:", texts)
+        for name, cells in labels.items():
+            _check_sensitive(f"{path.name}, column {name!r}:", cells)
         text_columns, skip_reasons, has_row_names = [], {}, False
         if features == NUMERIC:
             has_row_names = any(column.name == _ROW_NAMES for column in columns)
@@ -189,11 +189,11 @@ def _columns(
         header, chunks, prefix = _open_parquet(path, sensitive, features)
     else:
         header, chunks, prefix = _open_delimited(path, separator or SEPARATORS[path.suffix])
-    header = _checked_header(path.name, header, sensitive, features)
+    header = _check_header(path.name, header, sensitive, features)
     candidates = [column for column in header if column not in sensitive] if features == NUMERIC else features
     columns = {name: _Column(name, allows_missing) for name in candidates}
     labels: dict[str, list[str]] = {name: [] for name in sensitive}
-    shared: dict[str, str] = {}  # equal labels share memory
+    distinct_labels: dict[str, str] = {}  # equal labels share memory
     for row_numbers, cells in chunks:
         cells_by_name = dict(zip(header, cells, strict=True))
         for name, column in columns.items():
@@ -201,10 +201,10 @@ def _columns(
         for name, values in labels.items():
             for row, cell in zip(row_numbers, cells_by_name[name], strict=True):
                 text = cell.strip()
-                if text not in shared:
+                if text not in distinct_labels:
                     check_name(text, f"{prefix} {row}: column {name!r}:")
-                    shared[text] = text
-                values.append(shared[text])
+                    distinct_labels[text] = text
+                values.append(distinct_labels[text])
     if not next(iter(labels.values())):
         raise BadData(f"{path.name} has a header but no rows.")
     return list(columns.values()), labels, prefix
@@ -291,14 +291,14 @@ def _batches(name: str, file) -> Iterator[Chunk]:
     n_rows = 0
     with _damage_as_bad_data(name):
         for batch in file.iter_batches(_ROWS_PER_CHUNK):
-            yield range(n_rows + 1, n_rows + len(batch) + 1), [_as_texts(column) for column in batch.columns]
+            yield range(n_rows + 1, n_rows + len(batch) + 1), [_as_strings(column) for column in batch.columns]
             n_rows += len(batch)
     if n_rows != file.metadata.num_rows:
         raise BadData(f"{name} is not an intact Parquet file (it holds {n_rows} of {file.metadata.num_rows} rows).")
 
 
-def _as_texts(column) -> list[str]:
-    """Cells as CSV would hold them. Missing values and NaN become empty texts."""
+def _as_strings(column) -> list[str]:
+    """Cells as CSV would hold them. Missing values and NaN become empty strings."""
     import pyarrow
 
     if pyarrow.types.is_timestamp(column.type) or pyarrow.types.is_date(column.type):
@@ -309,7 +309,7 @@ def _as_texts(column) -> list[str]:
 # ---- the header ------------------------------------------------------------------------------------------------------
 
 
-def _checked_header(name: str, header: list[str], sensitive: Sequence[str], features: str | Sequence[str]) -> list[str]:
+def _check_header(name: str, header: list[str], sensitive: Sequence[str], features: str | Sequence[str]) -> list[str]:
     header = [column.strip() for column in header]
     first_index: dict[str, int] = {}
     for index, column in enumerate(header):
@@ -342,7 +342,7 @@ class _Column:
 
     def add(self, row_numbers: Sequence[int], cells: Sequence[str]) -> None:
         values = numerals.numbers(cells)
-        irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # in this form, NaN is irregular too
+        irregular = np.flatnonzero(~(np.abs(values) <= LARGEST)).tolist()  # written like this, it counts NaN too
         self.kind_counts["number"] += len(cells) - len(irregular)
         for index in irregular:
             kind = _kind(cells[index], values[index])
@@ -406,7 +406,7 @@ def _find_complete_rows(
 
 
 def _kind(cell: str, value: float) -> str:
-    """The kind of a cell whose number, ``value``, is NaN or too large."""
+    """The kind (boolean, missing, misspelt or text) of a cell whose number, ``value``, is NaN or too large."""
     word = cell.strip().lower()
     if word in _BOOLEANS:
         return "boolean"
@@ -425,7 +425,7 @@ def _explain_cell(cell: str) -> str:
 
 
 def _check_sensitive(where: str, cells: Sequence[str]) -> None:
-    """Raise BadData if all values of a sensitive column are numbers that cannot be groups; ignore marks of missing values."""
+    """Raise BadData if all values of a sensitive column, except marks of missing ones, are numbers that cannot be groups."""
     values = numerals.numbers([cell for cell in cells if cell.lower() not in _MISSING_MARKS])
     if not np.isnan(values).any():
         try:

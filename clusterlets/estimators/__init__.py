@@ -1,7 +1,8 @@
 """The algorithms, compatible with scikit-learn: ``fit(X, sensitive_features=...)``, ``labels_``, ``memberships_``.
 
-Every rival method of :mod:`clusterlets.methods` has an estimator here, which is made from the method's class and has its
-name. To use a method without importing all of scikit-learn, take it from :mod:`clusterlets.methods`.
+Every method of :mod:`clusterlets.methods` with the role ``rival`` that is not a matcher has an estimator here, which is made
+from the method's class and named after it. To use a method without importing all of scikit-learn, take it from
+:mod:`clusterlets.methods`.
 """
 
 from clusterlets import methods

@@ -83,13 +83,13 @@ class ClusterletClustering(_ClusterletClustering):
     clusterlets_ : Clusterlets
         The N clusterlets, and which of them each instance is in.
     matching_ : bool array (n_clusters_, N)
-        Whether a cluster contains a clusterlet, in the form that :class:`clusterlets.metrics.pieces.Pieces` takes.
+        Whether each cluster contains each clusterlet: ``membership`` of :class:`clusterlets.metrics.pieces.Pieces`.
 
     Notes
     -----
     Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". An iteration of k-means takes O(n k d) time. The
-    matcher's time does not depend on n. If ``n_clusters`` is c, k-means runs up to 2 c - 1 times, and the matcher up to
-    four times as often. The paper does not search for a number of clusters.
+    matcher's time does not depend on n. If ``n_clusters`` is c, up to 2 c - 1 numbers of clusterlets are tried,
+    each with up to four numbers of hops. The paper does not search for a number of clusters.
 
     Examples
     --------

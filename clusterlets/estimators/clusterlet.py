@@ -18,11 +18,11 @@ from clusterlets.estimators.inputs import InvalidInput, check_whole, plain
 from clusterlets.estimators.signatures import RANDOM_STATE, Documented, documented, set_parameters
 from clusterlets.metrics.composition import deviation_per_cluster
 
-# For each parameter of the matchers, by name, the matchers that have it.
+# The matchers that have each parameter, by the parameter's name.
 _MATCHERS_WITH = methods.by_parameter(methods.get(name) for name in methods.names("paper"))
-# A search for a number of clusters chooses these parameters. It tries the hops of the paper.
+# The parameters that a search for a number of clusters chooses, and the hops that it tries, which are the paper's.
 _SEARCHED_PARAMETERS = ("n_clusterlets", "hops")
-_HOPS = (1, 2, 3, 4)
+_HOPS_TRIED = (1, 2, 3, 4)
 
 
 class ClusterletClustering(FairClusterer):
@@ -42,13 +42,13 @@ class ClusterletClustering(FairClusterer):
     clusterlets_ : Clusterlets
         The N clusterlets, and which of them each instance is in.
     matching_ : bool array (n_clusters_, N)
-        Whether a cluster contains a clusterlet, in the form that :class:`clusterlets.metrics.pieces.Pieces` takes.
+        Whether each cluster contains each clusterlet: ``membership`` of :class:`clusterlets.metrics.pieces.Pieces`.
 
     Notes
     -----
     Source: Setzu and Guidotti, "Fair Clustering with Clusterlets". An iteration of k-means takes O(n k d) time. The
-    matcher's time does not depend on n. If ``n_clusters`` is c, k-means runs up to 2 c - 1 times, and the matcher up to
-    four times as often. The paper does not search for a number of clusters.
+    matcher's time does not depend on n. If ``n_clusters`` is c, up to 2 c - 1 numbers of clusterlets are tried,
+    each with up to four numbers of hops. The paper does not search for a number of clusters.
 
     Examples
     --------
@@ -98,14 +98,14 @@ class ClusterletClustering(FairClusterer):
             )
 
     def _closest_configuration(self, X, groups, n_clusters: int, random_state: np.random.Generator) -> tuple[int, int]:
-        """The number of clusterlets and of hops that come closest to ``n_clusters``; the random state is not changed."""
+        """The numbers of clusterlets and hops that come closest to ``n_clusters``; ``random_state`` does not advance."""
         scores = {}
         group_counts = np.bincount(groups)
         has_hops = "hops" in methods.get(self.matcher).parameters
         for n_clusterlets in range(2, max(2, min(2 * n_clusters, int(group_counts.max()))) + 1):
             state = deepcopy(random_state)
             clusterlets = extract_clusterlets(X, groups, n_clusterlets, state)
-            for hops in _HOPS if has_hops else (self.hops,):
+            for hops in _HOPS_TRIED if has_hops else (self.hops,):
                 matcher, parameters = self._matcher_and_parameters(hops)
                 matching = matcher.match(clusterlets, deepcopy(state), **parameters)
                 if matching is not None:
@@ -166,7 +166,7 @@ class ClusterletClustering(FairClusterer):
 
 
 def _parameters_of_matchers() -> Iterator[tuple[str, Documented]]:
-    """Yield each parameter of the matchers once, with their common default, or with None if their defaults differ."""
+    """Yield each parameter that matchers have, once, with its default, or None if the matchers' defaults differ."""
     for name, matchers in _MATCHERS_WITH.items():
         defaults = {matcher.parameters[name].default: matcher.name for matcher in matchers}
         meaning = methods.meaning(name, matchers)

@@ -11,7 +11,10 @@ from clusterlets.errors import ClusterletsError, InvalidInput, NoClusteringError
 
 @contextmanager
 def as_invalid_input(where: str = "") -> Iterator[None]:
-    """Turn the algorithms' errors into InvalidInput, because users of scikit-learn expect a ValueError."""
+    """Turn the algorithms' errors into InvalidInput, which is a ValueError, as users of scikit-learn expect.
+
+    ``where`` begins the message. A NoClusteringError passes unchanged, because it is an InvalidInput already.
+    """
     try:
         yield
     except NoClusteringError:
@@ -21,13 +24,13 @@ def as_invalid_input(where: str = "") -> Iterator[None]:
 
 
 def check_whole(name: str, value: Any, minimum: int) -> None:
-    """Raise InvalidInput unless a setting is a whole number of at least ``minimum``; True and False are refused."""
+    """Raise InvalidInput unless the setting ``name`` is a whole number, not True or False, of at least ``minimum``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < minimum:
         raise InvalidInput(f"{name}: {plain(value)!r}; it must be a whole number of at least {minimum}.")
 
 
 def plain(value: Any) -> Any:
-    """A parameter's value; NumPy's numbers, which a random search over parameters passes, become Python's."""
+    """A parameter's value, as a Python number if it is a NumPy number, as a random search over parameters may pass."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -65,7 +68,7 @@ def naming_text(X) -> Iterator[None]:
 
 
 def _first_text_cells(X) -> Iterator[tuple[Any, str]]:
-    """Yield the name, or number, of each column that holds text, with its first text that is not a number."""
+    """Yield each column that holds text: its name, or its index if it has none, and its first cell of text."""
     if hasattr(X, "columns") and hasattr(X, "to_numpy"):
         names, values = list(X.columns), X.to_numpy(dtype=object)
     else:

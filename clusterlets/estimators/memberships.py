@@ -29,7 +29,10 @@ def memberships_of_labels(labels: np.ndarray) -> csr_array:
 
 
 def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
-    """Memberships (n, C) in the clusters that are not empty, in canonical form, and each cluster's label or index (C,)."""
+    """Memberships (n, C) in the clusters that are not empty, and the label or column of each cluster (C,) in the input.
+
+    The indices of each row are sorted, and none occurs twice.
+    """
     cluster_labels = None
     if not issparse(clustering):
         clustering = as_array(clustering, "The clustering")
@@ -40,7 +43,7 @@ def as_memberships(clustering) -> tuple[csr_array, np.ndarray]:
             clustering = memberships_of_labels(labels)
     if clustering.ndim != 2 or not np.isin(clustering.data if issparse(clustering) else clustering, (0, 1)).all():
         raise InvalidInput("A clustering is labels (n,), or memberships (n, C) that are true and false, or 1 and 0.")
-    memberships = csr_array(clustering, dtype=bool, copy=True)  # a copy, because the next lines change it
+    memberships = csr_array(clustering, dtype=bool, copy=True)  # a copy, because the next lines change the matrix
     memberships.sum_duplicates()
     memberships.eliminate_zeros()
     unassigned = np.flatnonzero(np.diff(memberships.indptr) == 0)

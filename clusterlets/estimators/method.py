@@ -1,4 +1,4 @@
-"""Estimators of methods: one for each rival method of the package, and one for any method, which is given by its name."""
+"""Estimators of methods: one for each rival method of the package, and one for any method, given by its name or file."""
 
 import inspect
 import textwrap
@@ -29,7 +29,7 @@ from clusterlets.estimators.signatures import (
 
 
 class MethodEstimator(FairClusterer):
-    """Base of the estimators that run a method of :mod:`clusterlets.methods`. Subclasses choose method and parameters."""
+    """Base of the estimators that run a method of :mod:`clusterlets.methods`. Subclasses say which, with which parameters."""
 
     n_clusters: int
     output: str | None = None
@@ -69,7 +69,7 @@ class MethodEstimator(FairClusterer):
         if vars(model).get("note_"):
             warnings.warn(vars(model)["note_"], ConvergenceWarning, stacklevel=3)
         self._groups, self._saved = groups, None
-        if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # a matcher counts clusterlets
+        if self.n_clusters_ < self.n_clusters and not issubclass(method, methods.Matcher):  # matchers are given clusterlets
             warnings.warn(
                 f"{type(self).__name__} found {self.n_clusters_} clusters in place of n_clusters={self.n_clusters}: the "
                 "instances have too few distinct values, or the method makes no more of them.",
@@ -92,7 +92,10 @@ class MethodEstimator(FairClusterer):
             raise InvalidInput(f"{method.name} cannot do this: {unsupported}.")
 
     def _set_attributes(self, X: np.ndarray, clustering: np.ndarray, fit_attributes: Mapping[str, Any]) -> None:
-        """Set the attributes that follow from labels (n,) or memberships (n, C), and those that the method's ``fit`` set."""
+        """Set the attributes that follow from labels (n,) or memberships (n, C), and copy those that the method's ``fit`` set.
+
+        ``fit`` may set ``cluster_centers_``, a dict of the centres by output. Otherwise the centres are the clusters' means.
+        """
         for name, value in fit_attributes.items():
             if name.endswith("_") and name != "cluster_centers_":
                 setattr(self, name, value)
@@ -177,12 +180,12 @@ class NamedMethod(MethodEstimator):
 
 
 class AssigningMethod(NamedMethod):
-    """Base of the estimators that can assign new rows, because their method says what its guarantee means for these."""
+    """Base of the estimators that can assign new rows, because their method extends its guarantee to these."""
 
     _saved: SavedClustering | None
 
     def saved(self) -> SavedClustering:
-        """What :meth:`assign` needs for new rows: the clustering and all remembered rows, but not the table.
+        """What :meth:`assign` needs for new rows: the clustering, and how many rows of each group are in each cluster so far.
 
         ``saved().save(path)`` writes JSON, which :meth:`SavedClustering.load` and ``clusterlets assign`` read.
         """
@@ -207,6 +210,7 @@ class AssigningMethod(NamedMethod):
         Returns
         -------
         int array (n,)
+            Cluster of each row.
 
         Warns
         -----
@@ -229,7 +233,7 @@ class AssigningMethod(NamedMethod):
         return labels
 
 
-_DOCSTRING = """{summary}
+_DOCSTRING_TEMPLATE = """{summary}
 
 Parameters
 ----------
@@ -255,31 +259,31 @@ Examples
 def estimator_of(method: type[methods.Method], module: str) -> type[NamedMethod]:
     """The estimator of a method, named after the method's class.
 
-    If the method's class contains a class ``Estimator``, this becomes a base of the estimator and adds attributes and
-    functions. Raises TypeError if a parameter has the name of another attribute of the estimator, or if ``fit`` takes
-    parameters of any name.
+    ``module`` is the module from which users import it. If the method's class contains a class ``Estimator``, that class
+    becomes a base of the estimator and adds attributes and functions. Raises TypeError if a parameter has the name of another
+    attribute of the estimator, or if ``fit`` takes ``**parameters``.
     """
     _, _, details = (inspect.getdoc(method) or "").partition("\n\n")
     base = getattr(method, "Estimator", None)
-    text = _DOCSTRING.format(
+    docstring = _DOCSTRING_TEMPLATE.format(
         summary=method.summary(),
         own_attributes=f"\n{section(base, 'Attributes')}" if base else "",
         notes=f"{textwrap.fill(method.citation, 110)}.\n{details}".strip(),
         module=module,
         name=method.__name__,
     )
-    has_limits = method.assignment_rows is not methods.Method.assignment_rows
-    bases = (*((base,) if base else ()), AssigningMethod if has_limits else NamedMethod)
-    name_conflicts = [name for name in method.parameters if any(hasattr(base, name) for base in bases)]
+    can_assign = method.assignment_rows is not methods.Method.assignment_rows
+    bases = (*((base,) if base else ()), AssigningMethod if can_assign else NamedMethod)
+    name_conflicts = [name for name in method.parameters if any(hasattr(parent, name) for parent in bases)]
     if name_conflicts:
         raise TypeError(f"{method.name}: its estimator has an attribute {name_conflicts[0]!r} already; rename the parameter.")
     if method.takes_any_parameter():  # the estimator could not list such parameters
         raise TypeError(f"{method.name}: fit must name all of its parameters, because its estimator does.")
-    estimator = type(method.__name__, bases, {"__doc__": text, "__module__": module, "_name": method.name})
+    estimator = type(method.__name__, bases, {"__doc__": docstring, "__module__": module, "_name": method.name})
     parameters: dict[str, Documented] = {"n_clusters": (8, "int", "Number of clusters, at most n.")}
     parameters |= {name: documented(parameter) for name, parameter in method.parameters.items()}
     if method.outputs:
-        kind = methods.Choice(method.outputs).annotation
-        parameters["output"] = method.outputs[0], kind, "Which of its clusterings to keep."
+        annotation = methods.Choice(method.outputs).annotation
+        parameters["output"] = method.outputs[0], annotation, "Which of its clusterings to keep."
     set_parameters(estimator, parameters | {"random_state": RANDOM_STATE})
     return estimator

@@ -20,13 +20,13 @@ with optional("plots"):
     from matplotlib.patheffects import withStroke
     from matplotlib.ticker import PercentFormatter
 
-# Both palettes are readable with every common form of color blindness. Clusters have the palette of Okabe and Ito without black
-# and pale yellow; if there are more clusters than colors, the colors repeat with another marker. Groups have a second palette.
+# Both palettes are readable with every common form of color blindness. Clusters have the palette of Okabe and Ito, without
+# yellow and with gray for black; if there are more clusters than colors, the colors repeat with another marker.
 _CLUSTER_COLORS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999999")
 _GROUP_COLORS = colormaps["viridis"]
 _MARKERS = "o^sDvP*X"
-_POINTS = 4_000  # instances to draw at most: more would only cover each other
-_MAX_NUMBERED = 40  # clusters that get a number: in the projection, and on the axis of the composition
+_MAX_POINTS = 4_000  # instances that are drawn: more would only cover each other
+_MAX_NUMBERED = 40  # clusters that get a number, both in the projection and on the axis of the composition
 _NUMBER_SIZE = np.array([0.05, 0.05])  # width and height of a cluster's number, as fractions of the plot's
 LISTED = 18  # groups that a legend may have; with more, there is no legend
 _MORE_IS_BETTER = {score.name for score in SCORES if score.better == "higher"}
@@ -143,7 +143,7 @@ def _score_of(name: str, report: Mapping[str, Any], score: str) -> float:
 
 
 def _front(points: np.ndarray) -> np.ndarray:
-    """Indices of the best trade-offs among points (m, 2) of which less is better, by the first coordinate. O(m log m)."""
+    """Indices of the best trade-offs among points (m, 2), sorted by the first coordinate; less is better in both."""
     order = np.lexsort((points[:, 1], points[:, 0]))
     least_so_far = np.minimum.accumulate(points[order, 1])
     return order[np.append(True, points[order[1:], 1] < least_so_far[:-1])]
@@ -190,10 +190,10 @@ def draw_composition(axes: Axes, composition: Composition) -> None:
 
 def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
     """Draw the instances (n, d) in the colors of their labels (n,), as :func:`plot_projection` does. O(n d^2)."""
-    positions, explained = _principal_components(X)
+    positions, variance_shares = _principal_components(X)
     sample = np.arange(len(X))
-    if len(X) > _POINTS:
-        sample = np.sort(np.random.default_rng(0).choice(len(X), _POINTS, replace=False))
+    if len(X) > _MAX_POINTS:
+        sample = np.sort(np.random.default_rng(0).choice(len(X), _MAX_POINTS, replace=False))
     clusters, sizes = np.unique(labels, return_counts=True)
     for cluster in clusters:
         rows = sample[labels[sample] == cluster]
@@ -219,22 +219,23 @@ def draw_projection(axes: Axes, X: np.ndarray, labels: np.ndarray) -> None:
             weight="bold",
             path_effects=[withStroke(linewidth=2.5, foreground="white")],
         )
-    notes = [f"{_POINTS:,} of {len(X):,} rows"] if len(X) > _POINTS else []
+    notes = [f"{_MAX_POINTS:,} of {len(X):,} rows"] if len(X) > _MAX_POINTS else []
     notes += [f"the {_MAX_NUMBERED} largest have numbers"] if len(clusters) > _MAX_NUMBERED else []
     axes.set_title("Clusters on the two principal components" + (f"\n({', '.join(notes)})" if notes else ""))
-    axes.set_xlabel(f"first component ({explained[0]:.0%} of the variance)")
-    axes.set_ylabel(f"second component ({explained[1]:.0%})")
+    axes.set_xlabel(f"first component ({variance_shares[0]:.0%} of the variance)")
+    axes.set_ylabel(f"second component ({variance_shares[1]:.0%})")
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _place_numbers(centres: np.ndarray, size: np.ndarray) -> np.ndarray:
     """Positions (m, 2) of the clusters' numbers, each as near to its centre as possible without covering an earlier number."""
+    # One of these 169 offsets is always free: each of at most 39 earlier numbers covers at most four of them.
     offsets = np.array([(x, y) for x in range(-6, 7) for y in range(-6, 7)])
     nearest_first = offsets[np.argsort(np.square(offsets).sum(axis=1), kind="stable")] * size
     positions = np.empty((0, 2))
     for centre in centres:
         candidates = centre + nearest_first
-        is_free = (np.abs(candidates[:, None] - positions) > 0.99 * size).any(axis=2).all(axis=1)
+        is_free = (np.abs(candidates[:, None] - positions) > 0.99 * size).any(axis=2).all(axis=1)  # numbers may touch
         positions = np.vstack([positions, candidates[is_free.argmax()]])
     return positions
 

@@ -43,7 +43,7 @@ class Profiles:
     def of(cls, X: np.ndarray, memberships: csr_array, names: Sequence[str] | None = None) -> "Profiles":
         """Compute the profiles from features (n, d) and memberships (n, C) in clusters that are not empty.
 
-        Takes O(n d) time if the clusters are disjoint.
+        By default, the names are ``feature 0``, ``feature 1`` and so on. Takes O(n d) time if the clusters are disjoint.
         """
         names = [f"feature {index}" for index in range(X.shape[1])] if names is None else [str(name) for name in names]
         if len(names) != X.shape[1]:
@@ -69,7 +69,7 @@ class Profiles:
         return "; ".join(parts) or "no feature stands out"
 
     def frame(self, clusters: Sequence) -> "pd.DataFrame":
-        """A table with one row per cluster and feature; within a cluster, the features that stand out most come first."""
+        """One row per feature of each cluster, those that stand out most first; ``clusters`` are the names of the clusters."""
         with optional():
             import pandas as pd
         parts = []
@@ -88,7 +88,7 @@ class Profiles:
 
 
 def typical_rows(X: np.ndarray, memberships: csr_array) -> list[np.ndarray]:
-    """The rows nearest to the mean of each cluster, the nearest first. O(n d) if clusters are disjoint."""
+    """For each cluster, the indices of up to three rows nearest to its mean, nearest first. O(n d) if clusters are disjoint."""
     rows_by_cluster = []
     for rows in members_of(memberships):
         squared_distances = ((X[rows] - X[rows].mean(axis=0)) ** 2).sum(axis=1)

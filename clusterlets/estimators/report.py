@@ -54,7 +54,7 @@ class Composition:
 
     @property
     def names(self) -> list[str]:
-        """The groups as text, with the values of several columns joined by " + "."""
+        """The names of the groups, with the values of several columns joined by " + "."""
         return [" + ".join(map(str, value)) if isinstance(value, tuple) else str(value) for value in self.groups]
 
 
@@ -101,8 +101,8 @@ class FairnessReport(dict[str, Any]):
         """One row per cluster, by its label or index.
 
         ``size`` is the number of instances, and ``deviation`` is of the requested kind. ``furthest_off`` is the group whose
-        share differs most from its share in the table, and ``excess`` is that difference. Then, for each group, follows
-        ``share of <name>``. Raises MissingExtra if pandas is not installed.
+        share differs most from its share in the table, and ``excess`` is that difference. One column ``share of <name>``
+        per group follows. Raises MissingExtra if pandas is not installed.
         """
         with optional():
             import pandas as pd
@@ -147,9 +147,9 @@ def fairness_report(
     deviation : {"absolute", "relative", "kl", "first_group", "least_share"}
         Kind of deviation; see :func:`clusterlets.metrics.composition.deviation_per_cluster`.
     cohesion : bool
-        Whether to compute the cohesion, for which distances must be added up; otherwise it is NaN.
+        Whether to compute the cohesion, which takes sums of distances; otherwise it is NaN.
     silhouette : bool
-        Whether to compute the silhouettes, for which distances must be added up; otherwise they are NaN.
+        Whether to compute the silhouettes, which take sums of distances; otherwise they are NaN.
     reference_cost : float or None
         Sum of squared errors by which the price of fairness divides. None takes the least cost of plain k-means with as many
         clusters over 50 starts (:func:`clusterlets.algorithms.plain_costs.least_plain_cost`), computed once per process.
@@ -182,7 +182,7 @@ def fairness_report(
     instances, :func:`clusterlets.algorithms.geometry.sampled_sums` estimates the cohesion in seconds. The largest distance is
     computed by :func:`clusterlets.algorithms.geometry.diameter`. Silhouettes are exact up to 10,000 instances
     (``row_samples.EXACT_ROWS``). For more, they are computed for m = 2,000 rows against all others, in O(m n d) time.
-    Plain k-means takes O(n d C) time per round for C clusters, and mostly a few tens of rounds for each of its 50 starts (10
+    Plain k-means takes O(n d C) time per round for C clusters, and usually a few tens of rounds for each of its 50 starts (10
     above 100,000 rows). It does not run if clusters overlap or if ``reference_cost`` is given.
     """
     check_same_index(X=X, clustering=clustering, sensitive_features=sensitive_features)
@@ -211,8 +211,8 @@ def fairness_report(
             distance_sums = _distance_sums(X, pieces_of_rows, membership, rng)
             diameter = geometry.diameter(X)
     group_values = _values(classes)
-    columns = list(zip(*group_values, strict=True)) if isinstance(group_values[0], tuple) else []
-    pieces = Pieces(membership, counts, centroids, inertia, distance_sums, diameter, deviation, columns)
+    values_by_column = list(zip(*group_values, strict=True)) if isinstance(group_values[0], tuple) else []
+    pieces = Pieces(membership, counts, centroids, inertia, distance_sums, diameter, deviation, values_by_column)
     scores: dict[str, Any] = evaluate(SCORES, pieces)
     if cohesion and distance_sums.ndim == 2:
         scores["cohesion_error"] = 0.0
@@ -227,7 +227,10 @@ def fairness_report(
 
 
 def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
-    """The cost of the clustering, and that of plain k-means with as many clusters, which runs unless its cost is given."""
+    """The cost of the clustering and that of plain k-means with as many clusters, which may have to run.
+
+    It does not run if ``reference_cost`` is given. Nor does it if clusters overlap, because the clustering's cost is then NaN.
+    """
     cost, n_clusters = scores["kmeans_cost"], scores["n_clusters"]
     if reference_cost is None and not np.isnan(cost):
         with as_invalid_input():
@@ -245,7 +248,7 @@ def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray
 
 
 def _distance_sums(X, pieces_of_rows, membership, rng) -> np.ndarray:
-    """Sums of distances between pieces (G, G), only the diagonal for disjoint clusters; for many rows, estimates (R, G, G)."""
+    """Sums of distances between pieces (G, G), only the diagonal for disjoint clusters; for many rows, estimates (16, G, G)."""
     n_pieces = membership.shape[1]
     if len(X) > geometry.EXACT_LIMIT:
         return geometry.sampled_sums(X, pieces_of_rows, n_pieces, rng.permutation(len(X)))
@@ -297,9 +300,9 @@ def _values(classes: np.ndarray) -> list:
 
 
 def _disjoint_pieces(memberships: csr_array) -> tuple[np.ndarray, np.ndarray]:
-    """Piece of each instance (n,), and which pieces a cluster holds (C, G). Instances in the same clusters form a piece."""
-    n_clusters = np.diff(memberships.indptr)
-    clusters = np.full((len(n_clusters), n_clusters.max()), -1)
-    clusters[np.arange(n_clusters.max()) < n_clusters[:, None]] = memberships.indices
+    """Piece of each instance (n,), and which pieces each cluster holds (C, G). Instances in the same clusters form a piece."""
+    row_sizes = np.diff(memberships.indptr)  # in how many clusters each instance is
+    clusters = np.full((len(row_sizes), row_sizes.max()), -1)
+    clusters[np.arange(row_sizes.max()) < row_sizes[:, None]] = memberships.indices
     _, first_rows, pieces = np.unique(clusters, axis=0, return_index=True, return_inverse=True)
     return pieces.reshape(-1), memberships[first_rows].toarray().T

@@ -42,6 +42,7 @@ class SavedClustering:
     counts : int array (K, k)
         Rows of each group in each cluster.
     feature_names : list of d str, or None
+        Names of the features; None if they have no names.
     mean, scale : float arrays (d,), or None
         Each feature x is scaled to ``(x - mean) / scale``, or to 0 if its scale is 0. None if features are not scaled.
     """
@@ -58,14 +59,17 @@ class SavedClustering:
 
     @classmethod
     def of(cls, estimator, *, feature_names: Sequence[str] | None = None, mean=None, scale=None) -> "SavedClustering":
-        """Take the clustering from a fitted estimator; InvalidInput if its method guarantees nothing for new rows."""
+        """Take the clustering from a fitted estimator; the other parameters become the attributes of the same names.
+
+        Raises InvalidInput if the method guarantees nothing for new rows.
+        """
         method = estimator._method()
         all_methods = map(methods.get, methods.names())
-        savable_methods = [other for other in all_methods if other.assignment_rows is not methods.Method.assignment_rows]
+        savable_methods = [savable for savable in all_methods if savable.assignment_rows is not methods.Method.assignment_rows]
         if method not in savable_methods:
             raise InvalidInput(
                 f"A clustering of {method.name} cannot be saved, because it guarantees nothing for new rows; take "
-                f"{', '.join(other.name for other in savable_methods)}."
+                f"{', '.join(savable.name for savable in savable_methods)}."
             )
         values = estimator.sensitive_classes_.tolist()
         groups = [tuple(value) if isinstance(value, list) else (value,) for value in values]
@@ -96,19 +100,19 @@ class SavedClustering:
         check_same_index(X=X, sensitive_features=sensitive_features)
         X = self._scale_features(X)
         codes, classes = encode(self._sort_columns_as_in_fit(sensitive_features), len(X))
-        row_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
-        if row_groups and len(row_groups[0]) != len(self.sensitive_names):
+        new_groups = [tuple(np.atleast_1d(value).tolist()) for value in classes]
+        if new_groups and len(new_groups[0]) != len(self.sensitive_names):
             raise InvalidInput(
-                f"sensitive_features has {len(row_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
+                f"sensitive_features has {len(new_groups[0])} columns, and had {len(self.sensitive_names)} in fit."
             )
-        row_groups = [self._match_values_of_fit(values) for values in row_groups]
-        unknown_groups = list(dict.fromkeys(values for values in row_groups if values not in self.groups))
+        new_groups = [self._match_values_of_fit(values) for values in new_groups]
+        unknown_groups = list(dict.fromkeys(values for values in new_groups if values not in self.groups))
         if unknown_groups:
             names = ", ".join(first_of([" + ".join(map(str, values)) for values in unknown_groups], 5))
             warnings.warn(f"the clustering knew no {names}; check the spelling, and which column is which", stacklevel=2)
         groups = [*self.groups, *unknown_groups]
         counts = np.vstack([self.counts, np.zeros((len(groups) - len(self.groups), self.counts.shape[1]), dtype=np.int64)])
-        codes = np.array([groups.index(values) for values in row_groups])[codes]
+        codes = np.array([groups.index(values) for values in new_groups])[codes]
         method = methods.get(self.method)()
         method.sensitive_columns = dict(zip(self.sensitive_names, zip(*groups, strict=True), strict=True))
         limits = method.assignment_rows(counts, np.bincount(codes, minlength=len(groups)), **self.parameters)
@@ -121,8 +125,8 @@ class SavedClustering:
 
     def _match_values_of_fit(self, values: tuple) -> tuple:
         """Replace values by those of the fit with the same text, because a file may give numbers and booleans as text."""
-        columns = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
-        pairs = zip(values, columns, strict=True)
+        values_by_text = [{str(value): value for value in column} for column in zip(*self.groups, strict=True)]
+        pairs = zip(values, values_by_text, strict=True)
         return tuple(value if value in by_text.values() else by_text.get(str(value), value) for value, by_text in pairs)
 
     def _sort_columns_as_in_fit(self, sensitive_features):
@@ -157,13 +161,13 @@ class SavedClustering:
         return np.divide(X - self.mean, self.scale, out=np.zeros_like(X), where=self.scale > 0)
 
     def save(self, path: str) -> None:
-        """Write the clustering to a JSON file; InvalidInput if JSON cannot hold one of its group values or parameters."""
+        """Write the clustering to a JSON file. Raises InvalidInput if JSON cannot hold a value of a group or a parameter."""
         content = {"format": _FORMAT, **{name: _to_json_types(value) for name, value in vars(self).items()}}
         write_json(path, {**content, "sha256": _digest(content)})
 
     @classmethod
     def load(cls, path: str) -> "SavedClustering":
-        """Read a file that :meth:`save` wrote; InvalidInput for any other file, OSError if the file cannot be read."""
+        """Read a file that :meth:`save` wrote. Raises InvalidInput for any other file, OSError for an unreadable one."""
         try:
             content = json.loads(Path(path).read_text(encoding="utf-8"))
             digest = content.pop("sha256", None) if isinstance(content, dict) else None
@@ -185,7 +189,7 @@ class SavedClustering:
 
 
 def _digest(content: Mapping) -> str:
-    """SHA-256 of the content as JSON would return it, by which :meth:`SavedClustering.load` recognizes a damaged file."""
+    """SHA-256 of the content as it is after a round trip through JSON, by which :meth:`SavedClustering.load` finds damage."""
     as_loaded = json.loads(json.dumps(content))
     return hashlib.sha256(json.dumps(as_loaded, sort_keys=True).encode()).hexdigest()
 

@@ -26,7 +26,10 @@ def documented(parameter: methods.Parameter) -> Documented:
 
 
 def set_parameters(estimator: type, parameters: Mapping[str, Documented]) -> None:
-    """Give an estimator an ``__init__`` that stores its parameters, and list them in its docstring at ``{parameters}``."""
+    """Give an estimator an ``__init__`` that stores its parameters, and list them in its docstring at ``{parameters}``.
+
+    All parameters but the first are keyword-only.
+    """
     kinds = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     arguments = [
         inspect.Parameter(name, kinds[index > 0], default=default)
@@ -57,9 +60,9 @@ def with_common_attributes(estimator: type) -> type:
 
 def _parameter_lines(parameter: tuple[str, Documented]) -> str:
     name, (default, annotation, meaning) = parameter
-    kind = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation).replace("np.random.", "").replace(" | ", " or ")
+    type_text = re.sub(r"Literal\[(.*?)\]", r"{\1}", annotation).replace("np.random.", "").replace(" | ", " or ")
     default_text = f'"{default}"' if isinstance(default, str) else repr(default)
-    return f"{name} : {kind}, default={default_text}\n{textwrap.indent(textwrap.fill(meaning, 110), '    ')}"
+    return f"{name} : {type_text}, default={default_text}\n{textwrap.indent(textwrap.fill(meaning, 110), '    ')}"
 
 
 def section(documented_class: type, title: str) -> str:

@@ -26,7 +26,7 @@ CROSSED = (TIMEOUT, OUT_OF_MEMORY)
 #: Statuses of a run whose method was never called.
 NEVER_FITTED = (INFEASIBLE, UNSUPPORTED)
 
-#: Arrays by key and by name.
+#: For each key, arrays by name.
 Keyed = dict[str, dict[str, np.ndarray]]
 
 

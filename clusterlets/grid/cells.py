@@ -78,9 +78,9 @@ def cells(config: Mapping) -> Iterator[Cell]:
 
 def number_of_cells(config: Mapping) -> int:
     """An upper bound on the cells of the configured grid and its variants, computed without listing them."""
-    blocks = -(-config["seeds"]["count"] // config["seeds"]["block"])
-    points = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
-    return len(config["datasets"]) * points * len(config["k"]) * blocks * (1 + len(config["variants"]))
+    n_blocks = -(-config["seeds"]["count"] // config["seeds"]["block"])  # rounded up
+    n_points = sum(math.prod(map(len, grid["parameters"].values())) for grid in config["grids"].values())
+    return len(config["datasets"]) * n_points * len(config["k"]) * n_blocks * (1 + len(config["variants"]))
 
 
 def _configurations(config: Mapping) -> Iterator[tuple[str, int, dict]]:
@@ -165,7 +165,7 @@ def parse_word(word: str) -> Value:
     Raises
     ------
     ClusterletsError
-        If YAML may read the word differently than people do, as it may 010, 1_0, 1e5 or no, or if the number is too large.
+        If YAML may read the word differently than people do, such as 010, 1_0, 1e5 or no, or if the number is too large.
     """
     if word in _KEYWORDS:
         return _KEYWORDS[word]
@@ -208,5 +208,5 @@ def random_stream(base_seed: int, dataset: str, k: int, seed: int, step: int, st
     Each further ``start`` of the same run has its own generator. Generators do not depend on the parameters, so that all
     matchers get the same clusterlets. The dataset's name enters as a CRC, because ``hash`` differs between Python processes.
     """
-    further = [start] if start else []
-    return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step, *further]))
+    later_start = [start] if start else []
+    return np.random.default_rng(np.random.SeedSequence([base_seed, zlib.crc32(dataset.encode()), k, seed, step, *later_start]))

@@ -51,7 +51,7 @@ _Validator = extend(Draft202012Validator, type_checker=Draft202012Validator.TYPE
 
 
 def read_configuration(path: str | Path | None = None) -> dict:
-    """Read and check the checkout's ``config.yaml``, with the values of another file in place of its own.
+    """Read and check the checkout's ``config.yaml``, with the values of the file at ``path``, if given, in place of its own.
 
     As with ``snakemake --configfile``, mappings are merged, and lists are replaced.
     """
@@ -107,12 +107,13 @@ def check_words(arguments: Iterable[str]) -> None:
 
 
 def check_configuration(config: Mapping, schema: str | Path) -> dict:
-    """Check the configuration and resolve it, so that every dataset and method has all its settings.
+    """Check the configuration, first against the schema file, and resolve it: every dataset and method gets all its settings.
 
     ``datasets`` becomes the list of ids, which name paths and rows, and ``tables`` maps each id to its settings. Excluded
     datasets are in neither; ``exclude`` keeps only the names that exclude a dataset. ``methods`` becomes the list of names.
     ``grids`` maps each name to the method's source, its names in results, its label, role and citation, what it needs besides
-    the table, the keys of the configuration that it takes as parameters, and its other parameters with all their values.
+    the table, the keys of the configuration that it takes as parameters, its number of starts, and its other parameters with
+    all their values.
 
     Raises
     ------
@@ -234,7 +235,7 @@ def _default_duplicates(name: str) -> str | None:
 
 
 def _id_suffix(table: Mapping) -> str:
-    """What a table's id adds to its name, to keep results with other settings apart; "" for the defaults of a dataset."""
+    """What a table's id adds to its name, to keep results with different settings apart; "" for the defaults of a dataset."""
     if "path" in table:
         return "." + "+".join(map(_make_path_safe, table.get("sensitive", [])))
     groups = "" if table["sensitive"] == [CLASS] else "." + "+".join(map(_make_path_safe, table["sensitive"]))
@@ -314,7 +315,7 @@ def _variants_without_effect(config: Mapping) -> list[str]:
 
 
 def _method_entry(entry: str | Mapping) -> tuple[str, dict]:
-    """The name of a method and the rest of its entry. If the method is in a file, the file says the name."""
+    """The name of a method and the rest of its entry. If the method is in a file, the name comes from the file."""
     entry = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "path" in entry:
         entry["name"] = load(entry).name

@@ -77,7 +77,7 @@ def test_the_projection_is_a_pca_that_shows_all_clusters_with_numbers_that_do_no
     numbers = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(positions, axis=0))
     gaps = np.abs(numbers[:, None] - numbers).max(axis=2)
     assert (gaps[~np.eye(40, dtype=bool)] > 0.98).all()
-    monkeypatch.setattr(plots, "_POINTS", 100)
+    monkeypatch.setattr(plots, "_MAX_POINTS", 100)
     thinned = plot_projection(X, labels)
     assert sum(len(points.get_offsets()) for points in thinned.collections) == 100 and "100 of 600 rows" in thinned.get_title()
 

@@ -188,7 +188,9 @@ def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summar
     for file in (finished.folder / ".snakemake" / "metadata").rglob("*"):
         record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"log": []}
         for log in record["log"]:
-            codes = [value for text in record["params"] for value in why._parse_values(text) if why._CODE.fullmatch(value)]
+            codes = [
+                value for text in record["params"] for value in why._parse_values(text) if why._FINGERPRINT.fullmatch(value)
+            ]
             jobs[log] = record["rule"], set(changed_parts(codes[0], ""))
     assert Counter(rule for rule, _ in jobs.values()) == ALL | summary_jobs
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
