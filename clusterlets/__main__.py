@@ -35,6 +35,7 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCE
 _EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}
 # Imported without an import statement, so that the fingerprints of the steps do not cover the commands.
 _COMMANDS_PACKAGE = "clusterlets.commands"
+_HELP = ("-h", "--help")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -52,10 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     if name not in STEPS:
         commands = importlib.import_module(_COMMANDS_PACKAGE)
-        if name in ("-h", "--help"):
-            print(commands.usage(STEPS))
-            return 0
-        if name not in commands.PURPOSES:
+        if name not in (*_HELP, *commands.PURPOSES):
             names = ", ".join([*commands.PURPOSES, *STEPS])
             print(f"clusterlets: there is no command {name!r}. The commands: {names}", file=sys.stderr)
             return 2
@@ -70,6 +68,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(name: str, options: list[str]) -> int:
     try:
         with optional(_EXTRAS.get(name, "workflow")):
+            if name in _HELP:
+                print(importlib.import_module(_COMMANDS_PACKAGE).usage(STEPS), flush=True)
+                return 0
             if name not in STEPS:
                 return importlib.import_module(f"{_COMMANDS_PACKAGE}.{name}").main(options)
             _run_step(name, options)

@@ -167,7 +167,7 @@ def _scope_text(standings: Standings) -> str:
     group_text = f" with {n_datasets} choices of sensitive groups" if n_datasets > n_tables else ""
     n_seeds = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
-        f"{_count(standings, METHOD)} methods and {counted(_count(standings, CONTROL), 'control')} were compared "
+        f"{counted(_count(standings, METHOD), 'method')} and {counted(_count(standings, CONTROL), 'control')} were compared "
         f"on {counted(n_tables, 'table')}{group_text}, "
         f"with k = {ks}. The scores come from the {counted(n_seeds, 'seed')} that did not choose the parameters."
     )

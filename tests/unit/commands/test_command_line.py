@@ -25,6 +25,14 @@ def test_without_a_command_the_commands_are_listed(run):
     assert status == 0 and "extract-clusterlets" in output
 
 
+def test_the_help_ends_quietly_if_its_reader_has_closed_the_pipe():
+    read, write = os.pipe()
+    os.close(read)
+    process = subprocess.run([sys.executable, "-m", "clusterlets", "--help"], stdout=write, stderr=subprocess.PIPE, text=True)
+    os.close(write)
+    assert (process.returncode, process.stderr) == (0, "")
+
+
 def test_an_unknown_step_is_named(run):
     status, _, error = run("mach-pinball")
     assert status == 2 and "'mach-pinball'" in error
