@@ -103,10 +103,10 @@ class Standings:
         return rows[rows["kind"] == kind] if kind else rows
 
     def pairs_under(self, limit: float) -> pd.DataFrame:
-        """The pairs under one limit, in the leaderboard's order, without those of matchers, controls and second outputs."""
+        """The pairs under one limit, in the leaderboard's order, without matchers, controls and second outputs."""
         pairs = self._pairs_both_ways(limit)
-        better_first = set(combinations(self.under(limit, METHOD)["method"], 2))
-        return pairs.loc[[pair in better_first for pair in zip(pairs["method"], pairs["other"], strict=True)]]
+        better_first_pairs = set(combinations(self.under(limit, METHOD)["method"], 2))
+        return pairs.loc[[pair in better_first_pairs for pair in zip(pairs["method"], pairs["other"], strict=True)]]
 
     def pairs_of(self, method: str, limit: float) -> pd.DataFrame:
         """The pairs of one method under one limit, with this method first, in the leaderboard's order of the other methods."""
@@ -114,7 +114,7 @@ class Standings:
         return pairs[pairs["method"] == method]
 
     def _pairs_both_ways(self, limit: float) -> pd.DataFrame:
-        """Every pair of outputs under one limit, in both orders of the two, sorted as in the leaderboard."""
+        """Every pair of methods under one limit, in both orders, sorted as in the leaderboard."""
         pairs = self.pairs[self.pairs["limit"] == limit].fillna({"told_apart": ""})
         order = list(self.under(limit)["method"])
         both_ways = pd.concat([pairs, _swap_methods(pairs)])
@@ -131,7 +131,7 @@ def _swap_methods(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def summary(standings: Standings) -> list[str]:
-    """What was compared, and how the methods rank under :data:`SHOWN_LIMIT`; the report links to the rest."""
+    """Sentences on what was compared, and on how the methods rank under :data:`SHOWN_LIMIT`; the report links to the rest."""
     if standings.is_empty:
         return [EMPTY]
     return [_scope_text(standings), *([_leaders_text(standings, SHOWN_LIMIT)] if SHOWN_LIMIT in standings.limits else [])]
@@ -167,13 +167,13 @@ def _scope_text(standings: Standings) -> str:
     group_text = f" with {n_datasets} choices of sensitive groups" if n_datasets > n_tables else ""
     n_seeds = int(standings.board["runs"].max()) if standings.board["runs"].notna().any() else 0
     return (
-        f"{_count(standings, METHOD)} methods and {counted(_count(standings, CONTROL), 'control')} were compared "
-        f"on {counted(n_tables, 'table')}{group_text}, "
+        f"{_count_methods(standings, METHOD)} methods and {counted(_count_methods(standings, CONTROL), 'control')} "
+        f"were compared on {counted(n_tables, 'table')}{group_text}, "
         f"with k = {ks}. The scores come from the {counted(n_seeds, 'seed')} that did not choose the parameters."
     )
 
 
-def _count(standings: Standings, kind: str) -> int:
+def _count_methods(standings: Standings, kind: str) -> int:
     return standings.board.loc[standings.board["kind"] == kind, "method"].nunique()
 
 
@@ -198,9 +198,9 @@ def _leaders_text(standings: Standings, limit: float) -> str:
 
 
 def _cheapest_methods(board: pd.DataFrame) -> pd.DataFrame:
-    """For each limit and block, the row of the method that keeps the limit at the least price; several rows in a tie."""
-    keeping = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
-    return keeping[keeping["price"] == keeping.groupby([*BLOCK, "limit"])["price"].transform("min")]
+    """For each limit and block, the row of the method that keeps the limit at the lowest price; several rows in a tie."""
+    keeping_rows = board[(board["outcome"] == KEEPS) & (board["kind"] == METHOD)]
+    return keeping_rows[keeping_rows["price"] == keeping_rows.groupby([*BLOCK, "limit"])["price"].transform("min")]
 
 
 def _percent(value: float) -> str:
@@ -241,8 +241,8 @@ def cells_of(row: Mapping, settings: Mapping) -> str:
     }
     parameters = parse_parameters(row["parameters"] if isinstance(row["parameters"], str) else "")
     k = int(parameters.pop("clusterlets", row["k"]))  # for a matcher: clusterlets per group, not clusters
-    all_seeds = seed_blocks(**settings["seeds"])
-    cells = [Cell(row["dataset"], method_ids[row["method"]], k, parameters, seeds) for seeds in all_seeds]
+    all_blocks = seed_blocks(**settings["seeds"])
+    cells = [Cell(row["dataset"], method_ids[row["method"]], k, parameters, seeds) for seeds in all_blocks]
     return " ".join(shlex.quote(f"{settings['results']}/{cell.path}") for cell in cells)
 
 
@@ -343,7 +343,7 @@ def _total_statuses(counts: pd.Series) -> str:
 def _winners(board: pd.DataFrame) -> pd.DataFrame:
     """The cheapest methods: a row per block, a column per limit. Methods that tie share a cell."""
     cheapest = _cheapest_methods(board).groupby([*BLOCK, "limit"])
-    cells = {key: f"{', '.join(best['method'])} {best['price'].iloc[0]:.3f}" for key, best in cheapest}
+    cells = {key: f"{', '.join(rows['method'])} {rows['price'].iloc[0]:.3f}" for key, rows in cheapest}
     limits = {limit: f"≤ {limit:g}" for limit in sorted(board["limit"].unique())}
     blocks = board[BLOCK].drop_duplicates().to_numpy().tolist()
     rows = [[*block, *(cells.get((*block, limit), "–") for limit in limits)] for block in blocks]

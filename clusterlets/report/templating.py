@@ -17,7 +17,7 @@ import clusterlets
 class View:
     """A table for a page.
 
-    ``columns`` are (title, whether it is numeric), ``rows`` are texts, and ``best`` holds the best cells as (row, column).
+    ``columns`` are (title, whether it is numeric), ``rows`` the strings to show, and ``best`` the best cells as (row, column).
     """
 
     columns: list[tuple[str, bool]]
@@ -51,7 +51,7 @@ def _read_template(name: str) -> str:
 
 
 def _policy_source(text: str) -> str:
-    """The expression with which the content security policy allows this style or script, and no other."""
+    """The expression by which a content security policy allows this style or script, and no other."""
     return f"'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
 
 

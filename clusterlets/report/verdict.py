@@ -13,7 +13,7 @@ from clusterlets.report import SHOWN_LIMIT
 from clusterlets.report.standings import Standings, describe_limit, leading_matcher
 from clusterlets.text import counted, decimal
 
-# The outputs of FRAC that Clusterlets is compared with, and their description in a sentence.
+# The outputs of FRAC that Clusterlets is compared with, and how a sentence describes each.
 _RIVALS = {
     "FRAC (nearest)": "FRAC as the paper scored it (every instance to its nearest centre)",
     "FRAC (fair)": "FRAC as defined (its fair assignment)",
@@ -65,7 +65,7 @@ def basis_sentence(results: Results) -> str:
     counts = results.runs["status"].value_counts().sort_index()
     left_out = ", ".join(f"{count:,} {status}" for status, count in counts.drop("ok", errors="ignore").items())
     return (
-        f"This rests on {counted(counts.get('ok', 0), 'run')} on {_datasets(len(results.datasets))} "
+        f"This rests on {counted(counts.get('ok', 0), 'run')} on {_datasets_text(len(results.datasets))} "
         f"({', '.join(results.datasets) or 'none'}); left out for their status: {left_out or 'none'}."
     )
 
@@ -116,7 +116,7 @@ def _fairest_matcher(results: Results) -> tuple[str, str]:
     agreement = (
         "as in the paper" if best["matcher"] == paper_best["matcher"] else f"where the paper has {paper_best['matcher']}"
     )
-    datasets = _datasets(len(results.on_paper_data.datasets), results.has_mixed_datasets)
+    datasets = _datasets_text(len(results.on_paper_data.datasets), results.has_mixed_datasets)
     return (
         f"{best['matcher']}, {agreement}.",
         f"Its mean deviation over all runs is {decimal(best['deviation_mean'])} on {datasets} here, "
@@ -136,7 +136,7 @@ def _fairer_than_frac(results: Results) -> tuple[str, str]:
         return "unknown, as no dataset has runs of both.", ""
     wins = {rival: int((rows["Clusterlets"] < rows[rival]).sum()) for rival, rows in deviations_of_both.items()}
     parts = [
-        f"on {wins[rival]} of {_datasets(len(rows), results.has_mixed_datasets)} against {_RIVALS[rival]}, with a mean of "
+        f"on {wins[rival]} of {_datasets_text(len(rows), results.has_mixed_datasets)} against {_RIVALS[rival]}, with a mean of "
         f"{decimal(rows['Clusterlets'].mean(), 4)} against {decimal(rows[rival].mean(), 4)}"
         for rival, rows in deviations_of_both.items()
         if len(rows)
@@ -178,7 +178,7 @@ def _whether_methods_differ(results: Results) -> tuple[str, str]:
         return f"not tested. {ranking.obstacle}", ""
     return (
         f"{paired.describe_pairs_apart(ranking)}.",
-        f"Over {_datasets(len(ranking.complete), results.has_mixed_datasets)}, "
+        f"Over {_datasets_text(len(ranking.complete), results.has_mixed_datasets)}, "
         f"Friedman's p {statistics.format_p(ranking.p_value)}, "
         f"Nemenyi's critical difference {ranking.critical_difference:.2f} ranks.",
     )
@@ -218,6 +218,6 @@ def _describe_reliability(row: Mapping) -> str:
     return f"{row['kept']} of {counted(row['blocks'], 'block')}{price}"
 
 
-def _datasets(number: int, of_paper: bool = False) -> str:
-    """``3 datasets``, or ``3 of the paper's datasets`` if other datasets are not counted."""
-    return f"{number} of the paper's datasets" if of_paper else counted(number, "dataset")
+def _datasets_text(number: int, only_of_paper: bool = False) -> str:
+    """A number of datasets in words: ``3 datasets``, or ``3 of the paper's datasets`` if other datasets are not counted."""
+    return f"{number} of the paper's datasets" if only_of_paper else counted(number, "dataset")

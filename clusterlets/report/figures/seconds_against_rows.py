@@ -29,6 +29,7 @@ def draw(costs: pd.DataFrame, datasets: pd.DataFrame) -> Figure:
     costs_with_rows = costs.assign(rows=costs["dataset"].map(rows_by_dataset)).dropna(subset="rows")
     if costs_with_rows.empty:
         return empty_figure("Nothing to show: no fit has been timed.")
+    # Fits are timed to four decimals, and a logarithmic axis has no 0.
     medians = costs_with_rows.groupby(["method", "rows"])["seconds"].median().clip(lower=1e-4).reset_index()
     methods = medians.groupby("method")["seconds"].max().sort_values(kind="stable").index  # the fastest first
     styles = method_styles(selection.in_order(medians["method"], COLORS))

@@ -33,9 +33,9 @@ _PANELS = {
     "table 4: datasets below FRAC": (_TABLES[3], "datasets_below_frac", [_ALL]),
     "numbers reproduced": ("verdicts", "reproduced", [_ALL]),
 }
-# Quantities that are whole numbers.
+# Quantities of the panels that are whole numbers.
 _COUNTS = ("datasets_below_frac", "reproduced")
-# Labels of the first two rows of every panel; in the others, a choice is changed.
+# Labels of the first two rows of every panel; each further row shows one changed choice.
 _PAPER_LABEL, _USUAL_LABEL = "the paper", "usual choices"
 
 
@@ -72,7 +72,7 @@ def draw(assessment: pd.DataFrame) -> Figure:
 
 
 def _draw_number(axes: Axes, number_rows: pd.DataFrame, row_labels: list[str], offset: float, color: str) -> None:
-    """Draw one number in the rows of all choices, moved by ``offset`` from the middle of each row."""
+    """Draw one number in every row of a panel, moved by ``offset`` from the middle of the row."""
     if number_rows.empty:
         return
     first_row = number_rows.iloc[0]

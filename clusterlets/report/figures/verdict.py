@@ -21,7 +21,7 @@ FIGURES = [
     )
 ]
 
-# For each kind of copy: its label, its color, and how far its bar is from the middle of the line, as the bars may overlap.
+# For each kind of copy: its label, its color, and the offset of its bar from the middle of the line, as bars may overlap.
 _BARS = {controls.PERFECT: ("perfect copies", "#7FB77F", -0.15), "wrong": ("wrong copies", "#D9847C", 0.15)}
 _BAR_HEIGHT = 0.26
 
@@ -32,7 +32,7 @@ def draw(counts: pd.DataFrame) -> Figure:
     if not tables:
         return empty_figure("Nothing to compare: none of the paper's datasets is among these runs.")
     figure, axes = plt.subplots(figsize=(5.4, 0.9 + 0.34 * len(tables)), layout="constrained")
-    counts = counts[counts["table"].isin(tables)]  # with few datasets, only the copies have averages to compare
+    counts = counts[counts["table"].isin(tables)]  # with few datasets, the tables of averages have counts for the copies alone
     kinds = counts["source"].replace(dict.fromkeys(controls.WRONG, "wrong"))
     ranges = counts.groupby(["table", kinds], sort=False).agg({"differs_least": "min", "differs_most": "max"})
     for (table, kind), (fewest, most) in (100 * ranges).iterrows():
@@ -41,6 +41,7 @@ def draw(counts: pd.DataFrame) -> Figure:
             axes.plot(fewest, y, "D", color="black", ms=6, zorder=3)
         else:
             _, color, offset = _BARS[kind]
+            # A bar is at least 0.6 percentage points wide, so that a range of a single value can be seen.
             axes.barh(y + offset, max(most - fewest, 0.6), _BAR_HEIGHT, left=fewest, color=color, zorder=2)
     table_labels = [f"Table {name[5]}" for name in tables]
     axes.set(yticks=range(len(tables)), yticklabels=table_labels, xlim=(-2, 100), ylim=(len(tables) - 0.5, -0.5))
