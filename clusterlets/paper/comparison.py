@@ -80,7 +80,7 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
-    """The meaning of s in table 5 that is closer to the paper, and its mean absolute difference; None if none is compared."""
+    """The meaning of s in table 5 that is closer to the paper, and its mean absolute difference; None without numbers."""
     frame = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != NOT_COMPARABLE)]
     meanings = frame["row"].str.split().str[1]  # a row is named "coefficient x y", where x is a meaning of s or omega
     distances = frame["difference"].abs().groupby(meanings).mean().drop("omega", errors="ignore")
