@@ -37,8 +37,8 @@ def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
     """The counts of verdicts on the paper and on the copies: ``results/comparison_controls.csv``.
 
     ``comparison`` is the result of :func:`clusterlets.paper.comparison.compare` for these runs. The copies are made from the
-    runs if these have at least twenty seeds. Otherwise the counts for copies are those of the committed reference,
-    which has ten datasets and fifty seeds.
+    runs if these have at least two full groups of ten seeds (0 to 9, 10 to 19 and so on). Otherwise the counts for copies are
+    those of the committed reference, which has ten datasets and fifty seeds.
     """
     printed_cells = counted(comparison)
     measured = measure(runs, printed_cells)
