@@ -15,7 +15,7 @@ import numpy as np
 
 import clusterlets.installation  # noqa: F401
 
-# Counts that are computed from shares may be too large or too small by this rounding error.
+# Counts that are computed from shares may be off by this rounding error.
 _ROUNDING_ERROR = 1e-9
 
 
@@ -28,11 +28,11 @@ class Bound:
     meaning : str
         The guarantee, in a few words.
     excess : callable
-        Takes the value, the composition (C, K) and the counts of the groups in the table (K,), and returns by how many
-        instances the worst cluster misses the guarantee, not rounded.
+        Takes the value, the composition (C, K) and the counts of the groups in the table (K,). Returns, unrounded, by how
+        many instances the worst cluster misses the guarantee; 0 or less if every cluster keeps it.
     value_of : callable
-        Takes the value and the requested number of clusters, and returns the number that a value such as "balanced" or None
-        stands for; None if nothing is bounded.
+        Takes the value and the requested number of clusters. Returns the number that the value, such as "balanced", stands
+        for; None if it bounds nothing.
     """
 
     meaning: str
@@ -40,7 +40,7 @@ class Bound:
     value_of: Callable[[Any, int], Any] = lambda value, n_clusters: value
 
     def missed_rows(self, value: Any, composition: np.ndarray, group_counts: np.ndarray) -> int:
-        """By how many whole instances the worst cluster misses the bound; 0 if every cluster keeps it. O(C K)."""
+        """By how many whole instances the worst cluster misses the guarantee; 0 if every cluster keeps it. O(C K)."""
         return max(0, ceil(self.excess(value, composition, group_counts) - _ROUNDING_ERROR))
 
 
@@ -96,7 +96,8 @@ VALUE_TYPES: tuple[Any, ...] = (int, float, str, bool, type(None))
 def one_form(value: Any) -> Any:
     """The integer for a float that equals one, and any other value unchanged.
 
-    So 1.0 and 1 are the same configuration, with one name in paths, commands and results.
+    So 1.0 and 1 are the same configuration, with one name in paths, commands and results. Beyond 2**53, where a float may stand
+    for several integers, floats stay.
     """
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= 2**53 else value
 
@@ -150,7 +151,7 @@ class Parameter:
         return " | ".join([self._type(), *literals, *(["None"] if None in self.also else [])])
 
     def fault(self, name: str, value: Any) -> str:
-        """What is wrong with a value, in words; empty if the value is allowed."""
+        """What is wrong with a value of the parameter, in words; empty if the value is allowed."""
         is_special = any(value is special or (isinstance(value, str) and value == special) for special in self.also)
         return "" if is_special or self._accepts(value) else f"{name}: {value!r}; it must be {self.allowed}"
 

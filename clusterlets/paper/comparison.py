@@ -25,25 +25,27 @@ def compare(runs: pd.DataFrame, our_tables: Mapping[str, tables.Table], excuse_c
     made from these runs. Averages over datasets are compared only if more than half of the paper's datasets were run: averages
     over fewer datasets are not comparable. If ``excuse_code``, numbers that only the published code can give are not compared.
     """
-    present = set(runs["dataset"])
-    compared = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
-    compared = compared.join(verdict.judge(compared, best_runs.forecasts(runs) | averages.forecasts(runs)))
-    rows = compared.to_dict("records")
+    our_datasets = set(runs["dataset"])
+    frame = cells.paper_cells().merge(cells.table_cells(our_tables), on=cells.KEY, how="left")
+    frame = frame.join(verdict.judge(frame, best_runs.forecasts(runs) | averages.forecasts(runs)))
+    rows = frame.to_dict("records")
     entries = [entry for entry in reported.not_comparable() if excuse_code or not entry.get("of_code")]
-    obstacles = [_obstacle(row, present, entries) for row in rows]
+    obstacles = [_obstacle(row, our_datasets, entries) for row in rows]
     exclusions = [_why_not_counted(row) for row in rows]
-    compared["counted"] = [not exclusion for exclusion in exclusions]
-    compared.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
-    needed = averages.needed_of_missing(runs, compared)
-    missing = [name for name in reported.datasets() if name not in present]
-    basis = f"Ours is over {len(present)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
-    is_over_fewer = compared["table"].isin(cells.AVERAGES) & bool(missing and not reported.why_too_few(len(present)))
-    explanations = map(_explanation, compared.to_dict("records"))
-    reasons = zip(obstacles, exclusions, explanations, np.where(is_over_fewer, basis, ""), needed, strict=True)
-    compared["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
-    numbers = compared[["reported", "reproduced"]].where(compared["quantity"] != "matcher").astype(float)
-    compared["difference"] = numbers["reproduced"] - numbers["reported"]
-    return compared[COLUMNS]
+    frame["counted"] = [not exclusion for exclusion in exclusions]
+    frame.loc[[bool(obstacle) for obstacle in obstacles], ["tail", "evidence", "verdict"]] = [np.nan, np.nan, NOT_COMPARABLE]
+    needed_ranges = averages.needed_of_missing(runs, frame)
+    missing = [name for name in reported.datasets() if name not in our_datasets]
+    basis = (
+        f"Ours is over {len(our_datasets)} of the paper's {len(reported.datasets())} datasets, without {', '.join(missing)}."
+    )
+    is_incomplete = frame["table"].isin(cells.AVERAGES) & bool(missing and not reported.why_too_few(len(our_datasets)))
+    explanations = map(_explanation, frame.to_dict("records"))
+    reasons = zip(obstacles, exclusions, explanations, np.where(is_incomplete, basis, ""), needed_ranges, strict=True)
+    frame["reason"] = [" ".join(filter(None, parts)) for parts in reasons]
+    numbers = frame[["reported", "reproduced"]].where(frame["quantity"] != "matcher").astype(float)
+    frame["difference"] = numbers["reproduced"] - numbers["reported"]
+    return frame[COLUMNS]
 
 
 def _explanation(cell: dict) -> str:
@@ -58,9 +60,9 @@ def _explanation(cell: dict) -> str:
 
 def read(path: Path) -> pd.DataFrame:
     """The rows of ``results/comparison.csv``, with the paper's numbers as printed."""
-    as_text = dict.fromkeys(("row", "matcher", "reported", "reproduced"), object)
-    compared = pd.read_csv(path, dtype=as_text, float_precision="round_trip", keep_default_na=False, na_values=[""])
-    return compared.fillna({"reason": ""})
+    text_columns = dict.fromkeys(("row", "matcher", "reported", "reproduced"), object)
+    frame = pd.read_csv(path, dtype=text_columns, float_precision="round_trip", keep_default_na=False, na_values=[""])
+    return frame.fillna({"reason": ""})
 
 
 def counted(comparison: pd.DataFrame) -> pd.DataFrame:
@@ -78,20 +80,21 @@ def counts(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def closer_reading(comparison: pd.DataFrame) -> tuple[str, float] | None:
-    """The meaning of s in table 5 that is closer to the paper, and its mean absolute difference; None without values."""
-    compared = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != NOT_COMPARABLE)]
-    meanings = compared["row"].str.split().str[1]
-    distances = compared["difference"].abs().groupby(meanings).mean().drop("omega", errors="ignore")
+    """The meaning of s in table 5 that is closer to the paper, and its mean absolute difference; None without numbers."""
+    frame = comparison[(comparison["table"] == "table5_correlations") & (comparison["verdict"] != NOT_COMPARABLE)]
+    meanings = frame["row"].str.split().str[1]  # a row is named "coefficient x y", where x is a meaning of s or omega
+    distances = frame["difference"].abs().groupby(meanings).mean().drop("omega", errors="ignore")
     return None if distances.empty else (str(distances.idxmin()), float(distances.min()))
 
 
 # ---- reasons not to compare or count ---------------------------------------------------------------------------------
 
 
-def _obstacle(cell: dict, present: set[str], not_comparable: Iterable[dict]) -> str:
-    if cell["table"] not in cells.AVERAGES and cell["dataset"] not in present:
+# Why a cell cannot be compared; "" if it can.
+def _obstacle(cell: dict, our_datasets: set[str], not_comparable: Iterable[dict]) -> str:
+    if cell["table"] not in cells.AVERAGES and cell["dataset"] not in our_datasets:
         return f"Dataset {cell['dataset']} is not among the runs."
-    if cell["table"] in cells.AVERAGES and (too_few := reported.why_too_few(len(present))):
+    if cell["table"] in cells.AVERAGES and (too_few := reported.why_too_few(len(our_datasets))):
         return f"{too_few} Averages over datasets are compared where more than half are."
     if entry := _entry(not_comparable, cell):
         return entry["reason"]

@@ -37,32 +37,32 @@ def count_verdicts(comparison: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame
     """The counts of verdicts on the paper and on the copies: ``results/comparison_controls.csv``.
 
     ``comparison`` is the result of :func:`clusterlets.paper.comparison.compare` for these runs. The copies are made from the
-    runs if these have two groups of ten seeds or more. Otherwise the counts for copies are those of the committed reference,
-    which has ten datasets and fifty seeds.
+    runs if these have at least two full groups of ten seeds (0 to 9, 10 to 19 and so on). Otherwise the counts for copies are
+    those of the committed reference, which has ten datasets and fifty seeds.
     """
-    printed = counted(comparison)
-    measured = measure(runs, printed)
+    printed_cells = counted(comparison)
+    measured = measure(runs, printed_cells)
     copies = measured if len(measured) else reported.controls().query("source != @PAPER")
-    paper = _average_counts(printed.assign(source=PAPER, copy=0))
+    paper = _average_counts(printed_cells.assign(source=PAPER, copy=0))
     order = pd.MultiIndex.from_product([reported.TABLES, [PAPER, PERFECT, *WRONG]], names=["table", "source"])
     rows = pd.concat([paper, copies]).set_index(["table", "source"])
     return rows.loc[order.intersection(rows.index, sort=False)].reset_index()
 
 
-def measure(runs: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
+def measure(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> pd.DataFrame:
     """Counts of the verdicts on copies of the paper, with :data:`COLUMNS`; empty with fewer than twenty seeds.
 
     ``runs`` are rows of ``runs.csv`` on datasets of the paper. In each ordered pair of groups of ten seeds, one group gives the
-    copies, and the other the forecasts that judge them. ``printed`` are the cells of the paper that are compared. The result
-    has one row per table and source (the kind of copy), with the number of copies. Averaged over the copies, it has the number
-    of ``cells`` that the source changes (all, for a perfect copy), and how many of them have each verdict.
+    copies, and the other the forecasts that judge them. ``printed_cells`` are the cells of the paper that are compared. The
+    result has one row per table and source (the kind of copy), with the number of copies. Averaged over the copies, it has the
+    number of ``cells`` that the source changes (all, for a perfect copy), and how many of them have each verdict.
     ``differs_least`` and ``differs_most`` are the smallest and the largest share of a copy's cells that differ.
 
     The paper's averages include datasets that we may lack. To imitate this, tables 1 and 5 of a copy average over all of our
     datasets, and are compared with forecasts from all datasets but one. Each dataset is left out in turn.
     """
     judged_copies = [
-        copy for pair in permutations(selection.groups_of_seeds(runs), 2) for copy in _judge_copies(*pair, printed)
+        copy for pair in permutations(selection.groups_of_seeds(runs), 2) for copy in _judge_copies(*pair, printed_cells)
     ]
     if not judged_copies:
         return pd.DataFrame(columns=COLUMNS)
@@ -79,60 +79,64 @@ def _average_counts(judged: pd.DataFrame) -> pd.DataFrame:
     return counts.groupby(level=[0, 1]).mean().join(shares).reset_index()[COLUMNS].round(4)
 
 
-def _judge_copies(ours: pd.DataFrame, others: pd.DataFrame, printed: pd.DataFrame) -> Iterator[pd.DataFrame]:
-    """The verdicts on every copy from the runs ``others``. For a wrong copy, only the cells that it changes are judged."""
+def _judge_copies(forecast_runs: pd.DataFrame, copy_runs: pd.DataFrame, printed_cells: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """The verdicts on every copy made from ``copy_runs``, by forecasts from ``forecast_runs``.
+
+    For a wrong copy, only the cells that it changes are judged.
+    """
     copies_of_selections, copies_of_averages = (
-        list(_copies(others, printed[printed["table"].isin(names)])) for names in (cells.SELECTIONS, cells.AVERAGES)
+        list(_copies(copy_runs, printed_cells[printed_cells["table"].isin(group)]))
+        for group in (cells.SELECTIONS, cells.AVERAGES)
     )
-    to_judge = [(best_runs.forecasts(ours), copies_of_selections)]
-    for dataset in ours["dataset"].unique() if copies_of_averages else ():
-        without_one = ours[ours["dataset"] != dataset]
-        to_judge.append((averages.forecasts(without_one, others["dataset"].nunique()), copies_of_averages))
+    to_judge = [(best_runs.forecasts(forecast_runs), copies_of_selections)]
+    for dataset in forecast_runs["dataset"].unique() if copies_of_averages else ():
+        without_one = forecast_runs[forecast_runs["dataset"] != dataset]
+        to_judge.append((averages.forecasts(without_one, copy_runs["dataset"].nunique()), copies_of_averages))
     for forecasts, copies in to_judge:
         for source, copy in copies:
             yield copy[["table"]].assign(source=source, verdict=judge(copy, forecasts)["verdict"]).dropna()
 
 
-def _copies(runs: pd.DataFrame, printed: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
-    """Every copy, as its source and the cells that it changes. The column ``reported`` has what the copy prints."""
-    names = [name for name in reported.TABLES if (printed["table"] == name).any()]
+def _copies(runs: pd.DataFrame, printed_cells: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Every copy, as its source and the cells that it changes. Their column ``reported`` holds what the copy prints."""
+    names = [name for name in reported.TABLES if (printed_cells["table"] == name).any()]
     if not names:
         return
     values = cells.values(runs, names)
-    perfect = _reprint(printed, values)
+    perfect = _reprint(printed_cells, values)
     yield PERFECT, perfect
-    for source, copy in _wrong_copies(runs, names, values, printed):
-        right = perfect.set_index(cells.KEY)["reported"].reindex(pd.MultiIndex.from_frame(copy[cells.KEY])).to_numpy()
-        changed = copy[(copy["reported"] != right) & pd.notna(right)]
+    for source, copy in _wrong_copies(runs, names, values, printed_cells):
+        perfect_values = perfect.set_index(cells.KEY)["reported"].reindex(pd.MultiIndex.from_frame(copy[cells.KEY])).to_numpy()
+        changed = copy[(copy["reported"] != perfect_values) & pd.notna(perfect_values)]
         if len(changed):
             yield source, changed
 
 
 def _wrong_copies(
-    runs: pd.DataFrame, names: list[str], values: pd.Series, printed: pd.DataFrame
+    runs: pd.DataFrame, names: list[str], values: pd.Series, printed_cells: pd.DataFrame
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     for step in range(1, len(reported.datasets())):
-        from_other_row = _reprint(_with_other_rows(printed, step), values)
+        from_other_row = _reprint(_with_other_rows(printed_cells, step), values)
         yield "another row", from_other_row.assign(row=from_other_row["own"])
     shifted = values.copy()
     for kind, shift in _SHIFTS.items():
         is_kind = shifted.index.get_level_values("quantity").str.startswith(kind)
         shifted[is_kind] = shifted[is_kind].astype(float).map(shift).map(repr)
-    yield "another size", _reprint(printed, shifted)
-    yield "FRAC exchanged", _reprint(printed, cells.values(selection.swap_frac_outputs(runs), names))
+    yield "another size", _reprint(printed_cells, shifted)
+    yield "FRAC exchanged", _reprint(printed_cells, cells.values(selection.swap_frac_outputs(runs), names))
     random = runs[runs["method"] == "random"].assign(method="Clusterlets")
-    yield "random", _reprint(printed, cells.values(random, names))
+    yield "random", _reprint(printed_cells, cells.values(random, names))
 
 
-def _with_other_rows(printed: pd.DataFrame, step: int) -> pd.DataFrame:
-    """The cells, each with the row that is ``step`` rows further down, and with its own row in the column ``own``.
+def _with_other_rows(printed_cells: pd.DataFrame, step: int) -> pd.DataFrame:
+    """The cells, each with the name of the row ``step`` rows further down as its row, and its own row in the column ``own``.
 
-    After the last row of a table comes its first. Cells are left out if the table has only ``step`` rows or fewer.
+    The first row of a table follows its last. Cells are left out if the table has only ``step`` rows or fewer.
     """
     # A row of table 5 has a coefficient and a pair of variables: the other row must have the same coefficient.
-    coefficient = printed["row"].str.split().str[0].where(printed["table"] == "table5_correlations", "")
-    cells_with_other = printed.assign(other=None)
-    for _, group in printed.groupby([printed["table"], coefficient], sort=False):
+    coefficient = printed_cells["row"].str.split().str[0].where(printed_cells["table"] == "table5_correlations", "")
+    cells_with_other = printed_cells.assign(other=None)
+    for _, group in printed_cells.groupby([printed_cells["table"], coefficient], sort=False):
         rows = list(group["row"].unique())
         if step < len(rows):
             other_row = dict(zip(rows, rows[step:] + rows[:step], strict=True))
@@ -141,12 +145,12 @@ def _with_other_rows(printed: pd.DataFrame, step: int) -> pd.DataFrame:
     return cells_with_other.assign(own=cells_with_other["row"], row=cells_with_other["other"])
 
 
-def _reprint(printed: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+def _reprint(printed_cells: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     """The cells that have a value in ``values``, with this value as ``reported``, to as many decimals as in the paper."""
-    keys = pd.MultiIndex.from_frame(printed[cells.KEY])
-    printed = printed.assign(value=values.reindex(keys).to_numpy()).dropna(subset="value")
-    texts = [
-        value if quantity in cells.CHOICES else f"{float(value):.{len(text.partition('.')[2])}f}"
-        for quantity, value, text in printed[["quantity", "value", "reported"]].to_numpy()
+    keys = pd.MultiIndex.from_frame(printed_cells[cells.KEY])
+    printed_cells = printed_cells.assign(value=values.reindex(keys).to_numpy()).dropna(subset="value")
+    reprinted = [
+        value if quantity in cells.CHOICES else f"{float(value):.{len(paper_value.partition('.')[2])}f}"
+        for quantity, value, paper_value in printed_cells[["quantity", "value", "reported"]].to_numpy()
     ]
-    return printed.assign(reported=texts)
+    return printed_cells.assign(reported=reprinted)

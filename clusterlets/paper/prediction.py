@@ -1,6 +1,6 @@
-"""Forecasts of the numbers in the paper's tables: how likely our runs with other seeds would print each number.
+"""Forecasts of the numbers in the paper's tables: how likely it is that our runs with other seeds give each number.
 
-A forecast also holds alternatives, such as the numbers of other datasets: what a paper with a wrong number might print.
+A forecast also holds alternatives: what a paper with a wrong number might print, such as the numbers of other datasets.
 """
 
 from collections.abc import Mapping
@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-# Probabilities that differ by less than this are equal, up to rounding errors.
+# Probabilities that differ by at most this count as equal: the difference is a rounding error.
 _TIE_TOLERANCE = 1e-12
-# How far apart a reader would still call two numbers close: an absolute distance, or a share of the printed number. The
-# larger of the two applies.
+# How far from a printed number a reader would still call another number close: an absolute distance and a share of the printed
+# number, of which the larger applies.
 _CLOSENESS_LIMITS = {
     "deviation": (0.005, 0.40),
     "cohesion": (0.03, 0.0),
@@ -67,8 +67,8 @@ class Options:
 
     def tail(self, printed: str) -> float:
         """Total probability of the options that are no likelier than the printed one."""
-        highest = self.probability(printed) + _TIE_TOLERANCE
-        return sum(mass for mass in self.masses.values() if mass <= highest)
+        largest_mass = self.probability(printed) + _TIE_TOLERANCE
+        return sum(mass for mass in self.masses.values() if mass <= largest_mass)
 
 
 Prediction = Numbers | Options
@@ -76,9 +76,9 @@ Prediction = Numbers | Options
 
 @dataclass(frozen=True)
 class Forecast:
-    """What our runs with other seeds would print for a number (``own``), and what a wrong paper might print instead.
+    """What our runs with other seeds would give for a number (``own``), and what a wrong paper might print instead.
 
-    ``alternatives`` are groups of distributions, such as one group with those of the other datasets.
+    ``alternatives`` are groups of distributions. One group, for example, holds those of the other datasets.
     """
 
     quantity: str

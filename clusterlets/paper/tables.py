@@ -24,7 +24,7 @@ _INTEGER_COLUMNS = ["k", "hops", "seed"]
 
 @dataclass(frozen=True)
 class Column:
-    """A printed column: its title, the keys of the value that it shows and of the spread, if it has one, and its decimals.
+    """A printed column: its title, the keys of its value and of its spread, if it has one, and its decimals (None for text).
 
     With ``is_identifier``, the values are names from the code, which :func:`readable_name` turns into words.
     """
@@ -55,7 +55,7 @@ class Table:
 def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     """Table 1: mean and population standard deviation over all runs of a matcher, limit cases included.
 
-    The centroid silhouette is included, because the paper may mean it by the cohesion of C.
+    The centroid silhouette is included, because the paper's cohesion of C may be this score.
     """
     runs = runs[runs["method"] == "Clusterlets"].rename(columns={"n_clusters": "size"})
     grouped = selection.ok(runs).groupby("matcher")
@@ -115,9 +115,9 @@ def correlations(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
-    """The best candidate of each group, with counts of its candidates, limit cases and failed runs.
+    """The best candidate of each group of runs, with counts of the group's candidates, limit cases and failed runs.
 
-    ``per`` names the columns that define a group. A group of ``runs`` without a candidate keeps its row.
+    ``per`` names the columns that define a group. A group without a candidate keeps its row.
     """
     eligible = selection.without_limit_cases(candidates)
     frames_by_count = {"candidates": eligible, "limit_cases": candidates, "dropped": runs[runs["status"] != "ok"]}
@@ -128,9 +128,9 @@ def _choose_best(runs: pd.DataFrame, candidates: pd.DataFrame, by: str, per: lis
     frame = counts.reset_index().merge(best_of_group, on=per, how="left")
     frame = frame.astype({column: "Int64" for column in _INTEGER_COLUMNS if column in frame})
     frame["matcher"] = selection.paper_names(frame["matcher"])
-    usual_order = {"dataset": reported.datasets(), "method": selection.METHODS}
-    positions = {column: selection.in_order(runs[column], usual_order[column]) for column in per}
-    return frame.sort_values(per, key=lambda column: column.map(positions[column.name].index), ignore_index=True)
+    usual_orders = {"dataset": reported.datasets(), "method": selection.METHODS}
+    orders = {column: selection.in_order(runs[column], usual_orders[column]) for column in per}
+    return frame.sort_values(per, key=lambda column: column.map(orders[column.name].index), ignore_index=True)
 
 
 # ---- the tables ------------------------------------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def _format_cell(row: dict, column: Column) -> str:
 
 
 def readable_name(name: str) -> str:
-    """``Centroid silhouette`` for ``centroid_silhouette``."""
+    """A name from the code as words: ``Centroid silhouette`` for ``centroid_silhouette``."""
     return name.replace("_", " ").capitalize()
 
 
@@ -326,7 +326,7 @@ def _formatted_cells(table: Table, escape: Callable[[str], str], bold: str) -> l
 
 
 def to_latex(table: Table) -> str:
-    """A ``table`` environment for documents that load booktabs and multirow; neighbouring rows share an equal first cell."""
+    """A ``table`` environment for documents that load booktabs and multirow; neighbours with equal first cells share one."""
     alignment = "".join("l" if column.decimals is None else "r" for column in table.columns)
     header = [latex_escape(column.title) for column in table.columns]
     return "\n".join(
@@ -376,11 +376,11 @@ def _latex_body(rows: list[list[str]]) -> Iterator[str]:
 
 
 def latex_escape(text: str) -> str:
-    """Escape text so that LaTeX prints it literally; ``±``, ``–`` and the minus sign become their LaTeX forms."""
-    return re.sub("|".join(map(re.escape, _LATEX_FORMS)), lambda match: _LATEX_FORMS[match[0]], text)
+    """Escape text so that LaTeX prints it literally, including ``±``, ``–`` and the minus sign."""
+    return re.sub("|".join(map(re.escape, _LATEX_ESCAPES)), lambda match: _LATEX_ESCAPES[match[0]], text)
 
 
-_LATEX_FORMS = {character: f"\\{character}" for character in "&%$#_{}"} | {
+_LATEX_ESCAPES = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",

@@ -23,7 +23,7 @@ FIT_COLUMNS = ("dataset", "method", "k", "parameters", "seed", "status", "second
 
 _ACCOUNT_PREFIX = "account: "
 _FIT_PREFIX = "fit: "
-# Steps that run only if a method needs their output, with the name of that need in the grid's ``needs``.
+# Steps that run only if a method needs their output, with the entry in ``needs`` of the method's grid.
 _NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "clusterlets", "sample_partitions": "partitions"}
 
 
@@ -31,7 +31,7 @@ _NEED_OF_STEP = {"extract_clusterlets": "clusterlets", "sum_distances": "cluster
 
 
 def line(step: str, wall: float) -> str:
-    """The account that ends a job's log: CPU seconds of this process and its children, ``wall`` seconds, memory, the time."""
+    """The account that ends a job's log: CPU seconds (with child processes), ``wall`` seconds, peak memory, the time now."""
     seconds = {"cpu_seconds": round(cpu_seconds(), 3), "wall_seconds": round(wall, 3)}
     memory = round(peak_memory() / 1e6, 1)
     return _ACCOUNT_PREFIX + json.dumps({"step": step, **seconds, "memory_mb": memory, "ended": round(time.time(), 1)})
@@ -64,10 +64,10 @@ class Accounts:
         return {"first_job_began": _utc(began), "last_job_ended": _utc(max(job["ended"] for job in self.jobs))}
 
     def by_step(self) -> list[dict]:
-        """One row of :data:`COLUMNS` for each step, the costliest step first."""
-        steps: dict[str, list[dict]] = {}
+        """A row for each step, with the keys :data:`COLUMNS`; the step with the most CPU seconds comes first."""
+        jobs_by_step: dict[str, list[dict]] = {}
         for job in self.jobs:
-            steps.setdefault(job["step"], []).append(job)
+            jobs_by_step.setdefault(job["step"], []).append(job)
         rows = [
             {
                 "step": step,
@@ -76,7 +76,7 @@ class Accounts:
                 "wall_seconds": round(sum(job["wall_seconds"] for job in jobs), 2),
                 "largest_memory_mb": max(job["memory_mb"] for job in jobs),
             }
-            for step, jobs in steps.items()
+            for step, jobs in jobs_by_step.items()
         ]
         return sorted(rows, key=lambda row: (-row["cpu_seconds"], row["step"]))
 
@@ -111,7 +111,7 @@ def read(folders: Iterable[Path], config: Mapping, ignored_rules: Iterable[str] 
 
 
 def parse(log: str) -> dict | None:
-    """The account in a job's log, or None. If a retry appended to the log, its account counts."""
+    """The account in a job's log, or None. If a retry appended another account, the last one counts."""
     accounts = [entry.removeprefix(_ACCOUNT_PREFIX) for entry in log.splitlines() if entry.startswith(_ACCOUNT_PREFIX)]
     try:
         return json.loads(accounts[-1]) if accounts else None
@@ -120,7 +120,7 @@ def parse(log: str) -> dict | None:
 
 
 def parse_fits(log: str) -> list[dict]:
-    """The fits in a job's log, as rows of :data:`FIT_COLUMNS`. If a retry repeated a seed, its last fit counts."""
+    """The fits in a job's log, as rows with the keys :data:`FIT_COLUMNS`. If a retry repeated a seed, its last fit counts."""
     rows = {}
     for entry in log.splitlines():
         with suppress(json.JSONDecodeError, KeyError, TypeError):  # a method may print a line that looks like a fit

@@ -41,7 +41,7 @@ _CONTEXT = "https://w3id.org/ro/crate/1.1/context"
 _BIOSCHEMAS = "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"
 # RO-Crate 1.1 has no term for a checksum, but the vocabulary of workflow runs has one.
 _EXTRA_TERMS = {"sha256": "https://w3id.org/ro/terms/workflow-run#sha256"}
-# These settings are left out: they follow from others, or say where files are on one machine.
+# Settings left out of the crate, because they follow from other settings or say where files are on one machine.
 _OMITTED_SETTINGS = ("grids", "tables", "results", "mirror")
 # Media types of files that mimetypes may not know.
 _MEDIA_TYPES = {".md": "text/markdown", ".yaml": "application/yaml", ".cff": "application/yaml", ".py": "text/x-python"}
@@ -74,7 +74,7 @@ def describe_run(run: Run, source: Mapping[str, bytes], own: Mapping[str, bytes]
 
 
 def faults(archive: Path) -> list[str]:
-    """The requirements of the profile that an archive (ZIP) does not meet; empty if the archive is valid.
+    """The requirements of :data:`PROFILE` that an archive (ZIP) does not meet; empty if the archive is valid.
 
     Needs the libraries ``rocrate`` and ``roc-validator``, but no network.
     """
@@ -133,7 +133,7 @@ def _add_workflow(crate: "ROCrate", run: Run, citation: Mapping, snakefile: byte
 
 
 def _add_software(crate: "ROCrate", run: Run) -> Iterator["Entity"]:
-    """Add Python and every library, in the versions of the run."""
+    """Add Python and every library, with the versions that the run used."""
     implementation, version = run.provenance["python"].split()
     applications = {f"https://www.python.org/#{version}": (implementation, version, "https://www.python.org/")}
     for name, versions in run.provenance["libraries"].items():
@@ -186,7 +186,7 @@ def _add_raw_file(crate: "ROCrate", dataset: Mapping, file: Mapping, usage: str)
         properties["description"] += " The file comes with the library scikit-learn."
         return _add_entity(crate, f"#{dataset['name']}-{file['name']}", {"@type": "CreativeWork", **properties})
     address = source["url"] + (f"#{file['name']}" if "members" in source else "")
-    existing = crate.dereference(address)  # added before, by a dataset with other groups from the same file
+    existing = crate.dereference(address)  # added for a dataset with other groups from the same file
     return existing or crate.add_file(address, properties=properties)
 
 
@@ -221,7 +221,7 @@ def _add_results(crate: "ROCrate", results: Mapping[str, Path]) -> list["Entity"
 def _add_run(crate: "ROCrate", run: Run, workflow: "Entity", inputs: list["Entity"], results: list["Entity"]) -> None:
     jobs, machine = run.provenance["jobs"], run.provenance["machine"]
     # The profile accepts a time zone as an offset only, not as the letter Z.
-    began, ended = (jobs[time].replace("Z", "+00:00") for time in ("first_job_began", "last_job_ended"))
+    began, ended = (jobs[key].replace("Z", "+00:00") for key in ("first_job_began", "last_job_ended"))
     properties = {
         "name": f"Run of the workflow on {_number_of_datasets(run)}",
         "description": f"{counted(jobs['counted'], 'job')} on {json.dumps(machine)}",
@@ -239,7 +239,7 @@ def _number_of_datasets(run: Run) -> str:
 
 
 def _describe_root(crate: "ROCrate", run: Run, citation: Mapping) -> None:
-    """Describe the crate as a whole, with what a repository for archives shows of it."""
+    """Describe the crate as a whole: what a repository of archives shows about it."""
     root, ended = crate.root_dataset, run.provenance["jobs"]["last_job_ended"]
     crate.name = f"{citation['title']}, version {citation['version']}: a run on {_number_of_datasets(run)}"
     crate.description = (

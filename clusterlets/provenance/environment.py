@@ -18,19 +18,19 @@ LIBRARIES = (*libraries.MODULES, "snakemake")
 
 def software(lock: str | Path, names: Iterable[str] = LIBRARIES) -> dict:
     """Python's version and, for each library, the installed version (None if it is missing) and the locked one."""
-    locked, available = locked_versions(lock, names), installed(names)
-    versions = {name: {"installed": available.get(name), "locked": pin} for name, pin in locked.items()}
+    pins, available_versions = locked_versions(lock, names), installed(names)
+    versions = {name: {"installed": available_versions.get(name), "locked": pin} for name, pin in pins.items()}
     return {"python": f"{platform.python_implementation()} {platform.python_version()}", "libraries": versions}
 
 
 def installed(names: Iterable[str] = tuple(libraries.MODULES)) -> dict[str, str]:
-    """The version of each available library: the one that it reports itself if it is loaded, otherwise the installed one."""
+    """The version of each available library: of a loaded one as it reports itself, of any other as installed."""
     versions = {name: libraries.loaded().get(name) or _installed_version(name) for name in names}
     return {name: version for name, version in versions.items() if version}
 
 
 def check_libraries() -> None:
-    """Raise ClusterletsError if a library is not in its locked version. No check if jobs run in another environment."""
+    """Raise ClusterletsError if a library is not in its locked version; check nothing if jobs run in another environment."""
     python = shutil.which("python")
     if python and os.path.dirname(python) == os.path.dirname(sys.executable):
         libraries.check_versions(installed())

@@ -1,7 +1,7 @@
 """The libraries that results depend on, and the check that a process uses their locked versions.
 
-Reruns follow the lock, and the manifest lists the versions in the lock. So results of another version would look as if they
-came from the locked one.
+Jobs run again if their locked versions change, and the manifest lists the locked versions. So results of another version would
+look as if they came from the locked one.
 """
 
 import sys
@@ -43,9 +43,9 @@ def check_versions(versions: Mapping[str, str], lock: Path = LOCK) -> None:
     if not lock.is_file():
         return
     pins = locked_versions(lock, versions)
-    other_versions = {name: version for name, version in versions.items() if version != pins[name]}
-    if other_versions:
-        faults = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in other_versions.items())
+    wrong_versions = {name: version for name, version in versions.items() if version != pins[name]}
+    if wrong_versions:
+        faults = (f"{name} {version}{_origin(name)} instead of {pins[name]}" for name, version in wrong_versions.items())
         raise ClusterletsError(
             f"The environment has {', '.join(faults)}, as locked in {lock.name}: results would look like those of the lock. "
             "Is another version on PYTHONPATH, or an old environment activated? `make environment` sets up the right one; "

@@ -131,8 +131,8 @@ def _hash_of_cells(results: Path, names: Iterable[str]) -> str:
 
 def _hash_of_manifest(manifest: Mapping) -> str:
     """Hash of a manifest without the hash that it contains; the layout of the JSON file does not matter."""
-    rest = {key: value for key, value in manifest.items() if key != _OWN_HASH}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    hashed_entries = {key: value for key, value in manifest.items() if key != _OWN_HASH}
+    return hashlib.sha256(json.dumps(hashed_entries, sort_keys=True).encode()).hexdigest()
 
 
 def read(path: Path) -> dict:
@@ -152,7 +152,7 @@ def read(path: Path) -> dict:
 
 
 def _find_fault(content: object) -> str:
-    """A short text on what is wrong with the form of a manifest; empty if nothing is."""
+    """What is wrong with the structure of a manifest, in a few words; empty if nothing is."""
     from jsonschema import Draft202012Validator  # imported late: a run that only writes a manifest does not need it
 
     if _depth(content) > _MAX_DEPTH:
@@ -174,18 +174,18 @@ def hashes(manifest: Mapping) -> dict[str, str]:
 
 def files(manifest: Mapping) -> list[str]:
     """The path of every result in a manifest, cells included."""
-    other_than_cells = [name for name in hashes(manifest) if not name.endswith("/")]
-    return [*other_than_cells, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
+    single_files = [name for name in hashes(manifest) if not name.endswith("/")]
+    return [*single_files, *(cell for names in cells_by_folder(manifest["settings"]).values() for cell in names)]
 
 
 @dataclass(frozen=True)
 class Check:
     """The files of a results folder that do not match its manifest, by their paths below the folder.
 
-    If all cells of a method on a dataset are intact but come from another run, ``changed`` names their folder (``.../``).
-    ``extra`` files are no fault: an earlier, larger grid left them in the folder, and nothing reads them. ``own`` are the paths
-    of the user's own tables and methods that changed after the results were made from them. If such a file is missing, it
-    counts as unchanged, because the results may have been copied elsewhere.
+    ``checked`` is the number of results in the manifest. If all cells of a method on a dataset are intact but come from another
+    run, ``changed`` names their folder (``.../``). ``extra`` files are no fault: an earlier, larger grid left them in the
+    folder, and nothing reads them. ``own`` are the paths of the user's own tables and methods that changed after the results
+    were made from them. If such a file is missing, it counts as unchanged, because the results may have been copied elsewhere.
     """
 
     checked: int
@@ -217,8 +217,8 @@ def check(results: Path) -> Check:
         if identity.get("source_sha256"):
             own_digests[manifest["settings"]["tables"][name]["path"]] = identity["source_sha256"]
     own_digests |= user_files(manifest)
-    changed_own = [path for path, digest in own_digests.items() if Path(path).is_file() and hash_of_file(path) != digest]
-    return Check(len(expected_files), missing, changed, extra, changed_own)
+    changed_own_files = [path for path, digest in own_digests.items() if Path(path).is_file() and hash_of_file(path) != digest]
+    return Check(len(expected_files), missing, changed, extra, changed_own_files)
 
 
 def _changed_cells(results: Path, folder: str, names: list[str], digest: str | None) -> list[str]:

@@ -41,8 +41,8 @@ def render(
 
     ``table``, ``features`` and ``method`` say what was clustered, by which columns, and how; ``command`` repeats the run.
     ``composition`` (C, K) counts the instances of each group in each cluster, ``group_counts`` (K,) those in the table, and
-    ``deviations`` (C,) has the deviation of each cluster. A score is a line: its name, two or more spaces, and the rest.
-    ``picture`` is a PNG.
+    ``deviations`` (C,) has the deviation of each cluster. ``notes`` and ``warnings`` are sentences. Each of the ``scores`` is a
+    line: a name, two or more spaces, and the value with its explanation. ``picture`` is a PNG.
     """
     return render_template(
         "clustering.html",

@@ -16,7 +16,7 @@ FIELDS = tuple(name for name in CONFIGURATIONS if name not in (*BLOCK, "kind"))
 
 
 def render(points: pd.DataFrame, board: str = "leaderboard.html") -> str:
-    """The page as HTML, from ``leaderboard_points.csv``; ``board`` is the address of the page with all tables, to link to."""
+    """The page as HTML, from ``leaderboard_points.csv``; ``board`` is the address of the leaderboard's page, for links."""
     data = page_data(points)
     return render_template(
         "fronts.html",
@@ -58,5 +58,5 @@ def page_data(points: pd.DataFrame) -> dict:
 
 
 def _as_json(data: dict) -> Markup:
-    """The data as JSON for a script element. Whatever tables and groups are called, their names cannot end the element."""
+    """The data as JSON for a script element, which no name of a table or group can end."""
     return Markup(json.dumps(data, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c"))

@@ -27,15 +27,15 @@ def missing_lines(results: Results) -> list[str]:
     run_lines = _runs_without_result(results.runs) + _estimated_cohesion(results.runs)
     if not results.has_paper_data:
         return run_lines
-    missing = [name for name in reported.datasets() if name not in results.datasets]
-    extra = [name for name in results.datasets if name not in reported.datasets()]
+    missing_datasets = [name for name in reported.datasets() if name not in results.datasets]
+    extra_datasets = [name for name in results.datasets if name not in reported.datasets()]
     lines = []
-    if missing:
+    if missing_datasets:
         total = len(reported.datasets())
-        present_text = counted(total - len(missing), "is", "are")
-        lines.append(f"Of the paper's {total} datasets, {present_text} here; missing: {', '.join(missing)}.")
-    if extra:
-        lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra)}.")
+        present_text = counted(total - len(missing_datasets), "is", "are")
+        lines.append(f"Of the paper's {total} datasets, {present_text} here; missing: {', '.join(missing_datasets)}.")
+    if extra_datasets:
+        lines.append(f"Datasets that the paper does not have, shown but not compared: {', '.join(extra_datasets)}.")
     lines += _differences_from_paper(results.runs) + _other_settings(results.settings)
     lines += _other_parameters(results.settings["grids"]) + run_lines
     return lines or ["Nothing is missing: all of the paper's datasets, settings and seeds, every run with a result."]

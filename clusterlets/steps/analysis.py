@@ -43,6 +43,6 @@ def analyse(runs: Input, config: str, output: str) -> None:
 
 
 def _whole_table_cohesion(results: Path, datasets: Iterable[str]) -> dict[str, float]:
-    """The cohesion of each dataset as a single cluster, without datasets whose geometry was not measured."""
+    """The cohesion of each dataset as a single cluster; datasets whose geometry was not measured are left out."""
     files = {name: results / f"geometry/{name}.json" for name in datasets}
     return {name: load_json(str(file))["cohesion"] for name, file in files.items() if file.is_file()}

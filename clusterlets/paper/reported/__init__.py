@@ -1,4 +1,4 @@
-"""The paper's numbers, in one CSV file per table with the digits as printed, and its claims, with scales that grade them."""
+"""The paper's numbers (one CSV file per table, with the digits as printed) and its claims (with scales that grade them)."""
 
 from functools import cache
 from importlib.resources import files
@@ -34,21 +34,22 @@ def runs_of_paper(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[is_in_paper] if is_in_paper.any() else runs
 
 
-def why_too_few(present: int) -> str:
-    """Why there is no verdict across datasets: at most half of the paper's are ``present`` in the runs. Empty if more are."""
+def why_too_few(n_present: int) -> str:
+    """Why there is no verdict across datasets: only ``n_present`` of the paper's are in the runs. Empty if most are."""
     total = len(datasets())
-    if 2 * present > total:
+    if 2 * n_present > total:
         return ""
-    if not present:
+    if not n_present:
         return "None of the paper's datasets is among the runs."
-    return f"Only {present} of the paper's {total} datasets {'is' if present == 1 else 'are'} among the runs."
+    return f"Only {n_present} of the paper's {total} datasets {'is' if n_present == 1 else 'are'} among the runs."
 
 
 @cache
 def not_comparable() -> tuple[dict, ...]:
     """The numbers that cannot be compared with ours: the entries of ``not_comparable.yaml``.
 
-    An entry has ``cells`` (column -> value or values), ``reason``, ``date`` and, optionally, ``of_code``.
+    An entry has ``cells`` (column -> value or values), ``reason``, the ``date`` when it was added and, optionally, ``of_code``:
+    whether a run that does what the published code does gives comparable numbers.
     """
     return tuple(yaml.safe_load((files(__name__) / "not_comparable.yaml").read_text(encoding="utf-8")))
 

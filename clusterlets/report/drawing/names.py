@@ -1,4 +1,4 @@
-"""Names from users in figures: printed literally, and cut to the room that there is."""
+"""Names from users in figures: printed literally, and cut to fit."""
 
 import matplotlib
 

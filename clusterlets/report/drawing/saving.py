@@ -23,7 +23,7 @@ def write(figure: Figure, path: str, dpi: int = 150) -> None:
 
 
 def as_bytes(figure: Figure, suffix: str, dpi: int = 150, metadata: Mapping = {}, **options) -> bytes:
-    """The figure as the content of a file; ``options`` are passed on to ``savefig``."""
+    """The figure as the content of a file with ``suffix`` and further ``metadata``; ``options`` are those of ``savefig``."""
     content = io.BytesIO()
     with rc_context({"svg.hashsalt": "clusterlets"}):  # otherwise the ids of elements are random
         figure.savefig(content, format=suffix[1:], dpi=dpi, metadata={**_METADATA[suffix], **metadata}, **options)

@@ -53,16 +53,16 @@ class Declaration:
         """The folder of its files. Figures of accounts have their own folder: they differ between runs with equal results."""
         return "accounts" if any(path.startswith("accounts/") for path in self.reads) else "figures"
 
-    def files(self, *forms: str) -> list[str]:
-        """The paths of its files in these formats, such as ``png``, relative to the results folder."""
-        return [f"{self.folder}/{self.name}.{form}" for form in forms]
+    def files(self, *extensions: str) -> list[str]:
+        """The paths of its files with these extensions, such as ``png``, relative to the results folder."""
+        return [f"{self.folder}/{self.name}.{extension}" for extension in extensions]
 
 
 @cache
 def declarations(folder: Path = FOLDER) -> tuple[Declaration, ...]:
     """Every figure, in the order in which pages show them.
 
-    Raises ClusterletsError if a file declares no figure, if no page has the section of a figure, or if two have the same name.
+    Raises ClusterletsError if a file declares no figure, if no page has the section of a figure, or if two share a name.
     """
     figures = [
         figure for path in sorted(folder.glob("*.py")) if path.name != "__init__.py" for figure in _read_declarations(path)
@@ -124,8 +124,8 @@ def _parse_declaration(path: Path, entry: ast.expr, constants: Mapping[str, ast.
         raise ClusterletsError(
             f"{path}, line {entry.lineno}: not a declaration of a figure with literal arguments ({error})."
         ) from None
-    unknown = sorted(set(figure.sections) - set(SECTIONS))
-    if unknown or not figure.sections or not figure.reads:
-        fault = f"no page has the section {', '.join(unknown)}" if unknown else "it needs sections and reads"
+    unknown_sections = sorted(set(figure.sections) - set(SECTIONS))
+    if unknown_sections or not figure.sections or not figure.reads:
+        fault = f"no page has the section {', '.join(unknown_sections)}" if unknown_sections else "it needs sections and reads"
         raise ClusterletsError(f"{path}: the figure {figure.name} cannot be shown; {fault}. Sections: {', '.join(SECTIONS)}.")
     return figure

@@ -23,8 +23,8 @@ FIGURES = [
     )
 ]
 
-_MAX_NAME = 20  # characters of a dataset's name
-_KEY = (
+_MAX_NAME_LENGTH = 20  # characters of a dataset's name
+_LEGEND_TITLE = (
     "small: every run; large: a method's best by mean deviation (hollow: all its runs have fewer than 3 clusters\n"
     "or an overlap of 0.5 or more); line: the Pareto front of the other runs, which none beats in both"
 )
@@ -33,7 +33,7 @@ _KEY = (
 def draw(runs: pd.DataFrame) -> Figure:
     """One panel per dataset: every run (faint), the best run of each method by mean deviation (marked), and the Pareto front.
 
-    Limit cases are neither marked nor on the front. If all runs of a method are, its best run is marked, but hollow.
+    Limit cases are neither marked nor on the front. If all runs of a method are limit cases, its best run is marked, hollow.
     """
     runs = selection.ok(runs).dropna(subset=["deviation_mean", "cohesion"])
     runs = runs.assign(name=selection.names(runs))
@@ -44,6 +44,7 @@ def draw(runs: pd.DataFrame) -> Figure:
     for axes, dataset in zip(all_axes, datasets, strict=True):
         for name, (color, marker) in styles.items():
             cloud, mark = (frame[(frame["dataset"] == dataset) & (frame["name"] == name)] for frame in (runs, marked_runs))
+            # The more runs, the fainter each mark.
             alpha = min(0.35, 40 / max(len(cloud), 1))
             cloud_style = {"s": 4, "alpha": alpha, "lw": 0, "rasterized": True, "marker": marker, "zorder": 3}
             axes.scatter(cloud["deviation_mean"], cloud["cohesion"], color=color, **cloud_style)
@@ -52,10 +53,10 @@ def draw(runs: pd.DataFrame) -> Figure:
             axes.scatter(mark["deviation_mean"], mark["cohesion"], **mark_style)
         front = pareto_front(regular_runs[regular_runs["dataset"] == dataset])
         axes.plot(*front.T, color="0.45", lw=1, drawstyle="steps-post", zorder=2)  # below all marks
-        axes.set_title(cut(dataset, _MAX_NAME))
+        axes.set_title(cut(dataset, _MAX_NAME_LENGTH))
         axes.set_xlim(left=-0.01)
     if datasets:
-        add_method_legend(figure, styles, "mean deviation (share; left is fairer)", "cohesion (up is better)", _KEY)
+        add_method_legend(figure, styles, "mean deviation (share; left is fairer)", "cohesion (up is better)", _LEGEND_TITLE)
     return figure
 
 
@@ -67,7 +68,7 @@ def pareto_front(runs: pd.DataFrame) -> np.ndarray:
 
 
 def _runs_to_mark(runs: pd.DataFrame) -> pd.DataFrame:
-    """The best run of each method on each dataset. It is a limit case only if all runs of the method there are."""
+    """The best run of each method on each dataset. It is a limit case only if all these runs are."""
     regular_runs = selection.without_limit_cases(runs)
     runs = runs.assign(limit_case=~runs.index.isin(regular_runs.index))
     keys = ["dataset", "name"]

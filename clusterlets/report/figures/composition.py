@@ -31,10 +31,10 @@ FIGURES = [
 # Okabe and Ito's colors, in an order in which neighbours also differ in lightness. With more groups, a color scale replaces
 # these colors.
 _COLORS = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#0072B2", "#F0E442", "#D55E00")
-_MAX_NAMED = 3  # groups whose names fit side by side
-_MAX_NAME = 12  # characters of a group's name
-_MAX_TITLE = 28  # characters of a dataset's name
-_MAX_LABELLED = 7  # bars with room for their sizes
+_MAX_NAMED_GROUPS = 3  # groups whose names fit side by side
+_MAX_NAME_LENGTH = 12  # characters of a group's name
+_MAX_TITLE_LENGTH = 28  # characters of a dataset's name
+_MAX_LABELLED_BARS = 7  # bars with room for their sizes
 _OUTLINE = withStroke(linewidth=2, foreground="white")
 _METHOD_SPACING = 1.12  # between the left ends of neighbouring methods, whose bars are 1 wide together
 
@@ -51,7 +51,7 @@ def draw(runs: pd.DataFrame, composition: pd.DataFrame) -> Figure:
         return empty_figure("Nothing to show: no run of Clusterlets, FRAC or a control.")
     figure, all_axes = panels(len(datasets), per_row=1, height=1.4)
     for axes, dataset in zip(all_axes, datasets, strict=True):
-        axes.set_title(cut(dataset, _MAX_TITLE), loc="left", pad=14)
+        axes.set_title(cut(dataset, _MAX_TITLE_LENGTH), loc="left", pad=14)
         axes.grid(False)
         _draw_dataset(axes, composition[composition["dataset"] == dataset], methods)
         axes.set_ylabel("share of\nthe group")
@@ -90,7 +90,7 @@ def _draw_bars(axes: Axes, left: float, rows: pd.DataFrame, names: list[str], co
     for group, name in enumerate(names):
         style = {"width": 0.88 / len(shares), "color": colors[group], "lw": 0, "label": name}
         axes.bar(centers, shares[:, group], bottom=starts[:, group], **style)
-    if len(shares) <= _MAX_LABELLED:
+    if len(shares) <= _MAX_LABELLED_BARS:
         for center, size in zip(centers, rows.drop_duplicates("cluster")["size"], strict=True):
             axes.text(center, 0.03, f"{size:,}", rotation=90, ha="center", va="bottom", fontsize=6.5, path_effects=[_OUTLINE])
 
@@ -106,8 +106,8 @@ def _describe_run(rows: pd.DataFrame, method: str) -> str:
 
 def _name_groups(axes: Axes, names: list[str], colors: Sequence) -> None:
     """Write the names of the groups above the panel, each in its color, or only the number of groups if there are too many."""
-    labels = [(cut(name, _MAX_NAME), color) for name, color in zip(names, colors, strict=False)]
-    labels = labels if len(names) <= _MAX_NAMED else [(f"{len(names)} groups", "0.3")]
+    labels = [(cut(name, _MAX_NAME_LENGTH), color) for name, color in zip(names, colors, strict=False)]
+    labels = labels if len(names) <= _MAX_NAMED_GROUPS else [(f"{len(names)} groups", "0.3")]
     style = {"va": "bottom", "fontsize": 7}
     text = axes.annotate("", (0, 1.03), xycoords="axes fraction", **style)
     for name, color in labels:

@@ -1,4 +1,4 @@
-"""Critical-difference diagrams: figure 1 of the paper, and the same diagram with more methods."""
+"""Critical-difference diagrams: figure 1 of the paper, and the same diagram for more methods."""
 
 from collections.abc import Iterable
 from textwrap import fill
@@ -56,14 +56,14 @@ _TITLE_WIDTH = 90  # characters per line of the title
 
 def draw(runs: pd.DataFrame, *tables: pd.DataFrame, ranking: str) -> Figure:
     """The diagram of the ranking with this name; ``tables`` are the arguments of :func:`statistics.from_tables`."""
-    rankings = {table.name: table for table in from_tables(*tables)}
+    rankings = {entry.name: entry for entry in from_tables(*tables)}
     return draw_ranking(rankings[ranking], set(selection.names(selection.ok(runs))))
 
 
 def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
     """A diagram like figure 1: mean ranks (left is better), and bands that join methods without a significant difference.
 
-    ``names`` are all methods of the runs, ranked or not, so that each method has the same color as in other figures.
+    ``names`` are all methods of the runs, ranked or not, so that each method has its color of the other figures.
     """
     figure, axes = single_panel(1 if ranking.obstacle else 1.9 + 0.25 * len(ranking.mean_ranks))
     axes.set_title(fill(ranking.title, _TITLE_WIDTH))
@@ -79,13 +79,13 @@ def draw_ranking(ranking: Ranking, names: Iterable[str] = ()) -> Figure:
         label_fmt_right="  ({rank:.2f}) {label}",
         color_palette={name: color for name, (color, _) in method_styles({*names, *ranking.mean_ranks.index}).items()},
     )
-    for (band,) in artists["crossbars"]:  # its ends come in the order of a set, which differs between processes
+    for (band,) in artists["crossbars"]:  # scikit-posthocs takes its ends from a set, whose order differs between processes
         band.set_xdata(sorted(band.get_xdata()))
     for label in artists["labels"]:
         label.set_color("black")
     _draw_scale_bar(axes, float(ranking.mean_ranks.min()), ranking.critical_difference)
-    key = "1, on the left, is best; bands join what is not significantly different"
-    label = f"mean rank over {len(ranking.complete)} blocks: {key}"
+    explanation = "1, on the left, is best; bands join what is not significantly different"
+    label = f"mean rank over {len(ranking.complete)} blocks: {explanation}"
     axes.text(0.5, -0.06, label, ha="center", va="top", fontsize=8, transform=axes.transAxes)
     return figure
 

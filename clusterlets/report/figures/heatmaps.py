@@ -29,7 +29,7 @@ _QUANTITIES = {
     "cohesion": ("cohesion\n(darker is better)", "cividis_r"),
 }
 _MAX_NUMBERED_COLUMNS = 5  # the cells of a map with more columns have no room for numbers
-_MAX_DARK_LUMINANCE = 0.408  # a number is white on a cell up to this luminance, and dark on a lighter one
+_MAX_DARK_LUMINANCE = 0.408  # a number is white on a cell of up to this relative luminance, and dark on a lighter one
 _OTHERS_TITLE = "FRAC, controls"
 _NAMES_HEIGHT = 0.5  # inches for the names of the methods below the last map
 _MIN_ROW_HEIGHT = 1.15  # inches that the title of a row's quantity needs
@@ -89,7 +89,7 @@ def means(runs: pd.DataFrame, quantity: str, parameter: str) -> pd.DataFrame:
 
 
 def _format_value(value: float) -> str:
-    """``0.032``, or one digit and an exponent (``4e−4``) where three decimals would show a nonzero number as 0."""
+    """The number in a cell: ``0.032``, or one digit and an exponent (``4e−4``) if it is not 0 but would round to 0.000."""
     if float(f"{value:.3f}") or round(value, 12) == 0:
         return decimal(value)
     digit, exponent = f"{value:.0e}".split("e")

@@ -38,7 +38,7 @@ FIGURES = [
 
 _MAX_DATASET_LENGTH = 20  # characters of a dataset's name
 _MAX_LABEL_LENGTH = 20  # characters of a configuration's label
-_MIN_PRICE_LIMIT = 1.2  # the price axis reaches at least up to this price
+_MIN_HIGHEST_PRICE = 1.2  # the price axis reaches at least up to this price
 _CHARACTER_WIDTH, _LINE_HEIGHT = 0.026, 0.075  # of labels, as shares of a panel's width and height
 _DEVIATION_TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 
@@ -46,7 +46,7 @@ _DEVIATION_TICKS = (0, 0.02, 0.1, 0.2, 0.4, 0.7, 1)
 def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     """Draw a panel per dataset, at the middle k of the grid: a mark per configuration, and the front as a labelled step line.
 
-    Colors and markers are assigned over all methods in ``runs``, so a method looks the same in every figure.
+    The colors and markers of all methods in ``runs`` are assigned together, so a method looks the same in every figure.
     """
     if points.empty:
         return empty_figure("Nothing to show: it takes two methods, two seeds and runs with a cost.")
@@ -58,7 +58,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
     for axes, dataset in zip(all_axes, datasets, strict=True):
         rows_of_dataset = configurations_at_k[configurations_at_k["dataset"] == dataset]
         rows_of_dataset = rows_of_dataset.assign(on_front=is_on_front(rows_of_dataset[["deviation_max", "price"]]))
-        highest_price = max(_MIN_PRICE_LIMIT, 1.15 * rows_of_dataset.loc[rows_of_dataset["on_front"], "price"].max())
+        highest_price = max(_MIN_HIGHEST_PRICE, 1.15 * rows_of_dataset.loc[rows_of_dataset["on_front"], "price"].max())
         _draw_points(axes, rows_of_dataset[rows_of_dataset["price"] <= highest_price], styles, highest_price)
         n_above = int((rows_of_dataset["price"] > highest_price).sum())
         axes.set_title(cut(dataset, _MAX_DATASET_LENGTH) + (f" ({n_above} above)" if n_above else ""))
@@ -73,7 +73,7 @@ def draw(runs: pd.DataFrame, points: pd.DataFrame) -> Figure:
 def _draw_points(axes: Axes, points: pd.DataFrame, styles: dict[str, tuple[str, str]], highest_price: float) -> None:
     set_root_axis(axes, 1.02, _DEVIATION_TICKS)
     axes.set_yscale("log")
-    axes.set_ylim(highest_price**-0.03, highest_price)
+    axes.set_ylim(highest_price**-0.03, highest_price)  # price 1 lies about 3 % of the axis above its lower end
     set_round_ticks(axes.yaxis, 5)
     for name, method_points in points.groupby("method", sort=False):
         color, marker = styles[str(name)]

@@ -33,14 +33,14 @@ _HUES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E
 _GROUP_GREYS = ("0.65", "black", "0.4")
 _GROUP_MARKERS = "o^sDvP*Xdp"
 _MAX_NAMED_GROUPS = 8  # with more groups, the legend only gives their number
-_MAX_GROUP, _MAX_DATASET = 24, 40  # characters of a name; longer names are cut
+_MAX_GROUP_LENGTH, _MAX_DATASET_LENGTH = 24, 40  # characters of a name; longer names are cut
 _MARKS_AREA = 7_000  # area of all marks of a panel together, in square points
 
 
 def draw(runs: pd.DataFrame, projection: pd.DataFrame) -> Figure:
     """Draw a panel with the groups, and a panel for each matcher with its clusters.
 
-    A row in two clusters has a smaller mark inside its mark.
+    The mark of a row in two clusters has a smaller mark inside it.
     """
     if projection.empty:
         return empty_figure("Nothing to show: no run of Clusterlets has a result.")
@@ -67,14 +67,14 @@ def _add_group_legend(axes: Axes, markers: dict[str, str], greys: dict[str, str]
     """Add a legend with the name and marker of each group, or only the number of groups if there are too many."""
     style = {"ls": "", "markersize": 4}
     handles = [Line2D([], [], color=greys[name], marker=marker, **style) for name, marker in markers.items()]
-    labels = [cut(name, _MAX_GROUP) for name in markers]
+    labels = [cut(name, _MAX_GROUP_LENGTH) for name in markers]
     if len(labels) > _MAX_NAMED_GROUPS:
         handles, labels = [Line2D([], [], ls="")], [f"{len(labels)} groups"]
     axes.legend(handles, labels, fontsize=7, handletextpad=0.1, borderpad=0.3, labelspacing=0.3)
 
 
 def _draw_points(axes: Axes, points: pd.DataFrame, markers: dict[str, str]) -> None:
-    """Draw a mark for each of the ``points``; there is one for each cluster that a row of the dataset is in.
+    """Draw a mark for each of the ``points``. A row of the dataset has a point for each cluster that it is in.
 
     The mark of a row's first cluster is large. Each further cluster adds a smaller mark inside it.
     """
@@ -88,7 +88,7 @@ def _draw_points(axes: Axes, points: pd.DataFrame, markers: dict[str, str]) -> N
 
 
 def _describe_clusters(runs: pd.DataFrame, points: pd.DataFrame) -> str:
-    """``5 clusters, 12% in several``: describe the run that these points come from; the share is one of rows."""
+    """The run that these points come from: ``5 clusters, 12% in several``, if 12% of the rows are in several."""
     if points.empty:
         return "no valid partition"
     run_columns = ["dataset", "matcher", "k", "seed", "omega" if points["hops"].isna().all() else "hops"]
@@ -105,7 +105,9 @@ def _add_cluster_legend_and_labels(figure: Figure, first: pd.Series, n_shown: in
     further_handle = Line2D([], [], color=_HUES[-1], marker="s", label="further ones", **style)
     add_legend(figure, [*handles, further_handle], columns=len(_HUES))
     row_count = f"{n_shown:,} of {first['rows']:,} rows" if n_shown < first["rows"] else f"all {n_shown:,} rows"
-    x_label = f"first principal component of {cut(first['dataset'], _MAX_DATASET)} ({first['x_share']:.0%} of the variance)"
+    x_label = (
+        f"first principal component of {cut(first['dataset'], _MAX_DATASET_LENGTH)} ({first['x_share']:.0%} of the variance)"
+    )
     figure.supxlabel(f"{x_label}; {row_count}")
     figure.supylabel(f"second component ({first['y_share']:.0%})")
 
