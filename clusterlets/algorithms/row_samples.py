@@ -1,11 +1,11 @@
-"""Up to how many rows scores are exact, and the sample of rows that silhouettes of larger tables use.
+"""The numbers of rows up to which scores are exact, and the sample of rows that silhouettes of larger tables use.
 
 This module needs only NumPy.
 """
 
 import numpy as np
 
-#: Maximum number of rows for which all pairs of rows are visited. That is 5 * 10^9 pairs, about 10 s on one core, in O(n d)
+#: Maximum number of rows for which cohesion visits all pairs of rows. That is 5 * 10^9 pairs, about 10 s on one core, in O(n d)
 #: memory. Ten times as many rows would take a hundred times as long, whereas
 #: :func:`clusterlets.algorithms.geometry.sampled_sums` would take a second.
 EXACT_LIMIT = 100_000

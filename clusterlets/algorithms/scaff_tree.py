@@ -53,7 +53,10 @@ class Nodes:
     cluster: np.ndarray
 
     def text(self, feature_names: Sequence[str] | None = None, decimals: int = 2) -> str:
-        """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes them."""
+        """The tree as lines of text, indented by depth, as scikit-learn's ``export_text`` writes them.
+
+        Without ``feature_names`` (d,), features are called feature_0 and so on. Thresholds have ``decimals`` decimals.
+        """
         lines, stack = [], [(0, 0, "")]
         while stack:
             node, depth, condition = stack.pop()
@@ -76,8 +79,8 @@ def scaff_tree(
     """Grow a tree that learns the labels of plain k-means: steps 1 to 4 of the module's docstring.
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.ScaffTree` declares them. Returns the leaf of each instance (n,)
-    and the tree. O(n k d) time per round of k-means, and the time of :func:`grow_tree`.
+    other parameters as :class:`clusterlets.ScaffTree` declares them. Returns the leaf of each instance (n,) and the tree.
+    O(n k d) time per round of k-means, plus the time of :func:`grow_tree`.
     """
     X, groups = checked_instances(X, groups, "a tree", n_clusters)
     return grow_tree(X, groups, kmeans_labels(X, n_clusters, random_state), n_clusters, theta)
@@ -96,7 +99,7 @@ def grow_tree(
     groups, targets : int arrays (n,)
         Group codes 0..K-1, and labels to learn, 0..L-1.
     n_leaves : int
-        From 1 to n. There are fewer leaves only if there are fewer distinct rows.
+        Number of leaves, from 1 to n. The tree has fewer only if there are fewer distinct rows.
     theta : float
         Weight of the groups, from 0 to 1.
 
@@ -132,7 +135,7 @@ class _Growth:
         self.order = np.argsort(self.columns, axis=1, kind="stable")
         self.leaves: dict[int, tuple[int, int]] = {}
         self.errors: dict[int, float] = {}
-        self.split_heap: list[tuple[float, int, float, int, int]] = []  # the first number is minus the gain, weighted by size
+        self.split_heap: list[tuple[float, int, float, int, int]] = []  # minus the weighted gain, then the split
         self.splits: list[tuple[int, int, float]] = []  # node, feature and threshold
         self._add_leaf(0, 0, len(X))
 
@@ -170,8 +173,8 @@ class _Growth:
         self.leaves[node] = start, end
         rows = self.X[self.order[0, start:end]]
         self.errors[node] = float(np.square(rows - rows.mean(axis=0)).sum())
-        leaf = self.columns, self.order, start, end
-        gain, feature, size = _best_split(*leaf, self.targets, self.groups, self.min_size, self.theta)
+        leaf_slice = self.columns, self.order, start, end
+        gain, feature, size = _best_split(*leaf_slice, self.targets, self.groups, self.min_size, self.theta)
         if gain > _ROUNDING:
             threshold = self._threshold(node, feature, size)
             heappush(self.split_heap, (-gain * (end - start) / len(self.X), feature, threshold, node, size))
@@ -188,9 +191,9 @@ class _Growth:
 
         A side is smaller than the minimum size only if there is no other split.
         """
-        by_errors = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
+        leaves_by_error = sorted(self.leaves, key=lambda node: (-self.errors[node], node))
         for min_size in (self.min_size, 1):
-            for node in by_errors:
+            for node in leaves_by_error:
                 decrease, feature, size = _least_error_split(self.columns, self.order, *self.leaves[node], min_size)
                 if decrease >= 0:
                     return node, feature, size
@@ -271,14 +274,14 @@ def _least_error_split(columns, order, start, end, min_size):
         values, ascending = columns[feature], order[feature, start:end]
         for size in range(1, m - min_size + 1):
             row = ascending[size - 1]
-            for other in range(n_features):
-                sums[other] += columns[other, row] - means[other]
+            for coordinate in range(n_features):
+                sums[coordinate] += columns[coordinate, row] - means[coordinate]
             if size == m or size < min_size or values[row] == values[ascending[size]]:
                 continue
-            square = 0.0
-            for other in range(n_features):
-                square += sums[other] * sums[other]
-            decrease = square * (1.0 / size + 1.0 / (m - size))
+            squared_norm = 0.0
+            for coordinate in range(n_features):
+                squared_norm += sums[coordinate] * sums[coordinate]
+            decrease = squared_norm * (1.0 / size + 1.0 / (m - size))
             if decrease > best:
                 best, best_feature, best_size = decrease, feature, size
     return best, best_feature, best_size
@@ -288,7 +291,7 @@ def _least_error_split(columns, order, start, end, min_size):
 def _partition(order, start, end, feature, size):
     """Move the ``size`` instances of a leaf with the lowest values of ``feature`` to the front of its slice of every row.
 
-    Among the instances that move, and among the others, the order stays the same.
+    The instances that move keep their order, and so do the others.
     """
     is_left = np.zeros(order.shape[1], dtype=np.bool_)
     is_left[order[feature, start : start + size]] = True

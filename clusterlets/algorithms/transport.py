@@ -11,7 +11,7 @@ import numpy as np
 from clusterlets.algorithms.compiled import compiled, inner
 from clusterlets.errors import ClusterletsError
 
-#: Number of bits of the largest rounded cost. Sums over 10^6 instances stay far below 2^63.
+#: Number of bits of the largest rounded cost. Sums over 10^6 instances stay below 2^60, and 2^63 would overflow.
 BITS = 40
 _MAX_EXPONENT = 1000  # of the power of two that scales the costs; 2^1024 would be infinite
 
@@ -28,8 +28,9 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     sizes : int array (k,)
         Number of instances in each cluster. The sizes add up to n.
     prices : float array (k,), optional
-        Prices of the clusters to start from: each instance starts where its cost plus the price is lowest. They affect only the
-        run time: with the prices of a dual solution, nearly every instance starts in its final cluster.
+        Prices of the clusters to start from: each instance starts where its cost plus the price is lowest. With those of
+        a dual solution, nearly every instance starts in its final cluster, which saves time. Prices do not affect the total
+        cost, but may affect which of several equally cheap assignments is returned.
 
     Returns
     -------
@@ -55,7 +56,7 @@ def transport(costs: np.ndarray, sizes: np.ndarray, prices: np.ndarray | None = 
     if sizes.shape != (k,) or (sizes < 0).any() or sizes.sum() != n:
         raise ClusterletsError(f"{k} sizes of at least 0 must add up to {n} instances, not {sizes.tolist()}.")
     whole_costs, scale = whole_numbers(costs)
-    # If costs hardly differ, prices may be far larger than all costs. Clipped, they still are, but no sum overflows.
+    # If costs hardly differ, scaled prices may be huge. Clipped, they still exceed all costs, but no sum overflows.
     largest = 2.0 ** (BITS + 2)
     first_prices = np.rint(np.clip(np.zeros(k) if prices is None else prices * scale, -largest, largest)).astype(np.int64)
     labels, final_prices = np.empty(n, dtype=np.int64), np.empty(k, dtype=np.int64)
@@ -79,16 +80,16 @@ def transport_groups(costs: np.ndarray, groups: np.ndarray, counts: np.ndarray, 
 def whole_numbers(costs: np.ndarray) -> tuple[np.ndarray, float]:
     """Costs (n, k) minus the lowest cost of each instance, as whole numbers, and the power of two by which they are scaled.
 
-    The largest whole number has 40 bits. Raises ClusterletsError if a difference between costs is not finite.
+    No whole number has more than 40 bits. Raises ClusterletsError if a difference between costs is not finite.
     """
     if not len(costs):
         return np.zeros(costs.shape, dtype=np.int64), 1.0
-    above = costs - costs.min(axis=1, keepdims=True)
-    largest = float(above.max())
+    excesses = costs - costs.min(axis=1, keepdims=True)
+    largest = float(excesses.max())
     if not isfinite(largest):
         raise ClusterletsError("The costs must be finite, and so must their differences.")
     scale = 2.0 ** min(BITS - frexp(largest)[1], _MAX_EXPONENT) if largest > 0 else 1.0
-    return np.rint(above * scale).astype(np.int64), scale
+    return np.rint(excesses * scale).astype(np.int64), scale
 
 
 @inner
@@ -136,7 +137,7 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
 
     The heap of the moves from ``source`` to ``target`` has its root at ``starts[source] + target * capacity[source]`` in
     ``heaps``. ``slots`` (n, k) holds each instance's position in the heap for each target. ``cheapest`` (k, k) holds the cost
-    of the cheapest move from each cluster to each other one, or ``_NEVER`` if there is none.
+    of the cheapest move from each cluster to every other cluster, or ``_NEVER`` if there is none.
     """
     n, k = costs.shape
     counts = np.zeros(k, dtype=np.int64)
@@ -187,7 +188,7 @@ def _assign(costs, sizes, first_prices, labels, prices, slots, cheapest):
 
 @inner
 def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, cheapest):
-    """Move an instance from the heaps of cluster ``source`` to the heaps of cluster ``target``."""
+    """Move an instance from the heaps of cluster ``source`` to those of ``target``, and update ``counts`` and ``cheapest``."""
     k = len(counts)
     last = counts[source] - 1
     for cluster in range(k):
@@ -214,7 +215,7 @@ def _move(row, source, target, heaps, starts, capacity, counts, slots, costs, ch
 
 @inner
 def _shortest_paths(cheapest, counts, sizes, distance, previous):
-    """Find the cheapest path from clusters with too many instances to one with too few; returns its end, or -1.
+    """Find the cheapest path from clusters with too many instances to one with too few; returns its end, or -1 if none.
 
     ``distance`` (k,) becomes the cost of the cheapest path to each cluster, and ``previous`` (k,) the cluster before it, or -1.
     """
@@ -245,7 +246,7 @@ def _shortest_paths(cheapest, counts, sizes, distance, previous):
 
 @inner
 def _fill_prices(cheapest, prices):
-    """Fill in prices at which no move lowers the cost."""
+    """Fill in prices at which no move lowers the sum of cost and price."""
     k = len(prices)
     for cluster in range(k):
         prices[cluster] = 0

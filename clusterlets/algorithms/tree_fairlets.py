@@ -3,7 +3,7 @@
 The tree is a hierarchy of boxes. Each box is split in the middle of all its sides, and the whole tree is shifted at random. The
 tree replaces the distances: points that only the lower levels separate are near each other. From the root down, the children of
 every box give away as few points as possible, so that the points each child keeps are balanced. The points given away, and the
-points that reach the leaves, become fairlets of at most p + q points. From the coordinates on, all numbers are whole numbers.
+points that reach the leaves, become fairlets of at most p + q points. After the coordinates are rounded, all numbers are whole.
 """
 
 from fractions import Fraction
@@ -53,12 +53,12 @@ def tree_fairlets(X: np.ndarray, groups: np.ndarray, random_state: np.random.Gen
     counts = counts_of_two(groups)
     balance = promised_balance(int(counts.min()), int(counts.max()), largest_q)
     fairlets = np.empty(len(X), dtype=np.int64)
-    cells = _cells(X, random_state)
-    _decompose(cells, (groups == 1).astype(np.int64), balance.numerator, balance.denominator, DEPTH, fairlets)
+    coordinates = _whole_coordinates(X, random_state)
+    _decompose(coordinates, (groups == 1).astype(np.int64), balance.numerator, balance.denominator, DEPTH, fairlets)
     return fairlets
 
 
-def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
+def _whole_coordinates(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
     """Coordinates (n, d) as whole numbers of ``DEPTH`` bits, shifted at random within a box twice as wide as the points."""
     lowest = X.min(axis=0)
     side = X.max(axis=0) - lowest
@@ -68,9 +68,12 @@ def _cells(X: np.ndarray, random_state: np.random.Generator) -> np.ndarray:
 
 
 @compiled("void(int64[:,::1], int64[::1], int64, int64, int64, int64[::1])")
-def _decompose(cells, groups, p, q, depth, fairlets):
-    """Walk the tree from the root, and write ``fairlets``. A box is a range of ``order``, which holds the indices of points."""
-    n = len(cells)
+def _decompose(coordinates, groups, p, q, depth, fairlets):
+    """Write to ``fairlets`` the fairlet of each point, with a balance of at least p / q, walking the tree from the root.
+
+    ``coordinates`` are those of :func:`_whole_coordinates`. A box is a range of ``order``, which holds the indices of points.
+    """
+    n = len(coordinates)
     order, scratch = np.arange(n), np.empty(n, dtype=np.int64)
     given_rows = np.empty(n, dtype=np.int64)
     # Boxes wait on a stack. There are never more than n of them, because each holds a point, and no point is in two boxes.
@@ -84,7 +87,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         first, end, level = firsts[n_boxes], ends[n_boxes], levels[n_boxes]
         n_children = 1
         while level < depth and n_children == 1:  # skip boxes with a single child
-            n_children = _split(cells, order, scratch, first, end, depth - 1 - level, bounds)
+            n_children = _split(coordinates, order, scratch, first, end, depth - 1 - level, bounds)
             level += 1
         if n_children == 1:
             n_fairlets = _split_balanced(groups, order[first:end], p, q, n_fairlets, fairlets)
@@ -93,7 +96,7 @@ def _decompose(cells, groups, p, q, depth, fairlets):
         for child in range(n_children):
             for index in range(bounds[child], bounds[child + 1]):
                 counts[child, groups[order[index]]] += 1
-        _leave_balanced(counts[:n_children], p, q, n_given[:n_children])
+        _balance_children(counts[:n_children], p, q, n_given[:n_children])
         n_given_rows = 0
         for child in range(n_children):
             end_kept = bounds[child]
@@ -113,28 +116,28 @@ def _decompose(cells, groups, p, q, depth, fairlets):
 
 
 @njit
-def _split(cells, order, scratch, first, end, bit, bounds):
-    """Split a box: sort its range of ``order`` stably by one bit of all coordinates, and write the ``bounds`` of its children.
+def _split(coordinates, order, scratch, first, end, bit, bounds):
+    """Split a box: sort its range of ``order`` stably by bit number ``bit`` of all coordinates. Returns the number of children.
 
-    Returns the number of children.
+    ``bounds`` become the start of each child's range, and the end of the last.
     """
-    n_features = cells.shape[1]
+    n_features = coordinates.shape[1]
     for feature in range(n_features - 1, -1, -1):
-        filled, n_moved = first, 0
+        end_zeros, n_ones = first, 0
         for index in range(first, end):
             row = order[index]
-            if (cells[row, feature] >> bit) & 1:
-                scratch[n_moved] = row
-                n_moved += 1
+            if (coordinates[row, feature] >> bit) & 1:
+                scratch[n_ones] = row
+                n_ones += 1
             else:
-                order[filled] = row
-                filled += 1
-        order[filled:end] = scratch[:n_moved]
+                order[end_zeros] = row
+                end_zeros += 1
+        order[end_zeros:end] = scratch[:n_ones]
     n_children = 1
     bounds[0] = first
     for index in range(first + 1, end):
         for feature in range(n_features):
-            if ((cells[order[index], feature] ^ cells[order[index - 1], feature]) >> bit) & 1:
+            if ((coordinates[order[index], feature] ^ coordinates[order[index - 1], feature]) >> bit) & 1:
                 bounds[n_children] = index
                 n_children += 1
                 break
@@ -143,7 +146,7 @@ def _split(cells, order, scratch, first, end, bit, bounds):
 
 
 @njit
-def _leave_balanced(counts, p, q, n_given):
+def _balance_children(counts, p, q, n_given):
     """Decide how many points of each group each child gives away.
 
     The points that each child keeps are balanced, and so are the points that all children give away together. ``counts`` (c, 2)
@@ -203,7 +206,7 @@ def _split_balanced(groups, rows, p, q, n_fairlets, fairlets):
 
 @njit
 def _take_fairlet(lists, n_used, more, n_more, n_fewer, number, fairlets):
-    """Make fairlet ``number`` of the next ``n_more`` and ``n_fewer`` unused points of the two lists."""
+    """Make fairlet ``number`` of the next ``n_more`` unused points of list ``more`` and ``n_fewer`` of the other list."""
     for index in range(n_used[more], n_used[more] + n_more):
         fairlets[lists[more, index]] = number
     for index in range(n_used[1 - more], n_used[1 - more] + n_fewer):

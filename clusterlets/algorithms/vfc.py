@@ -24,7 +24,7 @@ published code keeps L fixed, and diverges. Here, if L is still more than 64 tim
 cluster gets its own constant L_hc = max(L, lambda n r_h / m_hc) from then on. The second number in this maximum is enough for
 the convex part near S, by the Cauchy-Schwarz inequality. Half of each constant is tried as well, and undone if F rises.
 
-Before that, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum, where T is a number and U is a matrix
+Until then, the shares are S_ic = exp(U_hc - T a_ic), with each row divided by its sum, where T is a number and U is a matrix
 (K, k). Step 1 adds 1 / L to T and subtracts lambda n b_hc / L from U. So an inner round changes no array of the size (n, k),
 and needs only the masses and the cost at T and U. The kernel computes both in single precision, in tiles of rows of the same
 group. In each tile, it leaves out the clusters in which no row has a share that matters. T, U, masses and labels are in double
@@ -52,8 +52,8 @@ _MAX_STEPS = 2_000
 _MAX_DOUBLINGS = 60
 # Number of steps with the same constants before half of each constant is tried.
 _PATIENCE = 5
-# The constants L_hc replace the common L if it exceeds the given L by this factor after this number of steps. So many steps are
-# enough for L to fall from any height.
+# The constants L_hc replace the common L if it exceeds the given L by this factor after this number of steps: enough to halve L
+# as often as one step may double it.
 _MAX_FACTOR, _COMMON_STEPS = 64.0, 300
 # A step raises F if F grows by more than this fraction. Less may be rounding, or shares that are raised to the least share.
 _RISE = 1e-7
@@ -64,22 +64,22 @@ _MAX_EXPONENT = 300.0
 _LOG2_E = 1.4426950408889634
 # The constants L_hc may be lowered to this fraction: the full constant is seldom needed, and a step that raises F is undone.
 _MIN_FACTOR = 0.5
-# The lowest exponent for which a power of 2 is computed. A share multiplied by so low a power becomes the least share anyway.
-_MIN_POWER = -120.0
+# The lowest exponent for which a power of 2 is computed. A share multiplied by that power becomes the least share anyway.
+_MIN_EXPONENT_OF_2 = -120.0
 #: Number of rows in a tile, all of the same group.
 LANES = 64
 # Number of tiles whose masses are added up in single precision.
 _TILES_PER_SUM = 16
 # The shares that are left out of a mass add up to less than this fraction of it.
-_LEFT_OUT = 1e-7
-# A tile lists the clusters that matter again after this many evaluations, ...
+_MAX_LEFT_OUT = 1e-7
+# The clusters that matter to a tile are listed again after this many evaluations, ...
 _MAX_AGE = 16
 # ... or when a share that is left out may have grown by this many powers of 2, ...
 _MARGIN = 4.0
 # ... or when an exponent of 2 may have changed by this much.
 _DRIFT = 20.0
 # Base-2 logarithm of the least share in the kernel.
-_MIN_BITS = np.float32(-40)
+_MIN_LOG2_SHARE = np.float32(-40)
 # Coefficients of the Chebyshev interpolant of degree 5 for 2^x from -1/2 to 1/2. Its error is at most 1.1e-7.
 _P0, _P1, _P2, _P3, _P4, _P5 = (np.float32(p) for p in (1.00000008, 0.69314719, 0.24022107, 0.05550357, 0.00967603, 0.00133909))
 # Adding this number to x, up to 2^21, puts the whole number nearest to x into the last bits of the sum.
@@ -94,7 +94,8 @@ class VFCResult:
     Attributes
     ----------
     labels : int array (n,)
-        Cluster of the largest share of each row, 0..m-1, where m is k or the number of distinct rows. No cluster is empty.
+        Cluster of the largest share of each row, 0..m-1, where m is k or, if smaller, the number of distinct rows. No
+        cluster is empty.
     centres : float array (m, d)
         The centres for which the shares were computed. They are not the means of the final clusters.
     objective : float
@@ -125,8 +126,8 @@ def vfc(
     """Run VFC from centres of k-means++ (Ziko et al., AAAI 2021, arXiv 1906.08207, algorithm 1).
 
     ``X`` (n, d), ``groups`` (n,), ``n_clusters`` and ``random_state`` are as in :meth:`clusterlets.methods.Method.fit`, and the
-    other parameters as :class:`clusterlets.VFC` declares them. The published lambda is ``fairness_weight * SSE of
-    plain k-means``, and the published L ``lipschitz * SSE of plain k-means / n``.
+    other parameters as :class:`clusterlets.VFC` declares them. The published lambda is ``fairness_weight * SSE of plain
+    k-means``, and the published L ``lipschitz * SSE of plain k-means / n``.
 
     Raises
     ------
@@ -139,10 +140,10 @@ def vfc(
     """
     X, groups = checked_instances(X, groups, "VFC", n_clusters)
     groups = codes_that_occur(groups)
-    first = X[kmeans_plus_plus(X, n_clusters, random_state)]
-    plain = lloyd(X, first)
+    start = X[kmeans_plus_plus(X, n_clusters, random_state)]
+    plain = lloyd(X, start)
     results = []
-    for centres in (first, plain.centres):
+    for centres in (start, plain.centres):
         result, has_empty = _outer_rounds(X, groups, centres, plain.inertia / len(X), fairness_weight, lipschitz, max_iter)
         if result is not None and not has_empty:
             return result
@@ -152,7 +153,7 @@ def vfc(
             return result
     raise NoClusteringError(
         "not_converged",
-        f"VFC leaves a cluster empty with fairness_weight = {fairness_weight:g} and {len(first)} clusters, from k-means++ and "
+        f"VFC leaves a cluster empty with fairness_weight = {fairness_weight:g} and {len(start)} clusters, from k-means++ and "
         "from plain k-means: take a smaller weight, or fewer clusters.",
     )
 
@@ -160,7 +161,7 @@ def vfc(
 def _outer_rounds(X, groups, centres, unit, fairness_weight, lipschitz, max_iter) -> tuple[VFCResult | None, bool]:
     """Step 3 from given centres: the result, and whether a cluster became empty.
 
-    If so, the result is that of the round before, or None if it was the first round.
+    If so, the result is that of the round before, or None if it was the first round. ``unit`` is as in :func:`_costs`.
     """
     problem = _Problem(groups, len(centres), fairness_weight * len(X), lipschitz)
     result, former_objective, best, n_idle = None, np.inf, None, 0
@@ -193,7 +194,10 @@ def _costs(X: np.ndarray, centres: np.ndarray, unit: float) -> np.ndarray:
 
 
 class _Problem:
-    """The shares of all rows, and step 2, which changes them. ``time`` and ``prices`` are T and U of the module's docstring."""
+    """The shares of all rows, and step 2, which changes them. ``time`` and ``prices`` are T and U of the module's docstring.
+
+    ``factor`` multiplies the given L or, once the constants L_hc are used (``has_own_constants``), all of these.
+    """
 
     def __init__(self, groups: np.ndarray, n_clusters: int, weight: float, lipschitz: float):
         self.groups, self.weight, self.lipschitz = groups, weight, lipschitz
@@ -225,23 +229,23 @@ class _Problem:
         )
         self.nearest[:] = self.tiles.min(axis=2)
         self.offset = float(costs.min(axis=1).sum())
-        self.by_mass, self.factor, self.n_accepted = False, 1.0, 0
+        self.has_own_constants, self.factor, self.n_accepted = False, 1.0, 0
         self.time, self.prices, self.n_evaluations = 0.0, np.zeros((n_groups, k)), 0
         self.n_active[:] = 0
-        self.masses = np.full((n_groups, k), 1e-12)
+        self.masses = np.full((n_groups, k), 1e-12)  # so low that the first evaluation leaves out only least shares
         cost, self.masses = self._evaluate(self.time, self.prices)
-        self.largest = self.masses.argmax(axis=1)[:, None]
+        self.largest_cluster = self.masses.argmax(axis=1)[:, None]
         objective, warning = self._objective(cost, self.masses), ""
         for step in range(_MAX_INNER):
-            if step >= _COMMON_STEPS and self.factor > _MAX_FACTOR and not self.by_mass:
-                self._switch_to_constants_by_mass(costs)
+            if step >= _COMMON_STEPS and self.factor > _MAX_FACTOR and not self.has_own_constants:
+                self._switch_to_own_constants(costs)
             former_objective, new_objective = objective, self._lower(costs, objective)
             if new_objective is None:
                 warning = "VFC diverged: its objective rises whatever the step. Take a smaller fairness_weight, or scale X."
                 break
             objective = new_objective
             # Larger constants make shorter steps. Some are so short that single precision cannot show whether F still falls.
-            is_precise = self.factor <= _MAX_FACTOR or self.by_mass
+            is_precise = self.factor <= _MAX_FACTOR or self.has_own_constants
             if is_precise and former_objective - objective <= _INNER_TOLERANCE / self.factor * former_objective:
                 break
         else:
@@ -250,7 +254,7 @@ class _Problem:
 
     def _labels(self, costs: np.ndarray) -> np.ndarray:
         """Cluster of each row's largest share."""
-        if self.by_mass:
+        if self.has_own_constants:
             return self.row_shares.argmax(axis=1)
         labels = np.empty(len(costs), dtype=np.int64)
         _largest_shares(costs, self.floors, self.groups, self.time, self.prices, labels)
@@ -258,7 +262,7 @@ class _Problem:
 
     def _lower(self, costs: np.ndarray, former_objective: float) -> float | None:
         """Step 1 with constants at which the objective does not rise; returns the new objective, or None if it always rises."""
-        if self.n_accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.by_mass else 1):
+        if self.n_accepted == _PATIENCE and self.factor > (_MIN_FACTOR if self.has_own_constants else 1):
             self.factor, self.n_accepted = self.factor / 2, 0
         for _ in range(_MAX_DOUBLINGS):
             objective = self._try_step(costs, former_objective)
@@ -269,25 +273,27 @@ class _Problem:
         return None
 
     def _try_step(self, costs: np.ndarray, former_objective: float) -> float | None:
-        """Step 1 with the current constants; returns the new objective, or None if it rises, which undoes the step."""
+        """Step 1 with the current constants; returns the new objective or, if it rises, undoes the step and returns None."""
         self.n_steps += 1
         slopes = self.weight * (1 / self.masses.sum(axis=0) - self.group_shares[:, None] / self.masses)
-        if self.by_mass:
+        if self.has_own_constants:
             constants = self.factor * np.maximum(self.lipschitz, self.weight * self.group_shares[:, None] / self.masses)
             masses = np.empty_like(self.masses)
-            cost = _step_by_mass(costs, slopes, 1 / constants, self.groups, self.row_shares, self.new_row_shares, masses)
+            cost = _step_with_own_constants(
+                costs, slopes, 1 / constants, self.groups, self.row_shares, self.new_row_shares, masses
+            )
         else:
             rate = 1 / (self.factor * self.lipschitz)
             exponents = np.minimum((slopes - slopes.min(axis=1, keepdims=True)) * rate, _MAX_EXPONENT)
             time, prices = self.time + rate, self.prices - exponents
-            # Adding a number to all prices of a group changes no share. This one makes the price of its largest cluster 0.
-            prices -= np.take_along_axis(prices, self.largest, axis=1)
+            # Adding a number to all prices of a group changes no share. Here, the price of its largest cluster becomes 0.
+            prices -= np.take_along_axis(prices, self.largest_cluster, axis=1)
             cost, masses = self._evaluate(time, prices)
         objective = self._objective(cost, masses)
         if not objective <= former_objective * (1 + _RISE):
             return None
         self.masses = masses
-        if self.by_mass:
+        if self.has_own_constants:
             self.row_shares, self.new_row_shares = self.new_row_shares, self.row_shares
         else:
             self.time, self.prices = time, prices
@@ -295,7 +301,7 @@ class _Problem:
 
     def _evaluate(self, time: float, prices: np.ndarray) -> tuple[float, np.ndarray]:
         """The cost and the masses (K, k) of the shares at T and U."""
-        limits = log(_LEFT_OUT * self.masses / self.counts[:, None]) * _LOG2_E - _MARGIN
+        limits = log(_MAX_LEFT_OUT * self.masses / self.counts[:, None]) * _LOG2_E - _MARGIN
         masses = np.zeros(prices.shape)
         self.n_evaluations += 1
         cost = _masses(
@@ -316,14 +322,14 @@ class _Problem:
         )
         return cost / _LOG2_E + self.offset, masses
 
-    def _switch_to_constants_by_mass(self, costs: np.ndarray) -> None:
+    def _switch_to_own_constants(self, costs: np.ndarray) -> None:
         """Use the constants L_hc from now on, and store the shares as a matrix (n, k)."""
-        above = costs - costs.min(axis=1, keepdims=True)
-        exponents = self.prices[self.groups] - self.time * above + np.maximum(-above, self.floors[:, None])
+        excess = costs - costs.min(axis=1, keepdims=True)
+        exponents = self.prices[self.groups] - self.time * excess + np.maximum(-excess, self.floors[:, None])
         shares = exp(np.maximum(exponents - exponents.max(axis=1, keepdims=True), -_MAX_EXPONENT))
         self.row_shares = np.maximum(shares / shares.sum(axis=1, keepdims=True), _MIN_SHARE)
         self.new_row_shares = np.empty_like(self.row_shares)
-        self.by_mass, self.factor, self.n_accepted = True, 1.0, 0
+        self.has_own_constants, self.factor, self.n_accepted = True, 1.0, 0
 
     def _objective(self, cost: float, masses: np.ndarray) -> float:
         ratios = masses / masses.sum(axis=0) / self.group_shares[:, None]
@@ -337,8 +343,8 @@ def _largest_shares(costs, floors, groups, time, prices, labels):
     for row in range(len(costs)):
         price, least, best, largest = prices[groups[row]], costs[row].min(), 0, -np.inf
         for cluster in range(costs.shape[1]):
-            above = costs[row, cluster] - least
-            exponent = price[cluster] - time * above + max(-above, floors[row])
+            excess = costs[row, cluster] - least
+            exponent = price[cluster] - time * excess + max(-excess, floors[row])
             if exponent > largest:
                 best, largest = cluster, exponent
         labels[row] = best
@@ -355,7 +361,7 @@ def _power_of_2(x):
 
 
 @compiled("float64(float64[:,::1], float64[:,::1], float64[:,::1], int64[::1], float64[:,::1], float64[:,::1], float64[:,::1])")
-def _step_by_mass(costs, slopes, rates, groups, shares, new_shares, masses):
+def _step_with_own_constants(costs, slopes, rates, groups, shares, new_shares, masses):
     """Step 1 with the constants L_hc, whose reciprocals are the ``rates`` (K, k); returns the cost of the new shares.
 
     ``new_shares`` (n, k) become shares * exp((level - g) * rates), with each row divided by its sum. Here g is ``costs`` (n, k)
@@ -379,7 +385,7 @@ def _step_by_mass(costs, slopes, rates, groups, shares, new_shares, masses):
             exponents[cluster] = (level - costs[row, cluster] - slope[cluster]) * rate[cluster] * _LOG2_E
             largest = max(largest, exponents[cluster])
         for cluster in range(k):
-            powers[cluster] = _power_of_2(np.float32(max(exponents[cluster] - largest, _MIN_POWER)))
+            powers[cluster] = _power_of_2(np.float32(max(exponents[cluster] - largest, _MIN_EXPONENT_OF_2)))
         total = 0.0
         for cluster in range(k):
             share = shares[row, cluster] * powers[cluster]
@@ -409,10 +415,10 @@ def _tile_keys(costs, groups, keys, sums):
             if costs[row, cluster] < costs[row, nearest]:
                 nearest = cluster
         for cluster in range(k):
-            above = costs[row, cluster] - costs[row, nearest]
-            if above < 1:
+            excess = costs[row, cluster] - costs[row, nearest]
+            if excess < 1:
                 bits |= 1 << cluster % 32
-            total += _power_of_2(max(np.float32(-above * _LOG2_E), _MIN_BITS))
+            total += _power_of_2(max(np.float32(-excess * _LOG2_E), _MIN_LOG2_SHARE))
         keys[row], sums[row] = ((groups[row] * k + nearest) << 32) + bits, total
 
 
@@ -497,7 +503,7 @@ def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evalu
     n_tiles, k = len(tiles), tiles.shape[1]
     powers, lanes = np.empty((k, LANES), dtype=np.float32), np.zeros((k, LANES), dtype=np.float32)
     total, row_cost = np.empty(LANES, dtype=np.float32), np.empty(LANES, dtype=np.float32)
-    least_share = 2.0 ** np.float64(_MIN_BITS)
+    least_share = 2.0 ** np.float64(_MIN_LOG2_SHARE)
     cost = 0.0
     for t in range(n_tiles):
         group, tile, top, floor = groups[t], tiles[t], tops[t], floors[t]
@@ -510,7 +516,7 @@ def _masses(tiles, floors, nearest, groups, sizes, time, prices, limits, n_evalu
             price, costs, cluster_powers = prices[group, active[t, i]], tile[active[t, i]], powers[i]
             for j in range(LANES):
                 exponent = price - time * costs[j] + max(-costs[j], floor[j])
-                power = _power_of_2(max(exponent - top[j], _MIN_BITS))
+                power = _power_of_2(max(exponent - top[j], _MIN_LOG2_SHARE))
                 cluster_powers[j] = power
                 total[j] += power
         for j in range(LANES):

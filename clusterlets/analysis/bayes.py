@@ -1,7 +1,8 @@
 """The Bayesian signed-rank test, with a region of practical equivalence (Benavoli et al. 2014; 2017, section 4.2).
 
-Wilcoxon's test says how surprising the differences would be if the methods were equal. This test gives the probabilities
-that the first method deviates less than the second, that the two are practically equivalent, and that the first deviates more.
+Wilcoxon's test says how surprising the differences would be if the methods were equal. For two methods, this test gives the
+probabilities that the first deviates less than the second, that the two are practically equivalent, and that the first deviates
+more.
 """
 
 from collections.abc import Mapping
@@ -15,10 +16,10 @@ from numpy.typing import ArrayLike
 #: Half the width of the region of practical equivalence: two mean deviations are equivalent if they differ by at most half a
 #: percentage point. The comparison with the paper uses the same distance: it calls such a deviation close to the paper's.
 ROPE = 0.005
-DRAWS = 20_000  # of the weights
+DRAWS = 20_000  # number of draws of the blocks' weights
 #: The prior is a single observation: a difference of 0, which is inside the region. This is its weight; a block has weight 1.
 PRIOR = 0.5
-_DECIMALS = 12  # to which differences are rounded before they are compared with the region
+_DECIMALS = 12  # differences are rounded to this many decimals before they are compared with the region
 COLUMNS = [
     *("ranking", "method", "other", "blocks", "rope"),
     *("probability_lower", "probability_equivalent", "probability_higher"),

@@ -24,8 +24,8 @@ _MAX_POINTS = 700  # more points would only cover each other
 def comparable_runs(runs: pd.DataFrame) -> pd.DataFrame:
     """One successful run for each dataset and matcher, all with the same k, hops, omega and seed.
 
-    They have the values nearest to k = 5, 2 hops and omega = 0.5 that were run, and the first seed. Of runs that differ in
-    other parameters, the first is taken.
+    Of the values that were run, these are the ones nearest to k = 5, 2 hops and omega = 0.5, and the first seed. If several
+    runs are left for a dataset and matcher, the first is taken.
     """
     runs = runs[runs["method"] == CLUSTERLETS]
     for parameter, preferred in _SETTING.items():

@@ -60,7 +60,7 @@ PAIRS = [
 
 _PRICE_DECIMALS = 9  # of the prices in the points, from which all other tables follow
 _TABLE_DECIMALS = 6  # of all numbers in the other tables
-_PROVER = "fair-limit"  # if its status is infeasible, this is a proof
+_PROVER = "fair-limit"  # its status infeasible proves that no clustering keeps the limit
 
 
 # ---- the runs --------------------------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ def spread_positions(size: int) -> list[int]:
 
 
 def is_on_front(scores: pd.DataFrame) -> pd.Series:
-    """Which of m points are on the front: no other point is smaller in one column and not larger in any other. O(m^2)."""
+    """Which of m points are on the front: no point is smaller in one column and not larger in any other. O(m^2)."""
     values = scores.to_numpy()
     dominates = (values[:, None] <= values).all(axis=2) & (values[:, None] < values).any(axis=2)
     return pd.Series(~dominates.any(axis=0), index=scores.index)
@@ -301,10 +301,10 @@ def pairs(board: pd.DataFrame) -> pd.DataFrame:
 
 
 def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) -> dict:
-    shared = rows.index.intersection(other_rows.index, sort=False)
-    rows, other_rows = rows.loc[shared], other_rows.loc[shared]
+    shared_blocks = rows.index.intersection(other_rows.index, sort=False)
+    rows, other_rows = rows.loc[shared_blocks], other_rows.loc[shared_blocks]
     keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
-    both = keeps & other_keeps  # both keep the limit
+    both = keeps & other_keeps  # whether both keep the limit
     prices, other_prices = (part["price"].to_numpy(float)[both] for part in (rows, other_rows))
     log_ratios = log(prices) - log(other_prices)
     weights = draws[tables_of(rows.reset_index())].to_numpy()
@@ -331,7 +331,7 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
 
 
 def tables_of(blocks: pd.DataFrame) -> list[str]:
-    """The table of each block: ``adult`` for ``adult.sex``. Blocks with another k or other groups may share a table."""
+    """The table of each block: ``adult`` for ``adult.sex``. Blocks that differ only in k or in the groups share a table."""
     return [dataset.partition(".")[0] for dataset in blocks["dataset"]]
 
 
@@ -364,10 +364,10 @@ def _quantile(values: np.ndarray, share: float) -> float:
     return _weighted_quantile(values, np.ones((1, len(values))), share)[0]
 
 
-def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, above: bool = False) -> np.ndarray:
+def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, exclusive: bool = False) -> np.ndarray:
     """For each row of weights (m, n), the smallest of the values (n,) up to which at least ``share`` of the weight lies.
 
-    With ``above``, more than ``share`` of the weight must lie there.
+    With ``exclusive``, more than ``share`` of the weight must lie there.
     """
     if not len(values):
         return np.full(len(weights), np.nan)
@@ -375,10 +375,10 @@ def _weighted_quantile(values: np.ndarray, weights: np.ndarray, share: float, ab
     cumulative = np.cumsum(weights[:, order], axis=1)
     needed = share * cumulative[:, -1:]
     # The 1e-9 absorbs rounding: shares such as .9 are not exact in binary, while weights are whole numbers.
-    reached = cumulative > needed + 1e-9 if above else cumulative >= needed - 1e-9
-    return np.where(cumulative[:, -1] > 0, values[order][reached.argmax(axis=1)], np.nan)
+    is_reached = cumulative > needed + 1e-9 if exclusive else cumulative >= needed - 1e-9
+    return np.where(cumulative[:, -1] > 0, values[order][is_reached.argmax(axis=1)], np.nan)
 
 
 def _weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """For each row of weights (m, n), the median of values (n,), where each value counts as often as its weight says."""
-    return (_weighted_quantile(values, weights, 0.5) + _weighted_quantile(values, weights, 0.5, above=True)) / 2
+    return (_weighted_quantile(values, weights, 0.5) + _weighted_quantile(values, weights, 0.5, exclusive=True)) / 2

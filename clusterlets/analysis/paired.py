@@ -89,7 +89,7 @@ def count_pairs_apart(ranking: Ranking) -> tuple[int, str]:
 
 
 def describe_pairs_apart(ranking: Ranking) -> str:
-    """For example, ``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by Wilcoxon's with Holm's correction``."""
+    """How many pairs differ, by which test: ``9 of 10 pairs differ significantly: 4 by Nemenyi's test, 9 by ...``."""
     n_apart, by_test = count_pairs_apart(ranking)
     verb = "differs" if n_apart == 1 else "differ"
     return f"{n_apart} of {counted(len(ranking.pairs), 'pair')} {verb} significantly: {by_test}"
@@ -126,14 +126,14 @@ def intervals(samples: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=_INTERVAL_COLUMNS)
 
 
-def mean_ratio(values: pd.Series, over: pd.Series) -> tuple[int, int, float, float, float]:
-    """Geometric mean over blocks of the ratio of two methods' mean deviations (n,), with a t interval of its logarithm.
+def mean_ratio(values: pd.Series, other_values: pd.Series) -> tuple[int, int, float, float, float]:
+    """Geometric mean over n blocks of the ratio of two methods' mean deviations (n,), with a t interval of its logarithm.
 
     A deviation below ``FLOOR`` counts as ``FLOOR``, so that zeros have a ratio; two such deviations have the ratio 1. Returns
     the number of blocks, the number of blocks with a deviation below ``FLOOR``, the ratio (NaN without blocks), and the ends of
     the interval (NaN for fewer than two blocks).
     """
-    pair = np.column_stack([values, over]).astype(float)
+    pair = np.column_stack([values, other_values]).astype(float)
     n_floored = int((pair < FLOOR).any(axis=1).sum())
     logs = np.log(np.maximum(pair, FLOOR))
     log_ratios = logs[:, 0] - logs[:, 1]

@@ -88,8 +88,8 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
     matchers = selection.in_order(names[is_matcher], selection.PAPER_NAMES.values())
     others = selection.in_order(names[~is_matcher], selection.METHODS)
     mean_deviations = blocks(runs, matchers + others, ["dataset"])
-    sparse = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
-    left_out = f", without {', '.join(sparse)} (results on fewer than half of the datasets)" if sparse else ""
+    sparse_methods = [name for name in mean_deviations if mean_deviations[name].notna().mean() < 0.5]
+    left_out = f", without {', '.join(sparse_methods)} (results on fewer than half of the datasets)" if sparse_methods else ""
     return [
         rank("matchers", "Matchers, blocks are datasets", blocks(runs, matchers, ["dataset"])),
         rank(
@@ -97,7 +97,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
             "Matchers with the controls k-means and random, blocks are datasets",
             blocks(runs, [*matchers, *CONTROLS], ["dataset"]),
         ),
-        rank(ALL_METHODS, f"All methods{left_out}, blocks are datasets", mean_deviations.drop(columns=sparse)),
+        rank(ALL_METHODS, f"All methods{left_out}, blocks are datasets", mean_deviations.drop(columns=sparse_methods)),
         rank(
             "pseudo_replication",
             "Matchers, blocks are (dataset, k, seed): pseudo-replication",
@@ -107,7 +107,7 @@ def rank_all(runs: pd.DataFrame) -> list[Ranking]:
 
 
 def blocks(runs: pd.DataFrame, methods: Iterable[str], by: list[str]) -> pd.DataFrame:
-    """A frame, blocks x methods, of the mean deviation averaged over all runs of a method in a block, which ``by`` defines."""
+    """The mean deviation averaged over a method's runs in a block, blocks x methods. The columns ``by`` define the blocks."""
     runs = runs.assign(name=selection.names(runs))
     runs = runs[runs["name"].isin(list(methods))]
     values = runs.pivot_table(index=by, columns="name", values="deviation_mean", aggfunc="mean", dropna=True)

@@ -253,7 +253,7 @@ class _Dual:
         self.rows, self.columns = rows, columns
 
     def anneal(self, intervals: Intervals) -> tuple[np.ndarray, float]:
-        """Potentials of the columns, from 0, and the dual's value per unit of mass.
+        """Potentials of the columns, improved from 0 on, and the dual's value per unit of mass.
 
         The temperature falls from a high one, because outliers have large potentials.
         """
@@ -294,7 +294,7 @@ class _Dual:
         return v, value
 
     def make_feasible(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Potentials u and v that satisfy all constraints despite rounding. No potential alone can be raised noticeably."""
+        """Potentials u and v that satisfy all constraints despite rounding. Raising one noticeably would break a constraint."""
         u = _minima(self.rows, self.columns, v)
         v = _minima(self.columns, self.rows, u)
         largest = self.rows.norms.max() + self.columns.norms.max() + np.abs(u).max() + np.abs(v).max()
@@ -306,7 +306,7 @@ class _Dual:
         return v - amount, value
 
     def extend(self, v: np.ndarray, columns: _Points, temperature: float) -> np.ndarray:
-        """Potentials of other columns, from the smoothed constraints between them and the rows of this dual."""
+        """Potentials of the given columns, from the smoothed constraints between them and the rows of this dual."""
         u, _ = _soft_minima(self.rows, self.columns, v, temperature)
         return _soft_minima(columns, self.rows, u, temperature)[0]
 

@@ -35,32 +35,32 @@ def match_distance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> 
     Notes
     -----
     O(N^2 d + hops * K * N^2) time and O(N^2 + N d) memory. At most 2 N hops are made, because further hops would change
-    nothing. Distances that differ by at most 10^-12 of themselves tie, and ties go to the lower index.
+    nothing. A distance ties with the lowest if it exceeds it by at most 10^-12 of the lowest; ties go to the lower index.
     """
     distances = centroid_distances(clusterlets.centroids)
     return match_pinball(clusterlets, hops, scope, distances, summed_cost)
 
 
 def match_balance(clusterlets: Clusterlets, hops: int, scope: str = "last") -> np.ndarray:
-    """Balance pinball matcher (B): visit the groups in turn, and add the clusterlet of lowest deviation (Algorithm 2).
+    """Balance pinball matcher (B): visit the groups in turn, and add the one with the lowest deviation (Algorithm 2).
 
-    Works like :func:`match_distance`, but compares deviations from the dataset instead of distances: those of each candidate
-    joined with the clusterlet added last (``scope="last"``), or with the whole cluster (``scope="cluster"``).
-    O(hops * K * N^2 * K) time and O(N^2 K) memory. Equal deviations tie, and ties go to the lower index.
+    Works like :func:`match_distance`, but compares deviations from the dataset instead of distances: the deviation of each
+    candidate joined with the clusterlet added last (``scope="last"``), or with the whole cluster (``scope="cluster"``).
+    O(hops * K^2 * N^2) time and O(N^2 K) memory. Equal deviations tie, and ties go to the lower index.
     """
     counts = clusterlets.counts
 
     def union_deviation(sums, is_inside, candidates):
-        added = np.where(is_inside[:, :, None], 0, counts[candidates])  # a candidate inside the reference adds nothing
-        return deviations(sums[:, None] + added, clusterlets.group_counts)
+        added_counts = np.where(is_inside[:, :, None], 0, counts[candidates])  # a candidate inside the reference adds nothing
+        return deviations(sums[:, None] + added_counts, clusterlets.group_counts)
 
     return match_pinball(clusterlets, hops, scope, counts, union_deviation)
 
 
 def summed_cost(sums: np.ndarray, is_inside: np.ndarray, candidates: np.ndarray) -> np.ndarray:
-    """A ``cost`` for :func:`match_pinball`: each candidate's costs with all clusterlets of the reference, added up.
+    """A ``cost`` for :func:`match_pinball`: the sum of each candidate's costs with the clusterlets of the reference.
 
-    The features of a clusterlet are its costs with each clusterlet, 0 with itself.
+    Here the ``features`` of a clusterlet are its costs with every clusterlet. Its cost with itself is 0.
     """
     return sums[:, candidates]
 
@@ -71,7 +71,8 @@ def match_pinball(clusterlets, hops, scope, features, cost, fewer_later_hops=0):
     Candidates are compared with the cluster's reference: the clusterlet added last, or the whole cluster. ``cost(sums,
     is_inside, candidates)`` returns the costs (m, c) of c candidates for m clusters, where ``sums`` (m, F) are the ``features``
     (N, F) summed over each reference, and ``is_inside`` (m, c) says whether the reference contains the candidate. Clusters that
-    start from other groups than 0 make ``fewer_later_hops`` fewer hops, but at least one.
+    start from a group other than 0 make ``fewer_later_hops`` fewer hops, but at least one. The other parameters, and the result
+    (C, N), are those of :func:`match_distance`.
     """
     # Every pair of hops reaches a new clusterlet or closes a cycle, so no cluster grows after N pairs of hops.
     hops = min(hops, 2 * len(clusterlets))
@@ -145,7 +146,7 @@ def match_greedy_distance(
     """
     group, sizes, centroids = clusterlets.group, clusterlets.sizes, clusterlets.centroids
 
-    def join(cluster, unused):
+    def choose(cluster, unused):
         candidates = unused[group[unused] != group[cluster[-1]]]
         if len(candidates) == 0:
             return None
@@ -156,7 +157,7 @@ def match_greedy_distance(
         nearest = first_lowest(costs)
         return candidates[nearest], costs[nearest]
 
-    return match_greedy(len(clusterlets), hops, random_state, join)
+    return match_greedy(len(clusterlets), hops, random_state, choose)
 
 
 def match_greedy_balance(
@@ -164,32 +165,33 @@ def match_greedy_balance(
 ) -> np.ndarray:
     """Greedy balance matcher (G-B, crisp): add the unused clusterlet, of any group, that gives the lowest deviation.
 
-    Works like :func:`match_greedy_distance`, but compares deviations from the dataset instead of distances: those of each
-    candidate joined with the cluster (``scope="cluster"``), or with the clusterlet added last (``scope="last"``). Of equal
-    deviations, the one whose union has the lower Kullback-Leibler divergence from the dataset wins, then the lower index. A
-    clusterlet joins only if the deviation of the whole cluster does not rise. Otherwise the cluster is finished. O(N^2 K) time.
+    Works like :func:`match_greedy_distance`, but compares deviations from the dataset instead of distances: the deviation of
+    each candidate joined with the cluster (``scope="cluster"``), or with the clusterlet added last (``scope="last"``). Of
+    candidates with equal deviations, the one whose union has the lower Kullback-Leibler divergence from the dataset wins, then
+    the lower index. A clusterlet joins only if the deviation of the whole cluster does not rise. Otherwise the cluster is
+    finished. O(N^2 K) time.
     """
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
     def deviation(cluster):
         return deviations(counts[cluster].sum(axis=0), totals)
 
-    def join(cluster, unused):
+    def choose(cluster, unused):
         unions = counts[_reference(cluster, scope)].sum(axis=0) + counts[unused]
         costs = deviations(unions, totals)
         tied = np.flatnonzero(costs == costs.min())
         joining = unused[tied[_first_lowest_divergence(unions[tied], totals)]]
         return joining, deviation([*cluster, joining])
 
-    return match_greedy(len(clusterlets), hops, random_state, join, deviation)
+    return match_greedy(len(clusterlets), hops, random_state, choose, deviation)
 
 
-def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np.inf):
+def match_greedy(n_clusterlets, hops, random_state, choose, first_level=lambda start: np.inf):
     """Crisp clusters (C, N), grown one after the other until every clusterlet is used.
 
-    The level of a cluster is a cost that must not rise when a clusterlet joins. ``join(cluster, unused)`` chooses a clusterlet
-    from the array ``unused`` and returns it with the level that the cluster would then have, or returns None if none can join.
-    ``level([start])`` returns the level of a cluster that has only the clusterlet ``start``.
+    The level of a cluster is a cost that must not rise when a clusterlet joins. ``choose(cluster, unused)`` chooses one from
+    the array ``unused`` and returns it with the level that the cluster would then have, or returns None if none can join.
+    ``first_level([start])`` returns the level of a cluster that has only the clusterlet ``start``. At most ``hops`` join it.
     """
     unused = np.ones(n_clusterlets, dtype=bool)
     clusters = []
@@ -197,20 +199,23 @@ def match_greedy(n_clusterlets, hops, random_state, join, level=lambda start: np
     for start in random_state.permutation(n_clusterlets):
         if unused[start]:
             unused[start] = False
-            clusters.append(_grow_greedily([start], unused, hops, join, level([start])))
+            clusters.append(_grow_greedily([start], unused, hops, choose, first_level([start])))
     membership = np.zeros((len(clusters), n_clusterlets), dtype=bool)
     for row, cluster in zip(membership, clusters, strict=True):
         row[cluster] = True
     return membership
 
 
-def _grow_greedily(cluster, unused, hops, join, level):
-    """The cluster (list of indices) with all clusterlets that join it. These are removed from ``unused``."""
+def _grow_greedily(cluster, unused, hops, choose, level):
+    """The cluster (list of indices), which has the given level, with all clusterlets that join it.
+
+    These are removed from ``unused``, a mask (N,).
+    """
     for _ in range(hops):
-        candidate = join(cluster, np.flatnonzero(unused)) if unused.any() else None
-        if candidate is None or candidate[1] > level * (1 + TIE):
+        choice = choose(cluster, np.flatnonzero(unused)) if unused.any() else None
+        if choice is None or choice[1] > level * (1 + TIE):
             break
-        joining, level = candidate
+        joining, level = choice
         cluster = [*cluster, joining]
         unused[joining] = False
     return cluster
@@ -222,7 +227,10 @@ def _reference(cluster: list, scope: str) -> list:
 
 
 def _first_lowest_divergence(counts: np.ndarray, group_counts: np.ndarray) -> int:
-    """Index of the first cluster (m, K) whose Kullback-Leibler divergence from the dataset is lowest, up to 10^-12 nats."""
+    """Index of the first of m clusters whose Kullback-Leibler divergence from the dataset is at most 10^-12 above the lowest.
+
+    ``counts`` (m, K) and ``group_counts`` (K,) are the numbers of instances by group in the clusters and in the dataset.
+    """
     if len(counts) == 1:
         return 0
     shares = counts / counts.sum(axis=1, keepdims=True)

@@ -22,15 +22,15 @@ from clusterlets.algorithms.matching.pinball import match_greedy, match_pinball,
 
 
 def match_distance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
-    """D as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_distance`."""
+    """D as published: bool array (C, N); arguments and complexity as in :func:`pinball.match_distance`."""
     return match_pinball(clusterlets, hops, "last", centroid_distances(clusterlets.centroids), summed_cost, fewer_later_hops=1)
 
 
 def match_balance(clusterlets: Clusterlets, hops: int) -> np.ndarray:
-    """B as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_balance`.
+    """B as published: bool array (C, N); arguments and complexity as in :func:`pinball.match_balance`.
 
-    If a group has fewer clusterlets than an earlier one, the published code fails. Here, costs without a mirror image
-    stay as they are.
+    If a group has fewer clusterlets than an earlier one, the published code fails. Here, a pair (a, b) keeps its own cost
+    if there is no pair (b, a) whose cost it could get.
     """
     return match_pinball(clusterlets, hops, "last", _mirrored_costs(clusterlets), summed_cost, fewer_later_hops=1)
 
@@ -51,42 +51,43 @@ def _mirrored_costs(clusterlets: Clusterlets) -> np.ndarray:
 
 
 def match_greedy_balance(clusterlets: Clusterlets, hops: int, random_state: np.random.Generator) -> np.ndarray:
-    """G-B as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_greedy_balance`."""
+    """G-B as published: bool array (C, N); arguments and complexity as in :func:`pinball.match_greedy_balance`."""
     counts, totals = clusterlets.counts, clusterlets.group_counts
 
-    def join(cluster, unused):
+    def choose(cluster, unused):
         costs = _divergences(counts[cluster].sum(axis=0) + counts[unused], totals)
         fairest = first_lowest(costs)
         return unused[fairest], costs[fairest]
 
-    return match_greedy(len(clusterlets), hops, random_state, join)
+    return match_greedy(len(clusterlets), hops, random_state, choose)
 
 
 def match_greedy_distance(clusterlets: Clusterlets, hops: int, random_state: np.random.Generator) -> np.ndarray:
-    """G-D as published: bool array (C, N); arguments, errors and complexity as in :func:`pinball.match_greedy_distance`.
+    """G-D as published: bool array (C, N); arguments and complexity as in :func:`pinball.match_greedy_distance`.
 
     The unused clusterlets form two lists, one of the first group and one of all other groups. The centre of the cluster is put
     at the head of the list to which the cluster's largest group belongs. The published code finds the member of the second list
     that is nearest to the *first* member of the first list. It then uses that member's index in the second list to choose
-    from the list of all unused clusterlets.
+    from the list of all unused clusterlets. Here, if one of the two lists is empty, the first unused clusterlet is chosen, at
+    an infinite distance.
     """
     group, centroids = clusterlets.group, clusterlets.centroids
 
-    def join(cluster, unused):
+    def choose(cluster, unused):
         centre = _merged_centre(centroids[np.sort(cluster)])[None]
-        is_first = group[unused] == 0
-        first, second = centroids[unused[is_first]], centroids[unused[~is_first]]
+        is_first_group = group[unused] == 0
+        first_list, second_list = centroids[unused[is_first_group]], centroids[unused[~is_first_group]]
         if clusterlets.counts[cluster].sum(axis=0).argmax() == 0:
-            first = np.concatenate([centre, first])
+            first_list = np.concatenate([centre, first_list])
         else:
-            second = np.concatenate([centre, second])
-        if len(first) == 0 or len(second) == 0:
+            second_list = np.concatenate([centre, second_list])
+        if len(first_list) == 0 or len(second_list) == 0:
             return unused[0], np.inf
-        costs = distances_to(first[0], second)
+        costs = distances_to(first_list[0], second_list)
         nearest = first_lowest(costs)
         return unused[nearest], costs[nearest]
 
-    return match_greedy(len(clusterlets), hops, random_state, join)
+    return match_greedy(len(clusterlets), hops, random_state, choose)
 
 
 def _merged_centre(centroids: np.ndarray) -> np.ndarray:

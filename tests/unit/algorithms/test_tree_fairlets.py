@@ -95,8 +95,8 @@ def test_the_points_that_children_keep_and_give_away_are_balanced():
         if np.gcd(p, q) > 1 or total.min() * q < total.max() * p:
             continue
         remaining, leaving = counts.copy(), np.empty_like(counts)
-        leave_balanced = getattr(tree_fairlets_module._leave_balanced, "py_func", tree_fairlets_module._leave_balanced)
-        leave_balanced(remaining, p, q, leaving)
+        balance = getattr(tree_fairlets_module._balance_children, "py_func", tree_fairlets_module._balance_children)
+        balance(remaining, p, q, leaving)
         assert (remaining >= 0).all() and (leaving >= 0).all() and (remaining + leaving == counts).all()
         assert is_balanced(remaining.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
 

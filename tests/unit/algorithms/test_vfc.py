@@ -83,7 +83,7 @@ def test_a_step_with_one_constant_per_group_and_cluster_matches_its_definition()
     costs, groups, memberships = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15]), rng.random((50, 4))
     memberships /= memberships.sum(axis=1, keepdims=True)
     slopes, trial, masses = rng.normal(size=(3, 4)), np.empty((50, 4)), np.empty((3, 4))
-    cost = module._step_by_mass(costs, slopes, np.full((3, 4), 1 / 1000), groups, memberships, trial, masses)
+    cost = module._step_with_own_constants(costs, slopes, np.full((3, 4), 1 / 1000), groups, memberships, trial, masses)
     expected = memberships * np.exp(-(costs + slopes[groups]) / 1000)
     expected /= expected.sum(axis=1, keepdims=True)
     assert trial == pytest.approx(expected, rel=1e-6) and cost == pytest.approx((expected * costs).sum())
@@ -111,7 +111,7 @@ def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
     monkeypatch.setattr(module._Problem, "_lower", lambda *arguments: values.append(original_lower(*arguments)) or values[-1])
     problem = module._Problem(groups, 5, 300.0, lipschitz)
     final_objective, labels, warning = problem.settle(costs)
-    assert problem.by_mass == (common_steps == 0) and warning == "" and final_objective == values[-1]
+    assert problem.has_own_constants == (common_steps == 0) and warning == "" and final_objective == values[-1]
     assert all(later <= earlier * (1 + 1e-6) for earlier, later in pairwise(values)) and values[-1] < 0.9 * values[0]
     assert objective(costs, groups, np.eye(5)[labels] + 1e-9, 300) == pytest.approx(final_objective, rel=0.2)
 
