@@ -62,8 +62,8 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     """Silhouette (m,) of each of m rows, -1..1, higher is better; NaN if all rows are in one cluster.
 
     The silhouette is (b - a) / max(a, b). Here a is the row's mean distance to the other rows of its cluster, and b is the
-    smallest of its mean distances to the other clusters. It is 0 for the only row of a cluster, and if a = b = 0 (Rousseeuw 1987).
-    O(C m) time and memory.
+    smallest of its mean distances to the other clusters. It is 0 for the only row of a cluster, and if a = b = 0 (Rousseeuw
+    1987). O(C m) time and memory.
 
     Parameters
     ----------
