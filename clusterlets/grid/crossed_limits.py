@@ -26,11 +26,16 @@ def exceeded_limits(cell: str, limits: str) -> str:
     if not is_intact(file):
         return limits
     last_run = json.loads(load_text(file))
+    # Snakemake reruns the cell if this value is not that of the last run.
     return limits if last_run["crossed"] and last_run["limits"] != limits else last_run["parameter"]
 
 
 def record(cell: str, has_exceeded: bool, limits: str, parameter: str) -> None:
-    """Record the limits that a cell ran with if one of its fits exceeded a limit, in this run or an earlier one."""
+    """Record the ``limits`` that a cell ran with if one of its fits exceeded a limit, in this run or an earlier one.
+
+    ``parameter`` is the value of :func:`exceeded_limits` that this run was started with. If no fit ever exceeded a limit, the
+    cell gets no record.
+    """
     if has_exceeded or parameter:
         save_text(_record_path(cell), json.dumps({"crossed": has_exceeded, "limits": limits, "parameter": parameter}))
     else:

@@ -14,7 +14,7 @@ _VERDICTS = {True: "yes", False: "no", None: "not known"}
 
 
 def row(dataset: str, description: Mapping) -> dict[str, str]:
-    """A dataset's row, from its description in ``sources.yaml`` or by its preparation. Unknown values stay empty."""
+    """The row of a dataset, from the description that ``sources.yaml`` or its preparation gives. Unknown values stay empty."""
     groups = description.get("groups") or {}
     return {
         "dataset": dataset,
@@ -30,7 +30,7 @@ def row(dataset: str, description: Mapping) -> dict[str, str]:
 
 
 def listing(descriptions: Mapping[str, Mapping]) -> str:
-    """The table of all datasets for a terminal, followed by the warnings of their preparation."""
+    """The table of all datasets for a terminal, followed by the warnings from their preparation."""
     warnings_of_datasets = (
         (dataset, warning) for dataset, description in descriptions.items() for warning in description.get("warnings", [])
     )
@@ -48,6 +48,7 @@ def to_text(rows: Sequence[Mapping[str, str]], columns: Sequence[str] = _TERMINA
     """A Markdown table that fits a terminal: the widest columns are cut until it does, except the first column."""
     cells = [list(columns), *([plain_in_markdown(" ".join(row[column].split())) for column in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    # A line begins with "| " and ends with " |", so it has one character more than a gap for each cell.
     while sum(widths) + _GAP * len(widths) + 1 > _MAX_WIDTH:
         widths[widths.index(max(widths[1:]), 1)] -= 1
     lines = [_line(row, widths) for row in cells]

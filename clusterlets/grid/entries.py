@@ -11,7 +11,7 @@ PROGRAM = "grid.program"
 
 
 def load(entry: Mapping) -> type[Method]:
-    """Load the method of a configuration's entry from its ``path``, its ``command``, or otherwise by its ``name``."""
+    """Load the method of a configuration's entry from its ``path`` or ``command`` or, without these, by its ``name``."""
     if "path" in entry:
         return methods.from_file(entry["path"])
     if "command" in entry:

@@ -1,4 +1,4 @@
-"""Estimate the cost of a grid from a few constants that were measured once. The estimate is right to a factor of two.
+"""Estimate the cost of a grid from a few constants that were measured once. The estimate is right to within a factor of two.
 
 The constants come from the paper's grid on the ten available datasets (610 s of CPU, 7 minutes on two cores, 2026-11).
 """
@@ -14,8 +14,8 @@ from clusterlets.grid import variants
 from clusterlets.grid.cells import Cell, cells, seed_blocks, seeds_of
 from clusterlets.grid.entries import load
 
-_PAIR_SECONDS = 4.5e-10  # to add up a distance for one seed, if a block of ten seeds computes it once
-_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs of rows in sampled sums, whatever the size of the table
+_PAIR_SECONDS = 4.5e-10  # to add a distance to the sums of one seed, if ten seeds share the computation of the distance
+_SAMPLED_PAIRS = 16 * 2_000**2 / 2  # pairs of rows in 16 samples of 2,000 rows, whatever the size of the table
 _ORDER_SECONDS = 1e-7  # to find a row's position in the samples
 _SCORE_SECONDS = 6e-8  # to score a matcher's run, per instance
 _PARTITION_SECONDS = 3.5e-7  # to draw and score one partition for method C
@@ -25,7 +25,7 @@ _NUMBA_SECONDS = 0.6  # to start a job that loads Numba
 _SUMMARY_SECONDS = 40.0  # for all tables, figures and pages of the report
 
 _CELL_BYTES = 8_000  # on disk, for a cell with its log
-_FLOAT_BYTES = 8  # of a number
+_FLOAT_BYTES = 8  # per number
 _BASE_BYTES = 180_000_000  # of memory, for a job that loads Numba
 _N_COPIES = 4  # copies of the instances and of the distance sums that a job holds at its peak
 
@@ -40,26 +40,26 @@ class Cost:
 
 
 def dataset_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping) -> Cost:
-    """Cost of all jobs of the configured grid on one dataset."""
+    """Cost of all jobs of the configured grid on one dataset. ``group_counts`` are the numbers of rows of each group."""
     grid_cells = list(cells({**config, "datasets": [""]}))
     n_seeds, block_size = config["seeds"]["count"], min(config["seeds"]["block"], config["seeds"]["count"])
-    n_outputs = sum(_number_of_outputs(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
+    n_clusterings = sum(_number_of_clusterings(name, entry) for name, entry in config["grids"].items() if not entry["needs"])
     disk: float = _CELL_BYTES * len(grid_cells) + _FLOAT_BYTES * rows * (features + 1)
-    most_sums = 0
+    max_sums_per_job = 0
     n_sampled = min(rows, SAMPLED_ROWS)
     for k in config["k"]:
         n_pieces = sum(min(k, count) for count in group_counts)
         label_bytes = 1 if n_pieces <= 256 else 2
         disk += n_seeds * (
-            rows * label_bytes * (1 + n_outputs) + _FLOAT_BYTES * (n_pieces**2 + n_outputs * k**2 + n_pieces * features)
+            rows * label_bytes * (1 + n_clusterings) + _FLOAT_BYTES * (n_pieces**2 + n_clusterings * k**2 + n_pieces * features)
         )
         disk += n_seeds * _FLOAT_BYTES * n_pieces * n_sampled
-        most_sums = max(most_sums, block_size * n_pieces * max(n_pieces, n_sampled))
+        max_sums_per_job = max(max_sums_per_job, block_size * n_pieces * max(n_pieces, n_sampled))
     seconds = sum(seconds for _, seconds in dataset_steps(rows, features, config, len(group_counts)).values())
     for variant in config["variants"]:
         variant_cost = _variant_cost(rows, features, group_counts, config, variant)
         seconds, disk = seconds + variant_cost.seconds, disk + variant_cost.disk
-    return Cost(seconds, disk, _BASE_BYTES + _N_COPIES * _FLOAT_BYTES * (rows * features + most_sums))
+    return Cost(seconds, disk, _BASE_BYTES + _N_COPIES * _FLOAT_BYTES * (rows * features + max_sums_per_job))
 
 
 def dataset_steps(rows: int, features: int, config: Mapping, n_groups: int = 2) -> dict[str, tuple[int, float]]:
@@ -96,29 +96,29 @@ def _fit_seconds(cell: Cell, grid: Mapping, rows: int, features: int, n_groups: 
     if cell.k > rows or method().unsupported(rows, n_groups):
         return 0.0
     n_seeds = len(seeds_of(cell.seeds))
-    sums = max(1, len(method.outputs)) * _sum_seconds(rows, cell.k)
+    sum_seconds = max(1, len(method.outputs)) * _sum_seconds(rows, cell.k)
     seconds = min(method().seconds(rows, features, cell.k), limits["seconds"] or math.inf)
-    return (n_seeds if method.is_random else 1) * grid["starts"] * seconds + n_seeds * sums
+    return (n_seeds if method.is_random else 1) * grid["starts"] * seconds + n_seeds * sum_seconds
 
 
 def _sum_seconds(rows: int, n_parts: int) -> float:
-    """CPU seconds to add up distances within equal parts of a table (all or a sample) and from sampled rows to all rows."""
+    """CPU seconds to add up distances within ``n_parts`` equal parts (exactly or by samples) and from sampled rows to all."""
     to_all_rows = min(rows, SAMPLED_ROWS) * rows * _PAIR_SECONDS
     if rows > EXACT_LIMIT:
         return to_all_rows + _SAMPLED_PAIRS * _PAIR_SECONDS + rows * _ORDER_SECONDS
     return to_all_rows + rows / 2 / n_parts * rows * _PAIR_SECONDS
 
 
-def _number_of_outputs(name: str, entry: Mapping) -> int:
+def _number_of_clusterings(name: str, entry: Mapping) -> int:
     """Number of clusterings that a method makes for each k and seed."""
     return len(load({"name": name, **entry}).names_in_results()) * math.prod(map(len, entry["parameters"].values()))
 
 
 def _variant_cost(rows: int, features: int, group_counts: Sequence[int], config: Mapping, variant: str) -> Cost:
-    """Cost of the cells that a variant touches, or of the whole grid on the paper's seeds if it has its own tables."""
+    """Cost of the cells in a variant's own folder or, if the variant has its own tables, of the grid on the paper's seeds."""
     if variants.has_own_tables(config, variant):
-        count = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
-        variant_config = {**config, "seeds": {**config["seeds"], "count": count}, "variants": {}}
+        n_seeds = min(config["seeds"]["count"], variants.SEEDS_OF_PAPER)
+        variant_config = {**config, "seeds": {**config["seeds"], "count": n_seeds}, "variants": {}}
         return dataset_cost(rows, features, group_counts, variant_config)
     prefix = variants.folder(config["results"], variant) + "/"
     n_cells = sum(path.startswith(prefix) for path in variants.paths({**config, "datasets": [""]}, variant))

@@ -1,8 +1,8 @@
 """Fingerprints of what a step's result depends on besides its input files: the step's code and the numeric libraries.
 
 Snakemake reruns a job when its parameters change, but does not notice an edited module. So every rule has the fingerprint of
-its step as a parameter. It covers all modules of this package that the step imports, directly or not, as their source says,
-and the locked versions of the numeric libraries.
+its step as a parameter. It covers all modules of this package that import statements reach from the step, directly or
+through other modules, and the locked versions of the numeric libraries.
 
 For a Python file, only the syntax tree counts, without docstrings and ``__version__``, because neither these nor comments
 change a result. A module that only measures, checks or explains changes no result either. It declares
@@ -31,12 +31,14 @@ def fingerprint(
     user_files: Iterable[str] = (),
     further_parts: Iterable[str] = (),
 ) -> str:
-    """Sixteen hexadecimal digits for the import closure of ``modules``, for files and for library versions; then the parts.
+    """Sixteen hexadecimal digits, which are a hash of all parts, and then the parts, with spaces between them.
+
+    The parts are each file with a hash of its content, each library with its version, and ``further_parts``, so that
+    :func:`changed_parts` can name the parts that changed. The files are those of the import closure of ``modules``, ``files``
+    (relative to the package) and ``user_files`` (the user's own).
 
     ``modules`` are dotted names below ``clusterlets``, such as ``"steps.scoring"``. They count even with
-    ``IN_FINGERPRINTS = False``, and must include modules that are imported by name at run time. ``files`` are relative to the
-    package, and ``user_files`` are the user's own. The parts are each file with digits of its own, each library with its
-    version, and ``further_parts``, so that :func:`changed_parts` can name the parts that changed.
+    ``IN_FINGERPRINTS = False``, and must include modules that are imported by name at run time.
     """
     closure = sorted(set().union(*(import_closure(f"{PACKAGE.name}.{module}") for module in modules)))
     paths = {path.relative_to(PACKAGE).as_posix(): path for path in map(module_file, closure)}
@@ -48,7 +50,7 @@ def fingerprint(
 
 
 def format_part(name: str, content: bytes) -> str:
-    """A part of a fingerprint: a name, which must have no spaces, and hexadecimal digits for its content."""
+    """A part of a fingerprint: a name, which must have no spaces, and a hash of ``content``."""
     return f"{name}:{_short_hash(content)}"
 
 
@@ -68,7 +70,7 @@ def _digest(path: Path) -> str:
 
 @functools.cache
 def _tree(path: Path) -> ast.Module:
-    """The syntax tree of a Python file without docstrings and version."""
+    """The syntax tree of a Python file without docstrings and ``__version__``."""
     tree = ast.parse(path.read_bytes())
     tree.body = [node for node in tree.body if not _assigns("__version__", node)]
     for node in ast.walk(tree):
@@ -85,7 +87,7 @@ def changed_parts(old: str, new: str) -> list[str]:
 
 @functools.cache
 def import_closure(module: str) -> frozenset[str]:
-    """``module`` and all modules that its import statements load, directly or not, if they belong in fingerprints."""
+    """``module`` and what it imports, directly or not. Modules that declare ``IN_FINGERPRINTS`` are left out, not followed."""
     closure: set[str] = set()
     pending = [module]
     while pending:
@@ -137,7 +139,7 @@ def _pins(lock: Path) -> dict[str, str]:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules of this package that import statements anywhere in the source name, and the packages that contain them."""
+    """Modules of this package that import statements anywhere in ``module`` name, and the packages around them and it."""
     imported_names = set()
     for node in ast.walk(_tree(module_file(module))):
         if isinstance(node, ast.Import):

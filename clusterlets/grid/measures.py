@@ -18,14 +18,14 @@ def cpu_seconds() -> float:
 def reset_peak_memory() -> None:
     """Reset the peak that :func:`peak_memory` reports, if the operating system allows it."""
     with suppress(OSError), open("/proc/self/clear_refs", "w", encoding="ascii") as file:
-        file.write("5")
+        file.write("5")  # the code that resets the peak: see "man 5 proc"
 
 
 def peak_memory() -> int:
-    """Peak memory of this process in bytes. On Linux, ``ru_maxrss`` would start from the peak of its parent (Snakemake)."""
+    """Peak memory of this process in bytes. Not ``ru_maxrss`` on Linux: it includes the peak of the parent, Snakemake."""
     try:
         with open("/proc/self/status", encoding="utf-8") as status:
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmHWM"))
     except (OSError, StopIteration):
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return peak if sys.platform == "darwin" else peak * 1024
+        return peak if sys.platform == "darwin" else peak * 1024  # bytes on macOS, kilobytes elsewhere

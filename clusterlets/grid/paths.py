@@ -13,22 +13,22 @@ FIT_LOG = "{base}/logs/fit_method/{dataset}/{method}/k{k}{parameters}/seeds{seed
 
 
 def prepared_path(suffix: str, base: str = "{base}", dataset: str = "{dataset}") -> str:
-    """Path of a prepared table. It is in the results folder, so a run with other settings and another folder keeps it."""
+    """Path of a prepared table. A run with other settings and another results folder leaves it as it is."""
     return f"{base}/prepared/{dataset}.{suffix}"
 
 
 def block_path(kind: str, source: str = "clusterlets/k{k}") -> str:
-    """Path of one kind of file for a block of seeds; by default, the file of the clusterlets that all matchers share."""
+    """Path of one ``kind`` of file, such as ``labels``, for a block of seeds and the clusterlets or another ``source``."""
     return f"{{base}}/{kind}/{{dataset}}/{source}/seeds{{seeds}}.npz"
 
 
 def fit_path(kind: str) -> str:
-    """Like :func:`block_path`, but for a method that clusters instances, each of whose configurations has its own files."""
+    """Like :func:`block_path`, for methods that cluster instances: each configuration of such a method has its own files."""
     return block_path(kind, "{method}/k{k}{parameters}")
 
 
 def cell_block_path(kind: str, cell: Cell, is_matcher: bool, base: str) -> str:
-    """Path of one kind of file that a cell is scored from: shared by all matchers, or the configuration's own."""
+    """Path of a file of this kind that a cell is scored from: all matchers share it, or it is the configuration's own."""
     pattern = block_path(kind) if is_matcher else fit_path(kind)
     parameters = cell.configuration.removeprefix(f"k{cell.k}")
     return pattern.format(

@@ -1,7 +1,7 @@
-"""Save the clusters of any method as disjoint pieces of instances, which is the form that scoring reads.
+"""Save the clusters of any method as disjoint pieces of instances, which is the format that scoring reads.
 
 If a method returns labels, its clusters are the pieces. If it returns memberships, an instance may be in several clusters,
-and the instances of a piece are in exactly the same clusters.
+and a piece holds the instances that are in exactly the same clusters.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.score import evaluate
 
-# How many clusterings have their silhouettes computed together. More would save little time and cost memory.
+# Number of clusterings whose silhouettes are computed together. More would save little time and cost memory.
 _BATCH_SIZE = 10
 
 
@@ -30,9 +30,9 @@ def save_pieces(
 ) -> None:
     """Write two files: ``pieces``, with what scoring needs, and ``labels``, with the piece of each instance.
 
-    ``clusterings`` maps each key of a :class:`SeedBlock` to labels (n,) or to memberships (n, C) of type bool. If a ``sample``
-    is given, the pieces include sums of distances and the scores of instances. Clusterlets are saved without a sample,
-    because separate steps compute their distances and scores.
+    ``clusterings`` maps each key of a :class:`SeedBlock` to labels (n,) or to memberships (n, C) of type bool. With a
+    ``sample``, the file of pieces also has sums of distances and the scores that need instances. Clusterlets are saved without
+    a sample, because separate steps compute their distances and scores.
     """
     splits = {key: _split_into_pieces(clustering) for key, clustering in clusterings.items()}
     values = {key: _counts_and_moments(prepared, piece_of) for key, (piece_of, _) in splits.items()}
@@ -46,16 +46,17 @@ def save_pieces(
 
 
 def _disjoint_labels(splits: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> dict[str, np.ndarray]:
-    """The cluster of each instance (n,), for every key whose clusters do not overlap: its pieces are its clusters."""
+    """The piece of each instance (n,), for every key whose clusters do not overlap, so that each piece is a cluster."""
     return {key: piece_of for key, (piece_of, membership) in splits.items() if membership.sum() == len(membership.T)}
 
 
 def _distance_sums(
     X: np.ndarray, splits: Mapping[str, tuple[np.ndarray, np.ndarray]], order: np.ndarray | None
 ) -> Iterator[tuple[str, np.ndarray]]:
-    """For each key, sums of distances between its G pieces, (G, G).
+    """For each key, sums of distances between its G pieces.
 
-    With ``order``, the sums are estimates. Without it they are exact, and 0 between the pieces of disjoint clusters.
+    With ``order``, these are 16 estimates (16, G, G). Without it, they are exact (G, G), but left at 0 between the pieces of
+    disjoint clusters.
     """
     if order is not None:
         for key, (piece_of, membership) in splits.items():
@@ -63,37 +64,37 @@ def _distance_sums(
         return
     disjoint_labels = _disjoint_labels(splits)
     if disjoint_labels:
-        n_pieces = [int(piece_of.max()) + 1 for piece_of in disjoint_labels.values()]
-        sums_within = geometry.within_sums(X, np.stack(list(disjoint_labels.values())), max(n_pieces))
-        yield from ((key, np.diag(sums[:n])) for key, n, sums in zip(disjoint_labels, n_pieces, sums_within, strict=True))
+        piece_counts = [int(piece_of.max()) + 1 for piece_of in disjoint_labels.values()]
+        sums_within = geometry.within_sums(X, np.stack(list(disjoint_labels.values())), max(piece_counts))
+        yield from ((key, np.diag(sums[:n])) for key, n, sums in zip(disjoint_labels, piece_counts, sums_within, strict=True))
     for key in splits.keys() - disjoint_labels.keys():
         piece_of, membership = splits[key]
         yield key, geometry.distance_sums(X, piece_of, len(membership.T))
 
 
 def _instance_scores(
-    prepared: Prepared, splits: Mapping[str, tuple[np.ndarray, np.ndarray]], values: Mapping, sample: np.ndarray
+    prepared: Prepared, splits: Mapping[str, tuple[np.ndarray, np.ndarray]], values: Mapping, sampled_rows: np.ndarray
 ) -> dict[str, dict[str, float]]:
-    """For each key, its scores of instances; the silhouette only if its clusters do not overlap."""
-    silhouettes = _silhouettes(prepared.X, _disjoint_labels(splits), sample)
+    """For each key, the scores that need instances; the silhouette is among them only if its clusters do not overlap."""
+    silhouettes = _silhouettes(prepared.X, _disjoint_labels(splits), sampled_rows)
     scores = {}
     for key, (piece_of, membership) in splits.items():
         centres = cluster_centres(membership, values[key]["counts"].sum(axis=1), values[key]["centroids"])
         labels = labels_of_pieces(prepared.X, piece_of, membership, centres)
-        clustered = Instances(prepared.X, prepared.groups, labels, centres, silhouettes.get(key), sample)
+        clustered = Instances(prepared.X, prepared.groups, labels, centres, silhouettes.get(key), sampled_rows)
         scores[key] = evaluate(instances.SCORES, clustered)
     return scores
 
 
-def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sample: np.ndarray) -> dict[str, np.ndarray]:
+def _silhouettes(X: np.ndarray, labellings: Mapping[str, np.ndarray], sampled_rows: np.ndarray) -> dict[str, np.ndarray]:
     """For each key with labels (n,), the silhouettes of the sampled rows (m,)."""
     silhouettes = {}
     for first in range(0, len(labellings), _BATCH_SIZE):
         keys = list(labellings)[first : first + _BATCH_SIZE]
         stacked = np.stack([labellings[key] for key in keys])
-        sums_of_keys = geometry.row_sums(X, sample, stacked, int(stacked.max()) + 1)
+        sums_of_keys = geometry.row_sums(X, sampled_rows, stacked, int(stacked.max()) + 1)
         for key, labels, sums in zip(keys, stacked, sums_of_keys, strict=True):
-            silhouettes[key] = instances.silhouettes(sums, np.bincount(labels, minlength=len(sums)), labels[sample])
+            silhouettes[key] = instances.silhouettes(sums, np.bincount(labels, minlength=len(sums)), labels[sampled_rows])
     return silhouettes
 
 
@@ -111,9 +112,10 @@ def _split_into_pieces(clustering: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return piece_of.reshape(-1).astype(np.int64), patterns.T
 
 
-def _counts_and_moments(prepared: Prepared, labels: np.ndarray) -> dict[str, np.ndarray]:
-    n_pieces = int(labels.max()) + 1
-    centroids, inertia = geometry.moments_by_label(prepared.X, labels, n_pieces)
+def _counts_and_moments(prepared: Prepared, piece_of: np.ndarray) -> dict[str, np.ndarray]:
+    # For each piece, its instances of each group (G, K), its centroid (G, d) and its inertia (G,).
+    n_pieces = int(piece_of.max()) + 1
+    centroids, inertia = geometry.moments_by_label(prepared.X, piece_of, n_pieces)
     counts = np.zeros((n_pieces, len(prepared.group_names)), dtype=np.int64)
-    np.add.at(counts, (labels, prepared.groups), 1)
+    np.add.at(counts, (piece_of, prepared.groups), 1)
     return {"counts": counts, "centroids": centroids, "inertia": inertia}

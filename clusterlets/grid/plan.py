@@ -1,4 +1,4 @@
-"""The plan of a run: the inputs and parameters of each file that it makes. The rules read the plan, and Snakemake runs them.
+"""The plan of a run: inputs and parameters of each file that the run makes. Snakemake runs the rules, which read the plan.
 
 ``wildcards`` are Snakemake's. Their attributes are the parts of a path, named as in :mod:`clusterlets.grid.paths`.
 """
@@ -29,7 +29,7 @@ class Plan:
 
     ``variant_folders`` maps each folder of cells to the name of its variant, which is empty for the grid itself. ``settings``
     maps each of these folders to its configuration, and ``data_folders`` lists the folders that have their own tables.
-    ``entries`` maps the name of each method to where it comes from, in the form that jobs read; ``methods`` maps it to the
+    ``entries`` maps the name of each method to where it comes from, in the format that jobs read; ``methods`` maps it to the
     class. ``matchers`` are the names of the methods that join clusterlets, and ``user_tables`` the ids of the user's own
     tables. ``limits`` is the time and memory that a fit may take, as JSON.
     """
@@ -71,7 +71,7 @@ class Plan:
         return {cell.path: cell for cell in cells(self.config)}
 
     def cell(self, wildcards: Any) -> Cell:
-        """The cell with these wildcards; ClusterletsError if the configured grid has no such cell."""
+        """The cell with these wildcards. Raises ClusterletsError if the configured grid has no such cell."""
         path = paths.CELL.removeprefix("{place}/").format(**_parts(wildcards))
         if path not in self._cells:
             raise ClusterletsError(
@@ -93,7 +93,7 @@ class Plan:
         return json.dumps(self.entries[wildcards.method])
 
     def method_settings(self, wildcards: Any) -> str:
-        """The keys of the configuration that a cell's method takes as parameters: their values by parameter name, as JSON."""
+        """The values that a cell's method takes from keys of the configuration, by parameter name, as JSON."""
         settings = self.settings[wildcards.place]
         return json.dumps({name: settings[key] for name, key in self.methods[wildcards.method].settings.items()})
 
@@ -102,9 +102,10 @@ class Plan:
         return self.settings[wildcards.place]["deviation"]
 
     def exceeded_limits(self, pattern: str) -> Callable[[Any], str]:
-        """A function from wildcards to :func:`clusterlets.grid.crossed_limits.exceeded_limits` of the cell's file.
+        """A function from wildcards to the value of :func:`clusterlets.grid.crossed_limits.exceeded_limits` for the cell.
 
-        Its value is a parameter of the rule, so a cell in which a fit exceeded a limit runs again when the limits change.
+        ``pattern`` is the path of the cell's file, with wildcards. The function's value is a parameter of the rule, so a
+        cell in which a fit exceeded a limit runs again when the limits change.
         """
 
         # The path comes from the wildcards, because Snakemake ignores a change in a parameter that depends on the output.
@@ -127,7 +128,7 @@ class Plan:
         return inputs | {kind: self._block_path(kind, cell, base) for kind in kinds}
 
     def run_files(self, wildcards: Any) -> list[str]:
-        """The files of the cells that make up the runs of a folder of cells."""
+        """The files of all cells of the grid or of a variant, which may share some of the grid's cells."""
         return variants.paths(self.config, self.variant_of(wildcards))
 
     def plain_costs(self, wildcards: Any) -> list[str]:
@@ -159,7 +160,7 @@ class Plan:
     # ---- tables ------------------------------------------------------------------------------------------------------
 
     def table(self, wildcards: Any) -> dict:
-        """The settings of a table; ClusterletsError if the configuration has no such table."""
+        """The settings of a table. Raises ClusterletsError if the configuration has no such table."""
         tables = self.settings[wildcards.base]["tables"]
         if wildcards.dataset not in tables:
             raise ClusterletsError(f"{wildcards.dataset} is not configured. Add it to 'datasets' in the configuration.")
@@ -184,14 +185,14 @@ class Plan:
         return _hash_of_file(self.table(wildcards)["path"])
 
     def receipt(self, wildcards: Any) -> str:
-        """The receipt that is written when a table's raw files are fetched."""
+        """Path of the receipt that is written when a table's raw files are fetched."""
         return _receipt(self.table(wildcards)["name"])
 
     def edited_raw_files(self, wildcards: Any) -> str:
-        """The raw files of a table that were edited after fetching, or "".
+        """A message that names the raw files of a table that were edited after fetching, or "" if there are none.
 
         Their content is compared with the receipt, because a time stamp would miss an older file that replaced a newer one.
-        The value is a parameter of a rule: when it changes, the step runs that reports an edited file and sets it aside.
+        The value is a parameter of a rule: a change makes Snakemake run the step that reports edited files and sets them aside.
         """
         return _edited_files(self.receipt(wildcards))
 
@@ -228,7 +229,7 @@ class Plan:
         return step_fingerprints.dataset_fingerprint("preparing", self.table(wildcards)["name"], libraries=("numpy", "pandas"))
 
     def method_fingerprint(self, step: str) -> Callable[[Any], str]:
-        """A function from wildcards to the fingerprint of a step that runs their method.
+        """A function from wildcards to the fingerprint of ``step``, which runs the method that the wildcards name.
 
         The fingerprint includes the file and libraries of this method, but of no other.
         """
@@ -257,7 +258,7 @@ class Plan:
         )
 
     def rule_fingerprints(self, codes: Mapping[str, Any]) -> dict[str, str]:
-        """The digits of every rule's fingerprint: one per method or dataset if the fingerprint depends on these.
+        """The first 16 digits of every rule's fingerprint; of a rule that depends on method or dataset, one entry for each.
 
         ``codes`` maps each rule to its parameter ``code``: a fingerprint, or a function of the wildcards.
         """
@@ -276,9 +277,9 @@ class Plan:
 
     def _modules(self, names: list[str]) -> list[str]:
         """The modules of this package that define these methods. They are listed because no import statement names them."""
-        packaged = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
+        built_in = [name for name in names if not self.entries[name].keys() & {"path", "command"}]
         programs = [PROGRAM] if any("command" in self.entries[name] for name in names) else []
-        return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in packaged), *programs]
+        return [*(self.methods[name].__module__.removeprefix("clusterlets.") for name in built_in), *programs]
 
     def _user_files(self, names: Iterable[str]) -> tuple[str, ...]:
         """The files of these methods that are the user's own."""
@@ -321,7 +322,7 @@ def _hash_of_file(path: str) -> str:
 
 @functools.cache
 def _edited_files(receipt: str) -> str:
-    """Names the files next to a receipt that differ from its hashes, or "". The step itself reports a damaged receipt."""
+    """A message that names the files whose hash is not that in the receipt, or "". Only the step reports a damaged receipt."""
     try:
         entries = json.loads(Path(receipt).read_text(encoding="utf-8"))["files"]
         digests = {Path(receipt).with_name(file): entry["sha256"] for file, entry in entries.items()}

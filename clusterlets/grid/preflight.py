@@ -10,7 +10,7 @@ from typing import TextIO
 
 from clusterlets.errors import ClusterletsError
 
-_NEARLY_FULL = 100e6  # bytes that are free: enough for many blocks of labels of a large table
+_MIN_FREE_BYTES = 100e6  # with less, a disk is nearly full; enough for many blocks of labels of a large table
 
 
 def check_paths(checkout: str, module_moves_files: bool) -> None:
@@ -44,7 +44,7 @@ def nearly_full(folders: Iterable[str | os.PathLike]) -> list[str]:
         f"The disk of {os.path.abspath(folder)} is all but full: {free / 1e6:.1f} MB are left. If a step failed, free "
         "some space and run the same command again: finished work is kept, and nothing half-written is used.\n"
         for folder, free in free_bytes.items()
-        if free < _NEARLY_FULL
+        if free < _MIN_FREE_BYTES
     ]
 
 
@@ -78,6 +78,7 @@ def remove_locks(state: Path) -> TextIO | None:
     except OSError:
         pass
     else:
+        # Containers of a machine differ in name, and reboots change its boot id, so one word in common identifies it.
         if all(set(this_machine).intersection(machine) for machine in machines if machine):
             shutil.rmtree(state / "locks", ignore_errors=True)
     try:
@@ -89,6 +90,6 @@ def remove_locks(state: Path) -> TextIO | None:
 
 
 def _machine() -> list[str]:
-    """Words that identify this machine: its name, and the boot id of its kernel, which all its containers share."""
+    """Words that identify this machine: its name, and the boot id of its kernel, which containers on the machine share."""
     boot = Path("/proc/sys/kernel/random/boot_id")  # Linux only
     return [*platform.node().split(), *(boot.read_text(encoding="utf-8").split() if boot.is_file() else [])]

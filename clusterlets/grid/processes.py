@@ -21,7 +21,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # from linux/prctl.h
 
 
 def open_lifeline() -> Callable[[], None]:
-    """Make the steps that this process starts end when it ends. The returned function ends them at once."""
+    """Let the steps that this process starts end together with it. The returned function ends them at once."""
     read_end, write_end = os.pipe()  # Programs do not inherit these ends, so none can hold the pipe open.
     os.environ[_LIFELINE] = f"{os.getpid()}:{read_end}:{_system()}"
 
@@ -58,7 +58,7 @@ def end_with_run() -> None:
     for stream in (0, 1, 2):  # a reader of the step's output must not wait for the guard
         os.dup2(null_device, stream)
     poller = select.poll()
-    poller.register(lifeline, 0)
+    poller.register(lifeline, 0)  # 0: wait for nothing but the end of the pipe
     poller.poll()
     for signum in (signal.SIGTERM, signal.SIGKILL):
         if os.getppid() == step:
@@ -100,7 +100,7 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _system() -> str:
-    """A text that identifies this machine and its PID namespace; empty on systems without /proc."""
+    """A string without colons that identifies this machine and its PID namespace; empty on systems without /proc."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{os.readlink('/proc/self/ns/pid')}".replace(":", "")

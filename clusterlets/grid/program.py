@@ -19,7 +19,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.cells import as_text
 from clusterlets.methods import Method
 
-# A name in braces. After a dollar sign it is no placeholder, but a variable of the shell.
+# A name in braces. After a dollar sign it is not a placeholder but a shell variable.
 _PLACEHOLDER = re.compile(r"(\$?)\{([A-Za-z][A-Za-z0-9_]*)\}")
 # Other braces without a space, such as {} or {0}. Python, a shell or a program may replace them; this module does not.
 _OTHER_BRACES = re.compile(r"(?<!\$)\{(?![A-Za-z][A-Za-z0-9_]*\})[^\s{}]*\}")
@@ -32,11 +32,12 @@ _PIPE_SIZE = 1 << 20  # bytes, by default the most that a pipe can hold on Linux
 
 
 def program(method_name: str, command: str, conda: str = "") -> type[Method]:
-    """Make a method that runs a command line.
+    """Make a subclass of :class:`Method` that runs a command line.
 
     Parameters
     ----------
     method_name : str
+        Its name in configurations and results.
     command : str
         A command for the shell. ``{table}`` is the file to read: a CSV file with a header, the features x1, x2, ... and, as
         last column, ``sensitive`` with codes 0..K-1. ``{labels}`` is the file to write: a CSV file with the header ``cluster``
@@ -75,7 +76,7 @@ def program(method_name: str, command: str, conda: str = "") -> type[Method]:
 
 
 def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
-    """What is wrong with the braces of a command and with its parameters: one text per fault."""
+    """What is wrong with the braces of a command and with its parameters: one message per fault."""
     placeholders = [name for _, name in _PLACEHOLDER.findall(command)]
     for name in parameters:
         if name in _BUILT_IN:
@@ -100,12 +101,12 @@ def _faults(command: str, parameters: Mapping[str, Any]) -> Iterator[str]:
 
 def _fill(command: str, values: Mapping[str, Any]) -> str:
     """Replace all placeholders of a command. Raises ClusterletsError if the shell would not read some value as one word."""
-    texts = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
+    words = {name: value if isinstance(value, str) else as_text(value) for name, value in values.items()}
 
-    def fill(text: str, quote: Callable[[str], str]) -> str:
-        return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in texts else quote(texts[match[2]]), text)
+    def fill(line: str, quote: Callable[[str], str]) -> str:
+        return _PLACEHOLDER.sub(lambda match: match[0] if match[1] or match[2] not in words else quote(words[match[2]]), line)
 
-    unsafe = [name for _, name in _PLACEHOLDER.findall(command) if name in texts and shlex.quote(texts[name]) != texts[name]]
+    unsafe = [name for _, name in _PLACEHOLDER.findall(command) if name in words and shlex.quote(words[name]) != words[name]]
     if unsafe:
         try:
             values_are_words = shlex.split(fill(command, shlex.quote)) == [fill(word, str) for word in shlex.split(command)]
@@ -113,7 +114,7 @@ def _fill(command: str, values: Mapping[str, Any]) -> str:
             values_are_words = False
         if not values_are_words:
             raise ClusterletsError(
-                f"command: the shell would not read {texts[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
+                f"command: the shell would not read {words[unsafe[0]]!r} as one word in place of {{{unsafe[0]}}}; values are "
                 "quoted, so leave out the quotes around it"
             )
     return fill(command, shlex.quote)
@@ -141,7 +142,7 @@ def _run(command: list[str]) -> None:
 
 
 def _forward_output(pipe: int, process: subprocess.Popen) -> bytes:
-    """Print what a program writes to a pipe, and return the last :data:`_PIPE_SIZE` bytes.
+    """Copy what a program writes to a pipe to standard error, and return the last :data:`_PIPE_SIZE` bytes.
 
     Ends when the program ends, even if other programs that it started still hold the pipe open.
     """

@@ -28,7 +28,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the grid. ``method`` is its name in the configuration; ``name`` is the name of its output in the results."""
+    """One run of the grid. ``method`` is the method's name in the configuration, ``name`` that of its output in the results."""
 
     dataset: str
     method: str
@@ -51,7 +51,7 @@ class Run:
 
 
 def method_of(name: str, config: Mapping) -> str:
-    """The method one of whose outputs has this name; ClusterletsError if the configuration has none."""
+    """The method that has an output of this name. Raises ClusterletsError if the configuration has no such method."""
     outputs = {output: method for method, grid in config["grids"].items() for output in grid["names"]}
     if name not in outputs:
         raise ClusterletsError(f"There is no method {name!r} in the configuration; its methods: {', '.join(outputs)}.")
@@ -81,7 +81,7 @@ class Clusters:
         return rows, clusters
 
     def check_against_row(self, row: Mapping, deviation: str, where: str) -> None:
-        """Raise ClusterletsError if a row of the results scored other clusters, such as those of another configuration."""
+        """Raise ClusterletsError if ``row``, from the results file ``where``, has the scores of other clusters than these."""
         sizes = self.composition.sum(axis=1)
         mean = deviation_per_cluster(self.composition, self.counts.sum(axis=0), deviation).mean()
         expected = {"n_clusters": len(sizes), "smallest": sizes.min(), "largest": sizes.max(), "deviation_mean": mean}
@@ -145,10 +145,10 @@ class IntermediateFiles:
             SeedBlock.load(self._path("pieces", run)),
             fronts,
         )
-        ((_, fit),) = matchings
-        if fit.status != OK:
-            raise ClusterletsError(f"This run has no clusters: it is {fit.status}, see {self.cell(run)}.")
-        return Clusters(fit.result, counts, labels)
+        ((_, matching),) = matchings
+        if matching.status != OK:
+            raise ClusterletsError(f"This run has no clusters: it is {matching.status}, see {self.cell(run)}.")
+        return Clusters(matching.result, counts, labels)
 
     def _needs(self, run: Run) -> list[str]:
         return self._config["grids"][run.method]["needs"]

@@ -73,7 +73,7 @@ TABLE: tuple[Column | Score, ...] = (*_FIRST_COLUMNS, *OF_PAPER, _PARAMETERS_COL
 COLUMNS = tuple(column.name for column in TABLE)
 TEXT = tuple(column.name for column in TABLE if isinstance(column, Column) and column.is_text)
 
-# The types of the parameters in the paper, which have their own columns.
+# The parameters that the paper varies, with their types. They have columns of their own.
 _PAPER_PARAMETERS = {"hops": int, "omega": float}
 
 

@@ -22,9 +22,9 @@ class Sample:
 
     @classmethod
     def draw(cls, n: int, random_state: np.random.Generator) -> "Sample":
-        """Draw a sample of n rows.
+        """Draw the sample of a table with n rows.
 
-        ``rows`` are all rows, or 2,000 if there are more. ``order`` is None up to ``geometry.EXACT_LIMIT`` rows.
+        ``rows`` are all rows, or 2,000 of them if there are more. ``order`` is None up to ``geometry.EXACT_LIMIT`` rows.
         """
         rows = sample_rows(n, random_state, exact_rows=SAMPLED_ROWS)
         return cls(rows, random_state.permutation(n) if n > geometry.EXACT_LIMIT else None)

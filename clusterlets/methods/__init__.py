@@ -80,7 +80,7 @@ COMPILED = ("numpy", "numba", "llvmlite")
 #: The pattern of a method's name, which becomes part of file names.
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9.+-]{0,39}")
 # The functions of a method that the package calls, and that the file of a user may define.
-_CALLED = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
+_ENTRY_POINTS = ("__init__", "fit", "match", "faults", "seconds", "unsupported")
 # Arguments of fit and match that are not parameters of the method.
 _FIXED_ARGUMENTS = ("self", "X", "groups", "clusterlets", "n_clusters", "random_state")
 # The names of the modules of users' files begin with this.
@@ -105,7 +105,7 @@ class Method:
         Whether it is a method to compare with the paper's, one of the paper's own, or a control.
     parameters : mapping of str to Parameter
         The parameters of :meth:`fit` besides the number of clusters and the seed; each has a default. A list of values in place
-        of a :class:`Parameter` is its grid; such a parameter accepts any value, and so does a parameter of ``fit`` that is not
+        of a :class:`Parameter` is a grid; such a parameter accepts any value, and so does a parameter of ``fit`` that is not
         declared here. Once the class exists, this mapping contains every parameter, with its default.
     settings : mapping of str to str
         For a :class:`Matcher`: maps parameters of ``match`` to keys of the configuration, whose values are the same in every
@@ -118,7 +118,7 @@ class Method:
     least_groups : int
         Smallest number of groups that a table must have: 2, or 1 if the method also makes sense for a single group.
     most_groups, most_rows : int or None
-        Largest table that the method can handle. On a larger table, runs have the status ``unsupported``.
+        Most groups and rows that the method can handle, or None for any number. On larger tables, runs are ``unsupported``.
     libraries : tuple of str
         Distributions on whose locked versions its results depend.
     kernels : tuple of str
@@ -206,14 +206,14 @@ class Method:
 
         Returns
         -------
-        labels (n,) or memberships (n, C) of type bool; if the method has ``outputs``, a mapping from each output to its own
+        labels (n,) or memberships (n, C) of type bool; if the method has ``outputs``, a mapping from outputs to these
         """
         raise NotImplementedError(f"{type(self).__name__} has no fit.")
 
     def assignment_rows(
         self, composition: np.ndarray, new_totals: np.ndarray, **parameters
     ) -> tuple[np.ndarray, np.ndarray] | None:
-        """Linear bounds on the counts of new rows that extend the method's guarantee to them; None without a guarantee.
+        """Linear bounds that extend the method's guarantee to new rows if their counts keep them; None without a guarantee.
 
         Parameters
         ----------
@@ -227,6 +227,7 @@ class Method:
         Returns
         -------
         rows : int array (R, K)
+            Coefficients of the groups in each of R bounds.
         slack : int array (R, k)
             Upper bounds on ``rows @ counts``, where ``counts`` (K, k) are the new rows of each group in each cluster.
         """
@@ -237,7 +238,7 @@ class Method:
         return 1e-8 * rows * features * n_clusters * 20
 
     def faults(self, n_clusters: int, **parameters) -> list[str]:
-        """What is wrong with values of the parameters, one text per fault. Called before a fit, to refuse wrong values early.
+        """What is wrong with values of the parameters, a message per fault. Called before a fit, to refuse wrong values early.
 
         By default these are the values that the declared parameters refuse. A method may add combinations of values that do not
         work together.
@@ -344,6 +345,7 @@ def fit(
     Returns
     -------
     fitted : Method
+        The method, with the attributes that ``fit`` set.
     clusterings : mapping
         The result of :func:`clusterings`.
     """
@@ -421,7 +423,7 @@ def _clustering(result: Any, n_rows: int) -> np.ndarray:
 
 
 def get(name: str) -> type[Method]:
-    """The method with this name; imports only its file. ClusterletsError, which lists all names, if there is no such method."""
+    """The method with this name; imports only its file. Raises ClusterletsError, which lists all names, if there is none."""
     module = f"{__name__}.{name.lower().replace('-', '_')}"
     if NAME.fullmatch(name) and importlib.util.find_spec(module):
         methods_by_name = _methods_of(importlib.import_module(module))
@@ -471,13 +473,13 @@ def from_file(path: str | Path) -> type[Method]:
     except BaseException:
         del sys.modules[module.__name__]
         raise
-    guarded = _as_method_error(path, str(path))
-    for name in _CALLED:
+    guard = _as_method_error(path, str(path))
+    for name in _ENTRY_POINTS:
         function = getattr_static(method, name, None)
         if isinstance(function, staticmethod | classmethod):
-            setattr(method, name, type(function)(guarded(function.__func__)))
+            setattr(method, name, type(function)(guard(function.__func__)))
         elif function is not None:
-            setattr(method, name, guarded(function))
+            setattr(method, name, guard(function))
     return method
 
 
@@ -525,7 +527,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def check(method: type[Method], where: str) -> None:
-    """Raise ClusterletsError if the attributes of a method are not as :class:`Method` requires. ``where`` names its source."""
+    """Raise ClusterletsError if the attributes of a method are not as :class:`Method` requires. ``where`` is its file."""
     faults = list(_faults(method))
     if faults:
         raise ClusterletsError(f"{where}: {'; '.join(faults)}.")
@@ -554,7 +556,7 @@ def meaning(name: str, methods: Iterable[type[Method]]) -> str:
 
 
 def check_parameters(method: type[Method], parameters: Iterable[str], where: str) -> None:
-    """Raise ClusterletsError if the method does not take one of the parameters. ``where`` names their source."""
+    """Raise ClusterletsError if the method does not take one of the parameters. ``where`` is where these come from."""
     accepted = parameters_of(method)
     for name in parameters:
         if name in _FIXED_ARGUMENTS:
@@ -574,8 +576,8 @@ def _methods_of(module: ModuleType) -> dict[str, type[Method]]:
     }
 
 
-def _are_different_texts(value: Any) -> bool:
-    return isinstance(value, tuple | list) and all(isinstance(text, str) for text in value) and len(set(value)) == len(value)
+def _are_distinct_strings(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(item, str) for item in value) and len(set(value)) == len(value)
 
 
 def _is_whole_or_none(value: Any) -> bool:
@@ -585,7 +587,7 @@ def _is_whole_or_none(value: Any) -> bool:
 # Checks of the attributes of a method: the name of a kind of value, its check, and the attributes of this kind.
 _ATTRIBUTES: dict[str, tuple[Callable[[Any], bool], tuple[str, ...]]] = {
     "text": (lambda value: isinstance(value, str), ("label", "citation", "guarantee", "cost")),
-    "tuple of different texts": (_are_different_texts, ("outputs", "libraries", "kernels", "needs")),
+    "tuple of different texts": (_are_distinct_strings, ("outputs", "libraries", "kernels", "needs")),
     "whole number of at least 1": (lambda value: bool(value) and _is_whole_or_none(value), ("least_groups",)),
     "whole number of at least 0, or None": (_is_whole_or_none, ("most_groups", "most_rows", "stream")),
     "True or False": (lambda value: isinstance(value, bool), ("is_random",)),
@@ -604,13 +606,15 @@ def _faults(method: type[Method]) -> Iterable[str]:
     for kind, (is_valid, attributes) in _ATTRIBUTES.items():
         values = {attribute: getattr(method, attribute) for attribute in attributes}
         yield from (f"{attribute}: {value!r} is not a {kind}" for attribute, value in values.items() if not is_valid(value))
-    yield from (f"{name}: it must be a function" for name in _CALLED if not callable(getattr(method, name, len)))
+    # A method need not define all of these: ``len`` stands for a missing one, as a function without fault.
+    yield from (f"{name}: it must be a function" for name in _ENTRY_POINTS if not callable(getattr(method, name, len)))
     for name, parameter in method.parameters.items():
         if not isinstance(parameter, Parameter):
             yield f"parameters: {name} needs a Parameter, or a list of one value or more, not {parameter!r}"
             continue
         if not method.takes_any_parameter() and name not in method._arguments():
             yield f"parameters: {name} is not a parameter of fit with a default"
+        # NaN is not equal to itself.
         if not all(isinstance(value, VALUE_TYPES) and value not in (inf, -inf) and value == value for value in parameter.grid):
             yield f"parameters: values of {name} must be finite numbers, texts, true, false or null"
         elif len({(type(value), value) for value in parameter.grid}) < len(parameter.grid):
@@ -619,6 +623,6 @@ def _faults(method: type[Method]) -> Iterable[str]:
             yield from (f"parameters: {fault}" for value in parameter.grid if (fault := parameter.fault(name, value)))
         if fault := parameter.fault(name, parameter.default):
             yield f"parameters: the default of {fault}"
-    for output in method.outputs if _are_different_texts(method.outputs) else ():
+    for output in method.outputs if _are_distinct_strings(method.outputs) else ():
         if not re.fullmatch(r"[A-Za-z0-9 .+-]{1,40}", output):
             yield f"outputs: {output!r} must hold letters, digits, spaces, '.', '+' and '-' alone"

@@ -11,7 +11,7 @@ from clusterlets.methods import COMPILED, PARTS, Choice, Integer, Method, Real
 
 @dataclass(frozen=True)
 class Part(Real):
-    """A number, a Fraction, a multiple of 1 / n_clusters such as "0.95x", or a sequence: a number or Fraction for each group.
+    """A number, a Fraction, a multiple of 1 / n_clusters such as "0.95x", or a sequence of a number or Fraction per group.
 
     The algorithm itself checks the values of a sequence.
     """

@@ -3,7 +3,7 @@
 Each instance has one label. If it is in several overlapping clusters, the label is the one whose centre is nearest.
 Summed distances come from :func:`clusterlets.algorithms.geometry.row_sums`.
 
-These scores are computed together with the fit, when the kernels and the labels are loaded. Their entries are here and not in
+These scores are computed right after the fit, while its kernels and labels are in memory. Their entries are here and not in
 ``clusterlets.metrics.table``, so that fits do not depend on the other scores.
 """
 
@@ -62,12 +62,13 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     """Silhouette (m,) of each of m rows, -1..1, higher is better; NaN if all rows are in one cluster.
 
     The silhouette is (b - a) / max(a, b). Here a is the row's mean distance to the other rows of its cluster, and b is the
-    smallest of its mean distances to the other clusters. 0 for the only row of a cluster, and if a = b = 0 (Rousseeuw 1987).
+    smallest of its mean distances to the other clusters. It is 0 for the only row of a cluster, and if a = b = 0 (Rousseeuw
+    1987). O(C m) time and memory.
 
     Parameters
     ----------
     sums : float array (C, m)
-        Sum of each row's distances to all rows of each cluster. O(C m) time and memory.
+        Sum of each row's distances to all rows of each cluster.
     sizes : int array (C,)
         Number of rows of each cluster; empty clusters are ignored.
     labels : int array (m,)
@@ -79,9 +80,9 @@ def silhouettes(sums: np.ndarray, sizes: np.ndarray, labels: np.ndarray) -> np.n
     mean_distances = np.where(sizes > 0, sums.T / np.maximum(sizes, 1), np.inf).T
     mean_distances[labels, rows] = np.inf
     to_nearest, to_own = mean_distances.min(axis=0), sums[labels, rows] / np.maximum(sizes[labels] - 1, 1)
-    larger = np.maximum(to_nearest, to_own)
-    is_defined = (larger > 0) & (sizes[labels] > 1)
-    return np.where(is_defined, (to_nearest - to_own) / np.where(is_defined, larger, 1), 0.0)
+    larger_mean = np.maximum(to_nearest, to_own)
+    is_defined = (larger_mean > 0) & (sizes[labels] > 1)
+    return np.where(is_defined, (to_nearest - to_own) / np.where(is_defined, larger_mean, 1), 0.0)
 
 
 def silhouette(instances: Instances) -> float:

@@ -27,13 +27,13 @@ _GRADES = {FAILS: 0, IN_PART: 1, HOLDS: 2}
 
 
 def variant_of(config: Mapping) -> str:
-    """The name of the first variant that runs the published code, preferably with its scores; empty if there is none."""
+    """The name of the first variant that runs the published code, preferably with its own deviation; empty if none does."""
     candidates = [name for name, changes in config["variants"].items() if changes.items() >= SETTINGS.items()]
     return next((name for name in candidates if "deviation" in config["variants"][name]), candidates[0] if candidates else "")
 
 
 def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
-    """One row per number of the paper that is compared, and per claim: ``results/as_published.csv``, :data:`COLUMNS`.
+    """One row, with :data:`COLUMNS`, per claim and per number of the paper that is compared: ``results/as_published.csv``.
 
     ``runs`` are the runs of the grid, of which only those on the paper's datasets and seeds are compared. ``published`` are the
     runs of the variant :func:`variant_of`; without them there are no rows. Here the numbers that only the published code can
@@ -52,11 +52,11 @@ def assess(runs: pd.DataFrame, published: pd.DataFrame | None) -> pd.DataFrame:
 
 
 def _rows_of_numbers(text: pd.DataFrame, code: pd.DataFrame) -> pd.DataFrame:
-    is_compared = comparison.counted(text).index.intersection(comparison.counted(code).index)
-    rows = text.loc[is_compared, [*_CELL_COLUMNS, "reported"]].assign(kind=NUMBER)
+    compared_cells = comparison.counted(text).index.intersection(comparison.counted(code).index)
+    rows = text.loc[compared_cells, [*_CELL_COLUMNS, "reported"]].assign(kind=NUMBER)
     for name, compared in (("text", text), ("code", code)):
-        rows[f"as_{name}"] = compared.loc[is_compared, "reproduced"]
-        rows[f"verdict_as_{name}"] = compared.loc[is_compared, "verdict"]
+        rows[f"as_{name}"] = compared.loc[compared_cells, "reproduced"]
+        rows[f"verdict_as_{name}"] = compared.loc[compared_cells, "verdict"]
     are_reproduced = rows[["verdict_as_text", "verdict_as_code"]] == verdict.REPRODUCED
     return rows.assign(comes_back=[_COMES_BACK[tuple(pair)] for pair in are_reproduced.to_numpy()])
 
@@ -116,7 +116,7 @@ def headline(assessed: pd.DataFrame) -> str:
 
 
 def _numbers_by_row(rows: pd.DataFrame) -> list[str]:
-    """A text such as ``table 1, C (size, size_std)`` for each row of the paper's tables that has one of these numbers."""
+    """A string such as ``table 1, C (size, size_std)`` for each row of the paper's tables that has one of these numbers."""
     grouped = rows.groupby(["table", "row"], sort=False)["quantity"].agg(", ".join)
     return [f"{table.partition('_')[0].replace('table', 'table ')}, {row} ({names})" for (table, row), names in grouped.items()]
 

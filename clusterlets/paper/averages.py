@@ -22,8 +22,10 @@ def forecasts(runs: pd.DataFrame, n_datasets: int = len(reported.datasets())) ->
     seeds, datasets = np.sort(runs["seed"].unique()), runs["dataset"].unique()
     averages = _averages(runs)
     without_seed = pd.concat([_averages(runs[runs["seed"] != seed]) for seed in seeds], axis=1).reindex(averages.index)
+    # Twice, because the paper's averages vary with the seeds as ours do.
     variance = 2 * jackknife(without_seed.to_numpy().T)
     completed = [pd.concat([runs, *[runs[runs["dataset"] == name]] * n_missing]) for name in datasets] if n_missing else [runs]
+    # The centres of the kernels: one average per way to fill in the missing datasets.
     atoms = pd.concat(list(map(_averages, completed)), axis=1).reindex(averages.index).to_numpy()
     widths = np.sqrt(variance + atoms.var(axis=1))
     equal_weights = np.full(atoms.shape[1], 1 / atoms.shape[1])
@@ -59,16 +61,16 @@ def jackknife(without_seed: np.ndarray) -> np.ndarray:
 
 # ---- which values a missing dataset would need -----------------------------------------------------------------------
 
-# The range that a mean over runs has on any dataset.
+# The range that a mean over runs can have on any dataset.
 _RANGES = {"deviation_mean": (0, 1), "deviation_max": (0, 1), "cohesion": (0, 1), "overlap": (0, 1), "size": (1, np.inf)}
 _STANDARD_ERRORS = 2.0  # how far from ours a number of the paper may be to agree with it, besides rounding
 
 
 def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
-    """A text for each mean of table 1: which values on the one dataset that we lack would make our mean agree with the paper's.
+    """For each mean of table 1, a sentence on which values of the missing dataset would make ours agree with the paper's.
 
-    ``compared`` has a row for each cell, with its verdict, and so has the result. The text is empty for spreads and
-    correlations, which are not means. All texts are empty unless exactly one of the paper's datasets is missing.
+    ``compared`` has a row for each cell, with its verdict, and so has the result. The string is empty for spreads and
+    correlations, which are not means. All strings are empty unless exactly one of the paper's datasets is missing.
     """
     runs = selection.seeds_of_paper(runs)
     missing = [name for name in reported.datasets() if name not in set(runs["dataset"])]
@@ -85,11 +87,11 @@ def needed_of_missing(runs: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
     ]
 
 
-# The text for one mean, from our means on each dataset and our averages without each seed.
+# The sentence for one mean of table 1, from ours on each dataset and from our averages without each seed.
 def _needed_range(cell: dict, ours: np.ndarray, without_seed: np.ndarray, missing: str) -> str:
     tolerance = last_digit(cell["reported"]) / 2 + _STANDARD_ERRORS * np.sqrt(2 * jackknife(without_seed[:, None])[0])
-    n_datasets, printed = len(ours) + 1, float(cell["reported"])
-    low, high = (n_datasets * (printed + sign * tolerance) - ours.sum() for sign in (-1, 1))
+    n_datasets, paper_mean = len(ours) + 1, float(cell["reported"])
+    low, high = (n_datasets * (paper_mean + sign * tolerance) - ours.sum() for sign in (-1, 1))
     smallest, largest = _RANGES[cell["quantity"]]
     if high < smallest or low > largest:
         conclusion = f"which is impossible: it differs whatever {missing} is"

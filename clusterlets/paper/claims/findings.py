@@ -28,21 +28,21 @@ class Finding:
 
 @dataclass(frozen=True)
 class Scale:
-    """The share of cases from which on a claim holds, and the share above which it holds in part."""
+    """The smallest share of cases with which a claim holds, the share above which it holds in part, and both in words."""
 
     holds: float
     in_part: float
     description: str
 
 
-def grade(fulfilled: pd.Series, scale: Scale, details: pd.Series | None = None, unit: str = "datasets") -> Finding:
-    """A verdict from the share of cases in which a claim is true. Exceptions are listed with their texts in ``details``."""
-    if fulfilled.empty:
+def grade(is_true: pd.Series, scale: Scale, details: pd.Series | None = None, unit: str = "datasets") -> Finding:
+    """A verdict from the share of cases in which a claim is true. The other cases are listed with their ``details``."""
+    if is_true.empty:
         raise Undecided("No case is left to look at.")
-    share = fulfilled.mean()
+    share = is_true.mean()
     verdict = HOLDS if share >= scale.holds - LAST_BIT else IN_PART if share > scale.in_part else FAILS
-    exceptions = [f"{case} ({details[case]})" if details is not None else str(case) for case in fulfilled.index[~fulfilled]]
-    statistic = f"{int(fulfilled.sum())} of {len(fulfilled)} {unit}"
+    exceptions = [f"{case} ({details[case]})" if details is not None else str(case) for case in is_true.index[~is_true]]
+    statistic = f"{int(is_true.sum())} of {len(is_true)} {unit}"
     return Finding(verdict, f"{statistic}; not {', '.join(exceptions)}" if exceptions else statistic)
 
 

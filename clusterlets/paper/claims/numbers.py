@@ -36,14 +36,14 @@ class Numbers:
         return cls({name: our_tables[name].frame.replace("centroid_silhouette", "s") for name in reported.TABLES}, runs)
 
     def matcher(self, name: str) -> pd.Series:
-        """A matcher's row of table 1; ``Undecided`` if it is missing."""
+        """A matcher's row of table 1. Raises ``Undecided`` if it is missing."""
         rows = self.tables["table1_matchers"].set_index("matcher")
         if name not in rows.index or pd.isna(rows.loc[name, "deviation_mean"]):
             raise Undecided(f"No numbers for matcher {name}.")
         return rows.loc[name]
 
     def every_matcher(self) -> pd.DataFrame:
-        """Table 1; ``Undecided`` if any of the paper's matchers is missing."""
+        """Table 1. Raises ``Undecided`` if any of the paper's matchers is missing."""
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
     def chosen_runs(self, name: str) -> pd.DataFrame:
@@ -73,7 +73,7 @@ class Numbers:
 
     @property
     def all_runs(self) -> pd.DataFrame:
-        """Every run with status ok; ``Undecided`` for the paper, because its tables show only a few of its runs."""
+        """Every run with status ok. Raises ``Undecided`` for the paper, because its tables show only a few of its runs."""
         if self.runs is None:
             raise Undecided("The printed tables do not show it; it takes the runs.")
         return selection.ok(self.runs)
@@ -82,13 +82,13 @@ class Numbers:
     def rankings(self) -> dict[str, statistics.Ranking]:
         """Rankings of the paper's matchers, alone and with FRAC and the controls. Other methods are left out.
 
-        There are none for the paper, because figure 1 is an empty picture in its source.
+        Raises ``Undecided`` for the paper, because figure 1 is an empty picture in its source.
         """
         if self.runs is None:
             raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
-        methods_of = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
-        deviations_of = {name: statistics.blocks(self.all_runs, methods, ["dataset"]) for name, methods in methods_of.items()}
-        return {name: statistics.rank(name, "", deviations) for name, deviations in deviations_of.items()}
+        methods_by_name = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
+        deviations = {name: statistics.blocks(self.all_runs, methods, ["dataset"]) for name, methods in methods_by_name.items()}
+        return {name: statistics.rank(name, "", frame) for name, frame in deviations.items()}
 
     @cached_property
     def wilcoxon(self) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from clusterlets.paper.claims.numbers import Numbers, align
 
 
 def filter_changes(numbers: Numbers, filtered: str, without: str, without_other: str) -> Finding:
-    """Whether a filter changes the selected run on over half of the datasets and more often than another; in part: on any."""
+    """Whether a filter changes the selected run on over half of the datasets, and more often than another; in part: on any."""
     counts = []
     for unfiltered in (without, without_other):
         with_filter, without_filter = align(numbers, filtered, unfiltered)
@@ -141,6 +141,7 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
         raise Undecided("It takes runs of C at two values of omega or more.")
+    # Rounded, so that a rounding error does not count as a fall.
     steps = means.diff(axis=1).iloc[:, 1:].round(12)
     rises = (steps >= 0).all(axis=1) & (means.iloc[:, -1] > means.iloc[:, 0])
     finding = grade(rises, scale)
