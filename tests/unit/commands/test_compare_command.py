@@ -1,4 +1,4 @@
-"""``clusterlets compare``: the promised numbers decide. If they differ, changed verdicts and the likely cause come first."""
+"""``clusterlets compare`` succeeds if the promised numbers agree; else it first prints changed verdicts and a likely cause."""
 
 import json
 import shutil
@@ -36,7 +36,7 @@ MANIFEST = {
 
 @pytest.fixture
 def folders(tmp_path):
-    """A reference and a run that is equal to it."""
+    """The folders of a reference and of a run that equals it."""
     reference = tmp_path / "reference"
     (reference / "tables").mkdir(parents=True)
     (reference / "comparison.csv").write_text(COMPARISON)
@@ -58,10 +58,10 @@ def compare(run):
     return compare_folders
 
 
-def change(results, file, old, new):
-    text = (results / file).read_text()
+def replace_once(folder, file, old, new):
+    text = (folder / file).read_text()
     assert old in text
-    (results / file).write_text(text.replace(old, new, 1))
+    (folder / file).write_text(text.replace(old, new, 1))
 
 
 def change_manifest(folder, **parts):
@@ -76,7 +76,7 @@ def change_manifest(folder, **parts):
     (folder / "manifest.json").write_text(json.dumps(content))
 
 
-def test_of_equal_runs_nothing_differs(folders, compare):
+def test_equal_runs_are_reported_as_the_same(folders, compare):
     status, text = compare(*folders)
     assert status == 0
     assert text.startswith(
@@ -107,8 +107,8 @@ ROWS_SWAPPED = "credit,8,0.5\npima,9,0.25\n"
         ("0.25", "none", 0, "pima: deviation: 0.25 -> none"),
     ],
 )
-def test_any_other_byte_is_a_difference(folders, compare, old, new, n_near, shown):
-    change(folders[1], "tables/t2.csv", old, new)
+def test_any_changed_byte_of_a_table_is_a_difference(folders, compare, old, new, n_near, shown):
+    replace_once(folders[1], "tables/t2.csv", old, new)
     status, output = compare(*folders)
     assert status == 1 and f"tables/t2.csv: {shown}" in output
     assert f"1 the same to the last digit, {n_near} equal within 1e-09, {1 - n_near} different." in output
@@ -116,8 +116,8 @@ def test_any_other_byte_is_a_difference(folders, compare, old, new, n_near, show
     assert compare(*folders, "--tolerance", "1e-9")[0] == 1 - n_near
 
 
-def test_with_a_tolerance_a_different_hash_is_no_difference(folders, compare):
-    change(folders[1], "tables/t2.csv", "0.25", "0.2500001")
+def test_with_a_tolerance_different_hashes_do_not_count(folders, compare):
+    replace_once(folders[1], "tables/t2.csv", "0.25", "0.2500001")
     change_manifest(folders[1], files__numbers={**MANIFEST["files"]["numbers"], "runs.csv": "other"})
     assert compare(*folders, "--tolerance", "1e-9")[0] == 1
     status, output = compare(*folders, "--tolerance", "1e-6")
@@ -133,7 +133,7 @@ def test_statistics_are_promised_within_a_tolerance(folders, compare, value, sta
         (folder / "statistics").mkdir()
         (folder / "statistics/wilcoxon.csv").write_text(STATISTICS)
     assert "1 table promised within a tolerance: 1 within it." in compare(*folders)[1]
-    change(folders[1], "statistics/wilcoxon.csv", "0.001953125", value)
+    replace_once(folders[1], "statistics/wilcoxon.csv", "0.001953125", value)
     actual_status, output = compare(*folders)
     assert actual_status == status and f"1 table promised within a tolerance: {1 - status} within it." in output
     assert ("statistics/wilcoxon.csv: D: p_value" in output) == bool(status)
@@ -146,8 +146,8 @@ def test_coordinates_of_a_drawing_are_promised_within_a_larger_tolerance():
 
 
 def test_promised_files_other_than_tables_are_compared_by_hash(folders, compare):
-    cells = MANIFEST["files"]["numbers"]
-    change_manifest(folders[1], files__numbers={**cells, "runs/pima/D/": "other", "tables/t2.tex": "new"})
+    files = MANIFEST["files"]["numbers"]
+    change_manifest(folders[1], files__numbers={**files, "runs/pima/D/": "other", "tables/t2.tex": "new"})
     status, output = compare(*folders)
     assert status == 1 and "by their hashes: 3 same, 1 different, 1 run only." in output
     assert "by their hashes, different (1):\n  runs/pima/D/\n" in output
@@ -200,7 +200,7 @@ def test_the_likely_cause_is_named(folders, compare, changes, cause):
     assert status_before == 0 and "cause" not in output
     for name in changes:
         assert f"\n  {name.replace('__', '.')}: " in output
-    change(folders[1], "comparison.csv", "9,close", "5,differs")
+    replace_once(folders[1], "comparison.csv", "9,close", "5,differs")
     status, output = compare(*folders)
     assert status == 1
     lines = output.splitlines()
@@ -217,8 +217,8 @@ def test_the_tolerance_is_relative_above_one_and_can_be_chosen():
 
 
 def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(folders, compare):
-    change(folders[1], "comparison.csv", "9,close", "9.1,reproduced")
-    change(folders[1], "tables/t2.csv", "0.25", "0.26")
+    replace_once(folders[1], "comparison.csv", "9,close", "9.1,reproduced")
+    replace_once(folders[1], "tables/t2.csv", "0.25", "0.26")
     status, output = compare(*folders)
     assert status == 1
     verdict, numbers = output.split("Verdicts: 1 of 3 changed:")[1].split("numbers, the largest share first (2):")
@@ -227,9 +227,9 @@ def test_changed_verdicts_come_first_and_then_the_largest_relative_changes(folde
     assert numbers.index(small) < numbers.index(large)
 
 
-def test_most_limits_what_is_shown(folders, compare):
-    change(folders[1], "tables/t2.csv", "0.25", "0.26")
-    change(folders[1], "tables/t2.csv", "0.5", "0.7")
+def test_the_option_most_limits_how_many_differences_are_shown(folders, compare):
+    replace_once(folders[1], "tables/t2.csv", "0.25", "0.26")
+    replace_once(folders[1], "tables/t2.csv", "0.5", "0.7")
     output = compare(*folders, "--most", "1")[1]
     assert "credit: deviation" in output and "pima: deviation" not in output and "and 1 more" in output
     (folders[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"settings": {"k": [3], "limits": {"seconds": 60}}}))
@@ -238,8 +238,8 @@ def test_most_limits_what_is_shown(folders, compare):
 
 
 def test_whatever_only_one_side_has_is_listed_once(folders, compare):
-    change(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
-    change(folders[1], "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
+    replace_once(folders[1], "tables/t2.csv", "credit,8,0.5\n", "")
+    replace_once(folders[1], "comparison.csv", "quantity,reproduced,verdict", "quantity,ours,verdict")
     (folders[0] / "claims.csv").write_text("claim,verdict\n1,holds\n")
     status, output = compare(*folders)
     assert status == 1 and "on one side only (4):" in output
@@ -256,33 +256,36 @@ def test_rows_are_matched_by_key_and_rows_with_the_same_key_by_line():
     ordered = pd.DataFrame({"dataset": ["a", "b"], "method": ["m", "m"], "size": ["1", "2"]})
     assert differences.compare_tables("f", ordered, ordered.iloc[::-1]).empty
     rows = pd.DataFrame({"a": ["x", "x"], "b": ["1", "1"]})
-    other = pd.DataFrame({"a": ["x", "x"], "b": ["1", "3"]})
-    changes = differences.compare_tables("f", pd.concat([rows, rows]), pd.concat([rows, other]))
-    assert changes[["row", "column", "difference"]].to_numpy().tolist() == [["line 5", "b", 2.0]]
+    last_changed = pd.DataFrame({"a": ["x", "x"], "b": ["1", "3"]})
+    changes = differences.compare_tables("f", pd.concat([rows, rows]), pd.concat([rows, last_changed]))
+    assert changes[["row", "column", "difference"]].to_numpy().tolist() == [["line 5", "b", 2.0]]  # line 1 is the header
 
 
 @pytest.fixture
-def one_missing(folders):
-    """A reference, and a run that lacks one of its datasets, so that its averages differ."""
+def partial_run(folders):
+    """The folders of a reference and of a partial run, which lacks the dataset credit, so that its averages differ."""
     reference, results = folders
-    both = {**MANIFEST, "settings": {"datasets": ["pima", "credit"], "tables": {"pima": {"a": 1}, "credit": {"a": 1}}}}
-    alone = {**MANIFEST, "settings": {"datasets": ["pima"], "tables": {"pima": {"a": 1}}}}
-    alone["datasets"] = {"pima": MANIFEST["datasets"]["pima"]}
-    for folder, content in ((reference, both), (results, alone)):
+    full = {
+        **MANIFEST,
+        "settings": {"datasets": ["pima", "credit"], "tables": {"pima": {"a": 1}, "credit": {"a": 1}}},
+    }
+    reduced = {**MANIFEST, "settings": {"datasets": ["pima"], "tables": {"pima": {"a": 1}}}}
+    reduced["datasets"] = {"pima": MANIFEST["datasets"]["pima"]}
+    for folder, content in ((reference, full), (results, reduced)):
         (folder / "manifest.json").write_text(json.dumps(content))
     for folder in folders:
-        change(folder, "comparison.csv", "t1,D,,", "t2,D,pima,")
+        replace_once(folder, "comparison.csv", "t1,D,,", "t2,D,pima,")
         (folder / "claims.csv").write_text(f"claim,value\n1,{len(str(folder))}\n")
-    change(results, "comparison.csv", "9,close", "5,differs")
-    change(results, "tables/t2.csv", "credit,8,0.5\n", "")
+    replace_once(results, "comparison.csv", "9,close", "5,differs")
+    replace_once(results, "tables/t2.csv", "credit,8,0.5\n", "")
     return folders
 
 
-def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(one_missing, compare):
-    status, output = compare(*one_missing)
+def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(partial_run, compare):
+    status, output = compare(*partial_run)
     assert status == 0
     lines = output.splitlines()
-    assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {one_missing[0]} has 1 more, {one_missing[1]} 0."
+    assert lines[0] == f"1 dataset in both, whose rows are compared: pima. {partial_run[0]} has 1 more, {partial_run[1]} 0."
     assert (
         lines[1]
         == "Not compared, as they average over different datasets: claims.csv, rows of comparison.csv without a dataset."
@@ -293,35 +296,35 @@ def test_runs_on_different_datasets_are_compared_on_the_shared_datasets(one_miss
         "Other promised files and folders of cells, by their hashes: 1 same, 0 different.",
     ]
     assert "differ (1):\n  settings.datasets: ['pima', 'credit'] -> ['pima']\n" in output
-    assert compare(*reversed(one_missing))[0] == 0
+    assert compare(*reversed(partial_run))[0] == 0
 
 
 @pytest.mark.parametrize(("file", "old", "new"), [("comparison.csv", "size,8", "size,7"), ("tables/t2.csv", "0.25", "0.26")])
-def test_rows_of_shared_datasets_decide(one_missing, compare, file, old, new):
-    change(one_missing[1], file, old, new)
-    status, output = compare(*one_missing)
+def test_a_changed_row_of_a_shared_dataset_is_a_difference(partial_run, compare, file, old, new):
+    replace_once(partial_run[1], file, old, new)
+    status, output = compare(*partial_run)
     assert status == 1 and "1 different" in output and "numbers, the largest share first (1):" in output
-    (one_missing[1] / "tables/t2.csv").unlink()
-    (one_missing[1] / "claims.csv").unlink()  # holds averages, which are not compared
-    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(*one_missing)[1]
+    (partial_run[1] / "tables/t2.csv").unlink()
+    (partial_run[1] / "claims.csv").unlink()  # holds averages, which are not compared
+    assert "on one side only (1):\n  tables/t2.csv: all: all: present -> absent\n" in compare(*partial_run)[1]
 
 
-def test_cells_of_shared_datasets_decide(one_missing, compare):
-    change_manifest(one_missing[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
-    assert compare(*one_missing)[0] == 0
-    change_manifest(one_missing[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
-    status, output = compare(*one_missing)
+def test_only_changed_cells_of_shared_datasets_are_a_difference(partial_run, compare):
+    change_manifest(partial_run[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/credit/D/": "other"})
+    assert compare(*partial_run)[0] == 0
+    change_manifest(partial_run[1], files__numbers={**MANIFEST["files"]["numbers"], "runs/pima/D/": "other"})
+    status, output = compare(*partial_run)
     assert status == 1 and "0 same, 1 different" in output
-    assert "Likely cause: a change of the code: " in output  # Other datasets do not affect these cells.
+    assert "Likely cause: a change of the code: " in output  # The missing dataset cannot affect these cells.
 
 
-def test_runs_with_nothing_in_common_cannot_be_compared(one_missing, compare):
+def test_runs_with_nothing_in_common_cannot_be_compared(partial_run, compare):
     for file in ("comparison.csv", "tables/t2.csv"):
-        (one_missing[0] / file).unlink()
-    status, output = compare(*one_missing)  # Only averages over different datasets are left.
+        (partial_run[0] / file).unlink()
+    status, output = compare(*partial_run)  # Only averages over different datasets are left.
     assert status == 2 and "which dataset its rows belong to" in output
-    (one_missing[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
-    status, output = compare(*one_missing)
+    (partial_run[1] / "manifest.json").write_text(json.dumps(MANIFEST | {"datasets": {"iris": {}}}))
+    status, output = compare(*partial_run)
     assert status == 2 and "no dataset in common" in output and "tables" not in output
 
 
@@ -329,23 +332,23 @@ def test_without_a_manifest_the_tables_are_still_compared(folders, compare):
     (folders[1] / "manifest.json").unlink()
     status, output = compare(*folders)
     assert status == 0 and "there is no" in output and "manifest.json" in output
-    change(folders[1], "tables/t2.csv", "0.25", "0.26")
+    replace_once(folders[1], "tables/t2.csv", "0.25", "0.26")
     status, output = compare(*folders)
     assert status == 1 and f"Likely cause: not known, as there is no manifest.json in {folders[1]}." in output
 
 
 @pytest.mark.parametrize("fault", ["no folder", "no table", "another folder", "a broken table"])
-def test_folders_that_cannot_be_compared_give_a_status_of_their_own(folders, compare, tmp_path, fault):
+def test_folders_that_cannot_be_compared_give_status_2(folders, compare, tmp_path, fault):
     (tmp_path / "empty").mkdir()
     if fault == "a broken table":
         (folders[1] / "comparison.csv").write_text("")
-    others = {"no folder": (folders[0], tmp_path / "nowhere"), "no table": (tmp_path / "empty", folders[1])}
-    others["another folder"] = folders[0], tmp_path
-    status, output = compare(*others.get(fault, folders))
+    folders_by_fault = {"no folder": (folders[0], tmp_path / "nowhere"), "no table": (tmp_path / "empty", folders[1])}
+    folders_by_fault["another folder"] = folders[0], tmp_path
+    status, output = compare(*folders_by_fault.get(fault, folders))
     assert status == 2 and "clusterlets compare:" in output and "Traceback" not in output
 
 
-def test_the_committed_reference_can_be_compared_with_itself(compare):
+def test_the_committed_reference_equals_itself_and_its_settings_hold_no_paths(compare):
     reference = Path(__file__).resolve().parents[3] / "reference" / "paper"
     assert compare(reference, reference)[0] == 0
     assert "/" not in json.dumps(json.loads((reference / "manifest.json").read_text())["settings"])

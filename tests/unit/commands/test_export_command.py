@@ -44,16 +44,16 @@ SCORES = (
 )
 
 
-def path_of(kind, source):
+def path_of_block(kind, source):
     return f"{OUT}/{kind}/iris/{source}/k3/seeds{SEEDS}.npz"
 
 
-def cell(method, configuration):
+def path_of_cell(method, configuration):
     return f"{OUT}/runs/iris/{method}/{configuration}/seeds{SEEDS}.csv"
 
 
-CELLS = [cell(matcher, f"k3_hops{hops}") for matcher in ("D", "B", "G-D", "G-B") for hops in (2, 4)]
-CELLS += [cell("C", "k3_omega0.25"), *(cell(method, "k3") for method in ("FRAC", "k-means", "random"))]
+CELLS = [path_of_cell(matcher, f"k3_hops{hops}") for matcher in ("D", "B", "G-D", "G-B") for hops in (2, 4)]
+CELLS += [path_of_cell("C", "k3_omega0.25"), *(path_of_cell(method, "k3") for method in ("FRAC", "k-means", "random"))]
 
 
 @pytest.fixture(scope="module")
@@ -75,26 +75,27 @@ def export(grid, monkeypatch, run):
 
 
 @pytest.mark.parametrize("change", ["two rows", "another method", "no numbers"])
-def test_a_cell_without_exactly_one_matching_row_is_reported(export, change):
-    path = cell("D", "k3_hops2")
+def test_a_cell_without_exactly_one_row_of_the_run_or_with_other_scores_is_reported(export, change):
+    path = path_of_cell("D", "k3_hops2")
     text = load_text(path)
-    header, second, third = text.splitlines()
-    damaged = {
-        "two rows": [header, second, third, third],
-        "another method": [header, second, third.replace("Clusterlets,D", "Clusterlets,B")],
-        "no numbers": [header, second, ",".join(value if index < 8 else "" for index, value in enumerate(third.split(",")))],
+    header, seed_2, seed_3 = text.splitlines()
+    damaged = {  # The first 8 columns say which run it is.
+        "two rows": [header, seed_2, seed_3, seed_3],
+        "another method": [header, seed_2, seed_3.replace("Clusterlets,D", "Clusterlets,B")],
+        "no numbers": [header, seed_2, ",".join(value if index < 8 else "" for index, value in enumerate(seed_3.split(",")))],
     }[change]
     save_text(path, "\n".join(damaged) + "\n")
     status, output, error = export("--method", "D", "--parameters", "hops=2", "--seed", "3")
     save_text(path, text)
     assert status == 1 and output == "" and "Traceback" not in error
     if change != "no numbers":
-        number = "2 rows" if change == "two rows" else "0 rows"
-        assert f"{path} holds {number} of D with seed 3, and should hold one. Remove it" in error
+        count = "2 rows" if change == "two rows" else "0 rows"
+        assert f"{path} holds {count} of D with seed 3, and should hold one. Remove it" in error
     else:
         assert f"The clusters found are not those that {path} scored" in error
 
 
+# (folder of the method, configuration[, name in the results, if it is no matcher]): options of export
 RUNS = {
     **{(matcher, "k3_hops2"): ["--method", matcher, "--parameters", "hops=2"] for matcher in ("D", "B", "G-D", "G-B")},
     ("C", "k3_omega0.25"): ["--method", "C", "--parameters", "omega=0.25"],
@@ -115,7 +116,7 @@ def test_the_clusters_have_the_scores_of_the_cell(export, tmp_path, names, seed)
     iris = load_iris()
     report = fairness_report(iris.data, memberships, iris.target)
     method = names[2] if len(names) == 3 else "Clusterlets"
-    (row,) = (row for row in read_cell(cell(*names[:2])) if row["seed"] == seed and row["method"] == method)
+    (row,) = (row for row in read_cell(path_of_cell(*names[:2])) if row["seed"] == seed and row["method"] == method)
     for name in SCORES:
         assert report[name] == pytest.approx(float(row[name] or "nan"), rel=1e-9, abs=1e-12, nan_ok=True), name
 
@@ -124,24 +125,25 @@ def test_a_greedy_matcher_draws_from_the_stream_of_the_seed(export):
     """The step and the command share code, so the test calls the matcher itself, with the stream of the seed."""
     for seed in (2, 3):
         _, printed, _ = export("--method", "G-D", "--parameters", "hops=2", "--seed", str(seed))
-        clusterlets = Clusterlets.from_pieces(**SeedBlock.load(path_of("pieces", "clusterlets")).values[str(seed)])
-        labels = SeedBlock.load(path_of("labels", "clusterlets")).values[str(seed)]["labels"]
+        clusterlets = Clusterlets.from_pieces(**SeedBlock.load(path_of_block("pieces", "clusterlets")).values[str(seed)])
+        labels = SeedBlock.load(path_of_block("labels", "clusterlets")).values[str(seed)]["labels"]
         membership = match_greedy_distance(clusterlets, 2, random_stream(0, "iris", 3, seed, GreedyDistance.stream_number()))
         clusters = membership.argmax(axis=0)[labels]
         assert printed.split()[1:] == [f"{row},{cluster}" for row, cluster in enumerate(clusters)]
 
 
 @pytest.mark.parametrize("setting", [{"base_seed": 1}, {"greedy_scope": "last"}])
-def test_a_configuration_that_differs_from_the_grids_is_noticed(export, setting):
+def test_a_setting_that_differs_from_the_one_of_the_grid_is_noticed(export, setting):
     Path("other.yaml").write_text(yaml.safe_dump({**SETTINGS, **setting}))
     statuses = []
     for matcher, hops, seed in product(("G-D", "G-B"), ("2", "4"), ("2", "3")):
         status, _, error = export("--config", "other.yaml", "--method", matcher, "--parameters", f"hops={hops}", "--seed", seed)
         statuses.append(status)
-        assert status == 0 or ("not those that" in error and cell(matcher, f"k3_hops{hops}") in error)
-    assert 1 in statuses  # some clusters are the same by chance
+        assert status == 0 or ("not those that" in error and path_of_cell(matcher, f"k3_hops{hops}") in error)
+    assert 1 in statuses  # 0 stands for clusters that are the same by chance
 
 
+# Part of the message: options that cause it.
 ERRORS = {
     "snakemake --cores 2 results/tiny/runs/iris/D/k3_hops2/seeds0-1.csv --configfile settings.json": [
         *("--method", "D", "--parameters", "hops=2", "--seed", "0"),
@@ -172,8 +174,8 @@ def test_errors_are_readable_and_write_nothing(export, tmp_path, message):
 
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
 def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(export, tmp_path, kind):
-    cell_path = cell("C", "k3_omega0.25")
-    path = Path(cell_path if kind == "cell" else path_of(kind, "clusterlets"))
+    cell_path = path_of_cell("C", "k3_omega0.25")
+    path = Path(cell_path if kind == "cell" else path_of_block(kind, "clusterlets"))
     intact = path.read_bytes()
     options = ("--method", "C", "--parameters", "omega=0.25", "--seed", "2", "-o", str(tmp_path / "exported.csv"))
     remedy = f"This makes it:\n  snakemake --cores 2 {path} --configfile settings.json"
@@ -190,9 +192,9 @@ def test_a_damaged_file_is_removed_and_the_message_says_how_to_make_it_again(exp
 
 @pytest.mark.parametrize("kind", ["labels", "partitions", "cell"])
 def test_a_file_of_another_run_is_refused_and_kept_and_the_message_says_how_to_make_the_right_one(export, tmp_path, kind):
-    path, other = Path(cell("C", "k3_omega0.25")), Path(cell("B", "k3_hops2"))
+    path, other = Path(path_of_cell("C", "k3_omega0.25")), Path(path_of_cell("B", "k3_hops2"))
     if kind != "cell":
-        path, other = Path(path_of(kind, "clusterlets")), Path(path_of("labels", "FRAC"))
+        path, other = Path(path_of_block(kind, "clusterlets")), Path(path_of_block("labels", "FRAC"))
     intact = path.read_bytes()
     path.write_bytes(other.read_bytes())
     status, _, error = export(
@@ -212,7 +214,7 @@ def test_a_command_in_a_message_can_be_pasted_into_a_shell(export):
     assert shlex.split(command) == ["snakemake", "--cores", "2", missing, "--configfile", "my settings.json"]
 
 
-def test_a_run_without_clusters_says_so(export):
+def test_the_message_says_why_a_run_has_no_clusters(export):
     for kind in ("pieces", "labels"):
         SeedBlock({}, INFEASIBLE).save(f"{OUT}/{kind}/iris/random/k200/seeds2-3.npz")
     status, _, error = export("--method", "random", "-k", "200", "--seed", "2")
@@ -220,8 +222,8 @@ def test_a_run_without_clusters_says_so(export):
 
 
 @pytest.fixture
-def recovered(grid, tmp_path, monkeypatch):
-    """A function that runs the step on rows of the grid and returns its status and tables, and the rows of the whole grid."""
+def recovery(grid, tmp_path, monkeypatch):
+    """A function that runs recover-clusters on rows and returns its status and tables; and all rows of the grid."""
     monkeypatch.chdir(grid)
     configuration = json.dumps(read_configuration("settings.json"))
     rows = [row for path in sorted(Path(f"{OUT}/runs/iris").rglob("k3*/*.csv")) for row in read_cell(path)]
@@ -229,10 +231,10 @@ def recovered(grid, tmp_path, monkeypatch):
     def run_step(rows=rows, config=configuration):
         write_runs(tmp_path / "runs.csv", rows)
         options = {"runs": tmp_path / "runs.csv", "config": config, "results": OUT}
-        written = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
-        arguments = [f"--{key}={value}" for key, value in {**options, **written}.items()]
+        table_paths = {name: tmp_path / f"{name}.csv" for name in ("composition", "projection")}
+        arguments = [f"--{key}={value}" for key, value in {**options, **table_paths}.items()]
         status = command_line.main(["recover-clusters", *arguments])
-        return status, {name: pd.read_csv(path) for name, path in written.items()} if status == 0 else {}
+        return status, {name: pd.read_csv(path) for name, path in table_paths.items()} if status == 0 else {}
 
     return run_step, rows
 
@@ -258,13 +260,13 @@ def test_a_stopped_run_is_reported_and_the_other_seeds_have_their_clusters(expor
     assert status_of_3 == 0 and output == export("--method", "k-means", "--seed", "3")[1]
 
 
-def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
-    status, written = recovered[0]()
+def test_the_composition_counts_what_export_writes(recovery, export, tmp_path):
+    status, tables = recovery[0]()
     assert status == 0
     iris = load_iris()
-    methods = written["composition"].groupby("method")
-    assert set(methods.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random"}
-    for _, lines in methods:
+    by_method = tables["composition"].groupby("method")
+    assert set(by_method.groups) == {"Clusterlets", "FRAC (nearest)", "FRAC (fair)", "k-means", "random"}
+    for _, lines in by_method:
         export(*export_options(lines), "-o", str(tmp_path / "exported.csv"))
         exported = pd.read_csv(tmp_path / "exported.csv")
         expected = pd.crosstab(exported["cluster"], iris.target_names[iris.target[exported["row"]]])[list(iris.target_names)]
@@ -275,9 +277,9 @@ def test_the_composition_counts_what_export_writes(recovered, export, tmp_path):
         assert (lines["share"] * lines["size"] - lines["count"]).abs().max() < 1e-9
 
 
-def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, export, tmp_path):
-    _, written = recovered[0]()
-    by_matcher = written["projection"].groupby("matcher")
+def test_the_projection_holds_every_row_in_each_of_its_clusters(recovery, export, tmp_path):
+    _, tables = recovery[0]()
+    by_matcher = tables["projection"].groupby("matcher")
     assert set(by_matcher.groups) == {"B", "C", "D", "G-B", "G-D"}
     iris = load_iris()
     centred = iris.data - iris.data.mean(axis=0)
@@ -292,29 +294,29 @@ def test_the_projection_holds_every_row_in_each_of_its_clusters(recovered, expor
         assert rows["x_share"].iloc[0] == pytest.approx(0.9246, abs=1e-4)
 
 
-def test_clusters_that_contradict_the_row_are_refused(recovered, capsys):
-    run_step, rows = recovered
+def test_clusters_that_contradict_the_row_are_refused(recovery, capsys):
+    run_step, rows = recovery
     status, _ = run_step([row | {"deviation_mean": "0.4321"} if row["matcher"] == "G-D" else row for row in rows])
     error = capsys.readouterr().err
-    assert status == 1 and "not those that" in error and cell("G-D", "k3_hops2") in error
+    assert status == 1 and "not those that" in error and path_of_cell("G-D", "k3_hops2") in error
 
 
-def test_if_no_run_has_a_result_the_tables_are_empty(recovered):
-    run_step, rows = recovered
-    status, written = run_step([row | {"status": INFEASIBLE} for row in rows])
-    assert status == 0 and {name: len(lines) for name, lines in written.items()} == {"composition": 0, "projection": 0}
-    assert list(written["composition"]) == clusterings.COMPOSITION and list(written["projection"]) == clusterings.PROJECTION
+def test_if_no_run_has_a_result_the_tables_are_empty(recovery):
+    run_step, rows = recovery
+    status, tables = run_step([row | {"status": INFEASIBLE} for row in rows])
+    assert status == 0 and {name: len(lines) for name, lines in tables.items()} == {"composition": 0, "projection": 0}
+    assert list(tables["composition"]) == clusterings.COMPOSITION and list(tables["projection"]) == clusterings.PROJECTION
 
 
 def test_the_dataset_that_best_fills_its_plane_is_shown():
     stream = np.random.default_rng(0)
     line, plane = stream.normal(size=(50, 2)) * [9, 1], stream.normal(size=(50, 2)) * [2, 1]
-    two, many = ["a", "b"], list("abcdefgh")
+    two_groups, eight_groups = ["a", "b"], list("abcdefgh")
     tables = {
-        "line": Prepared(line, np.arange(50) % 2, two),
-        "plane": Prepared(plane, np.arange(50) % 2, two),
-        "many": Prepared(plane * [1, 2], np.arange(50) % 8, many),
-        "half": Prepared(plane * [1, 2], np.arange(50) % 2, two),
+        "line": Prepared(line, np.arange(50) % 2, two_groups),
+        "plane": Prepared(plane, np.arange(50) % 2, two_groups),
+        "many": Prepared(plane * [1, 2], np.arange(50) % 8, eight_groups),
+        "half": Prepared(plane * [1, 2], np.arange(50) % 2, two_groups),
     }
     runs = pd.DataFrame({"dataset": ["line", "plane", "many", "half", "line", "plane", "many"]})
     assert clusterings.clearest_dataset(runs, tables.get) == "plane"  # "half" fills its plane better, but has fewer runs.
@@ -327,11 +329,12 @@ def test_a_table_without_two_directions_has_a_projection(X, shares):
     assert positions.shape == (9, 2) and explained.tolist() == pytest.approx(shares) and not positions[:, 1].any()
 
 
-def test_of_a_large_table_evenly_spaced_rows_are_shown():
+def test_evenly_spaced_rows_of_a_large_table_are_shown():
     X = np.random.default_rng(0).normal(size=(5000, 2))
     clusters = Clusters(np.eye(1, dtype=bool), np.array([[5000]]), np.zeros(5000, dtype=int))
     row = dict.fromkeys(clusterings.PROJECTION) | {"k": 2, "seed": 0}
     lines = clusterings.projection(row, clusters, Prepared(X, np.zeros(5000, dtype=int), ["a"]))
+    # 5000 / 700 is between 7 and 8.
     assert len(lines) == 700 and set(np.diff(lines["row"])) <= {7, 8} and lines["rows"].iloc[0] == 5000
 
 

@@ -62,7 +62,7 @@ def test_cluster_never_writes_over_what_it_reads(input_file, description, option
         (["-o", "new", "--save", "model.json"], "model.json is no clustering"),
     ],
 )
-def test_assign_never_writes_over_what_it_reads_or_writes(options, message, run):
+def test_assign_never_writes_over_its_inputs_or_over_its_other_output(options, message, run):
     Path("model.json").write_text("{}")
     status, _, error = run("assign", "model.json", "people.csv", *options)
     assert status == 1 and message in error
@@ -71,7 +71,7 @@ def test_assign_never_writes_over_what_it_reads_or_writes(options, message, run)
 
 
 @pytest.mark.parametrize("input_file", ["mine.yaml", "mine.py", "weights.csv", "people.csv", "results/mine/runs.csv"])
-def test_export_never_writes_over_what_the_run_was_made_from(input_file, run):
+def test_export_never_writes_over_a_file_that_the_run_was_made_from(input_file, run):
     Path("results/mine").mkdir(parents=True)
     for file in ("results/mine/runs.csv", "weights.csv"):
         Path(file).write_text("x\n")
@@ -102,8 +102,8 @@ def test_a_new_file_and_standard_output_are_accepted():
 
 
 def test_a_dash_writes_only_the_table_to_standard_output(run):
-    _, account, _ = run(*CLUSTER_COMMAND, "-o", "labels.csv")
+    _, messages, _ = run(*CLUSTER_COMMAND, "-o", "labels.csv")
     status, output, error = run(*CLUSTER_COMMAND, "-o", "-")
     assert status == 0 and output == Path("labels.csv").read_text()
-    assert error == account.replace("labels.csv", "standard output")
+    assert error == messages.replace("labels.csv", "standard output")
     assert not Path("-").exists()

@@ -1,4 +1,4 @@
-"""``clusterlets tune`` recommends a run that its printed command repeats, and says what it could not try."""
+"""``clusterlets tune`` recommends a run, prints a command that repeats it, and says what was not tried."""
 
 import importlib
 import io
@@ -49,7 +49,7 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
     price, deviation, smallest = re.search(
         r"^.* (\S+) times the .* deviation (\S+), smallest cluster (\d+)", output, re.M
     ).groups()
-    status, account, _ = run(*shlex.split(line)[1:], "-o", "labels.csv")
+    status, cluster_output, _ = run(*shlex.split(line)[1:], "-o", "labels.csv")
     labels = pd.read_csv("labels.csv")["cluster"]
     deviations = [
         abs(pd.crosstab(labels, wine[name], normalize="index") - wine[name].value_counts(normalize=True)).max(axis=None)
@@ -59,9 +59,9 @@ def test_the_printed_command_gives_the_printed_numbers(wine, run, tmp_path, sens
     X = pd.DataFrame(standardise(wine[FEATURES.split(",")].to_numpy()))
     cost = (X - X.groupby(labels).transform("mean")).pow(2).to_numpy().sum()
     (table_file,) = Path().glob("*-front.csv")
-    first = pd.read_csv(table_file).iloc[0]
-    assert first["kmeans_cost"] == pytest.approx(cost, abs=1e-5) and f"{first['price']:.3f}" == price
-    assert re.search(rf"max {deviation}\b", account) and f"price of fairness  {price} " in account
+    recommended = pd.read_csv(table_file).iloc[0]
+    assert recommended["kmeans_cost"] == pytest.approx(cost, abs=1e-5) and f"{recommended['price']:.3f}" == price
+    assert re.search(rf"max {deviation}\b", cluster_output) and f"price of fairness  {price} " in cluster_output
     check_files(pd.read_csv(table_file), table_file.with_suffix(".png"))
 
 
@@ -97,7 +97,7 @@ def test_outputs_that_cannot_be_written_are_refused_before_the_fits(wine, run, m
 
 @pytest.fixture
 def ctrl_c_interrupts():
-    """Sets Python's usual handler of Ctrl-C, because a process in the background ignores it."""
+    """Sets Python's usual handler of Ctrl-C, because a process in the background ignores Ctrl-C."""
     former_handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, former_handler)
@@ -105,7 +105,7 @@ def ctrl_c_interrupts():
 
 @pytest.mark.parametrize(("signum", "is_ignored"), [(signal.SIGINT, False), (signal.SIGTERM, True)])
 def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ctrl_c_interrupts, signum, is_ignored):
-    """Python ignores an exception in a destructor. If the interruption is lost so, tuning stops before the next fit."""
+    """Python ignores exceptions in destructors. If the interruption is ignored in one, tuning stops after one more fit."""
 
     def interrupt(self, done, total, description):
         if done == 6:
@@ -130,14 +130,14 @@ def test_an_interrupted_tuning_ranks_what_is_finished(wine, run, monkeypatch, ct
         ("clusterlets.tuning.front.draw", signal.SIGINT, "the files above are complete"),
     ],
 )
-def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, ctrl_c_interrupts, signum, target, message):
+def test_an_interruption_after_the_fits_loses_no_results(wine, run, monkeypatch, ctrl_c_interrupts, signum, target, message):
     """The interruption comes while the fits are ranked or written. The report, which needs another fit, may be left out."""
     module, _, name = target.rpartition(".")
-    function, called = getattr(importlib.import_module(module), name), []
+    function, calls = getattr(importlib.import_module(module), name), []
 
     def interrupt_once(*arguments):
-        if not called:
-            called.append(target)
+        if not calls:
+            calls.append(target)
             signal.raise_signal(signum)
         return function(*arguments)
 
@@ -146,7 +146,7 @@ def test_an_interruption_after_the_fits_loses_nothing(wine, run, monkeypatch, ct
     monkeypatch.setattr(target, interrupt_once)
     options = ["--features", FEATURES, "--seeds", "2", "-o", "front.csv", "--plot", "front.png", "--report", "page.html"]
     status, output, error = run("tune", "wine.csv", "--sensitive", "target", *options)
-    assert (status, len(called)) == (128 + signum, 1) and message in error and "This command repeats the run" in output
+    assert (status, len(calls)) == (128 + signum, 1) and message in error and "This command repeats the run" in output
     assert pd.read_csv("front.csv")["runs"].sum() >= 2 and Path("front.png").exists()
     assert Path("page.html").exists() == ("_by_configuration" in target)
 
@@ -173,6 +173,7 @@ def test_different_requests_write_different_files():
 
     requests = ["", "--sensitive race", "--clusters 6", "--features a,b", "--features a/b", "--seed 1", "--scaling standard"]
     requests += ["--max-deviation 0.1", "--minutes 1", "--min-cluster-size 9", "--seeds 4", "--separator /"]
+    # Names that are too long for a file are cut, and differ in a checksum.
     requests += [f"--features {'f' * 300}", f"--features {'f' * 301}"]
     requests = [f"people.csv {options}" for options in requests]
     requests += [f"{folder}/people.csv" for folder in ("a", "b", "a/b", "../a", "/a")] + ["people.tsv", "a-people.csv"]
@@ -192,7 +193,7 @@ def test_numbers_out_of_range_are_refused(wine, run, option):
     assert status == 2 and f"argument {option.split()[0]}: '{option.split()[1]}' is not " in error
 
 
-def test_a_command_survives_the_shell():
+def test_a_command_keeps_spaces_dashes_and_separators_in_its_options():
     from clusterlets.commands.tune import _parser
     from clusterlets.tuning.trials import Candidate
 
@@ -200,18 +201,18 @@ def test_a_command_survives_the_shell():
     options = _parser().parse_args(arguments)
     assert command(options, Candidate("C", {"omega": 0.25}), 4) == [
         *("clusterlets", "cluster", "my people.csv", "--sensitive=-sex", "--features", "a b,c", "--separator", ";"),
-        *("--scaling", "standard", "--matcher", "C", "--omega", "0.25", "--clusters", "5", "--seed", "4"),
+        *("--scaling", "standard", "--matcher", "C", "--omega", "0.25", "--clusters", "5", "--seed", "4"),  # 5 by default
     ]
 
 
 def test_progress_redraws_one_line_on_a_terminal_and_writes_few_lines_elsewhere(monkeypatch):
-    class Screen(io.StringIO):
+    class Terminal(io.StringIO):
         def isatty(self):
             return True
 
     now = [0.0]
     monkeypatch.setattr(tune_command.time, "monotonic", lambda: now[0])
-    for stream, is_terminal in ((Screen(), True), (io.StringIO(), False)):
+    for stream, is_terminal in ((Terminal(), True), (io.StringIO(), False)):
         with tune_command._Progress(stream) as progress:
             for done, seconds in ((3, 1), (4, 10), (5, 1)):
                 now[0] += seconds

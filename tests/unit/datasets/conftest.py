@@ -6,5 +6,5 @@ import real_tables
 
 @pytest.fixture(scope="session")
 def mirror():
-    """The folder with a subfolder of raw files for each dataset. If there is none, the test is skipped."""
+    """The folder with a subfolder of raw files for each dataset. Without such a folder, the test is skipped."""
     return real_tables.mirror()

@@ -1,4 +1,4 @@
-"""The prepared tables: ten real datasets, the bundled ones of scikit-learn, and nbfi from rows that the test makes."""
+"""Tables of ten real datasets, of scikit-learn's bundled ones and of nbfi, whose rows the tests make up; and their listing."""
 
 import csv
 import hashlib
@@ -27,7 +27,7 @@ from clusterlets.storage import save_json
 
 CHECKOUT = Path(__file__).parents[3]
 
-# For each dataset: rows, features, positives, name of the positive class, and values of the first row, all by hand.
+# For each dataset: rows, features, positives, name of the positive class, and values of the first row, all worked out by hand.
 REAL_DATASETS = {
     "adult": (48842, 7, 11687, ">50K", {"age": 39, "capital_gain": 2174, "education": 12, "fnlwgt": 77516, "is_male": 1}),
     "credit": (690, 10, 307, "1", {"A1": 1, "A2": 22.08, "A7": 1.585, "A11": 1, "A14": 1213}),
@@ -49,18 +49,18 @@ REAL_DATASETS = {
 
 
 @pytest.mark.parametrize("name", REAL_DATASETS)
-def test_a_real_dataset_is_the_expected_table(name, mirror):
+def test_a_real_dataset_is_prepared_as_expected(name, mirror):
     table = datasets.prepare(name, mirror)
-    rows, features, positives, positive, first = REAL_DATASETS[name]
+    rows, features, positives, positive_name, first = REAL_DATASETS[name]
     assert table.X.shape == (rows, features) == (len(table.groups), len(table.feature_names))
     assert table.X.dtype == np.float64 and np.isfinite(table.X).all()
-    assert table.positives == positives and table.group_names[1] == positive
+    assert table.positives == positives and table.group_names[1] == positive_name
     assert table.group_counts.tolist() == [rows - positives, positives]
     row = dict(zip(table.feature_names, table.X[0], strict=True))
     assert {feature: row[feature] for feature in first} == first
-    described = datasets.describe(name)
-    assert (described["rows"], described["features"], described["positives"]) == (rows, features, positives)
-    assert described["strict"] and described["fingerprint"] == fingerprint(table)
+    description = datasets.describe(name)
+    assert (description["rows"], description["features"], description["positives"]) == (rows, features, positives)
+    assert description["strict"] and description["fingerprint"] == fingerprint(table)
 
 
 @pytest.mark.parametrize("name", ["breast_cancer", "wine", "iris", "digits"])
@@ -75,7 +75,7 @@ def test_a_bundled_dataset_is_what_scikit_learn_loads(name, tmp_path):
     assert list(table.group_names) == [str(label) for label in expected.target_names]
 
 
-def test_pima_without_a_header_is_the_same_table(mirror, tmp_path):
+def test_pima_without_a_header_gives_the_same_table(mirror, tmp_path):
     lines = (mirror / "pima" / "diabetes.csv").read_text().splitlines(keepends=True)
     (tmp_path / "pima").mkdir()
     (tmp_path / "pima" / "diabetes.csv").write_text("".join(lines[1:]))
@@ -83,17 +83,17 @@ def test_pima_without_a_header_is_the_same_table(mirror, tmp_path):
 
 
 @pytest.mark.parametrize("form", ["csv", "arff"])
-def test_speeddating_with_bins_is_the_same_table(form, mirror, tmp_path):
+def test_speeddating_with_binned_columns_gives_the_same_table(form, mirror, tmp_path):
     file = Path("speeddating") / "speeddating_openml40536_undiscretized_merged.csv"
     (tmp_path / "speeddating").mkdir()
     with open(mirror / file, newline="") as source, open(tmp_path / file, "w", newline="") as target:
         header, *rows = csv.reader(source)
-        _write_with_bins(header, rows, form, target)
+        _write_as_openml(header, rows, form, target)
     assert fingerprint(datasets.prepare("speeddating", tmp_path)) == datasets.describe("speeddating")["fingerprint"]
 
 
-def _write_with_bins(header, rows, form, target):
-    """Write OpenML's layout: has_null first, binned columns, and text in single quotes with escaped apostrophes."""
+def _write_as_openml(header, rows, form, target):
+    """Write OpenML's layout: has_null first, binned columns last; in ARFF, text in single quotes with escaped apostrophes."""
     columns = ["has_null", *header, "d_d_age", "d_attractive_o"]
     field = header.index("field")
     rows = [["0", *row[:field], f"{row[field]}, it's so", *row[field + 1 :], "[4-6]", "[6-8]"] for row in rows]
@@ -107,11 +107,11 @@ def _write_with_bins(header, rows, form, target):
     target.write("\n@DATA\n")
     text_columns = {columns.index(column) for column in ("race", "race_o", "field", "d_d_age", "d_attractive_o")}
     for row in rows:
-        cells = [_quoted(cell) if index in text_columns and cell != "?" else cell for index, cell in enumerate(row)]
+        cells = [_in_quotes(cell) if index in text_columns and cell != "?" else cell for index, cell in enumerate(row)]
         target.write(",".join(cells) + "\n")
 
 
-def _quoted(cell):
+def _in_quotes(cell):
     return "'" + cell.replace("'", "\\'") + "'"
 
 
@@ -124,7 +124,7 @@ NBFI_COLUMNS = (
     "Type_Organization Score_Source_1 Score_Source_2 Score_Source_3 Social_Circle_Default Phone_Change Credit_Bureau "
     "Default"
 ).split()
-NBFI_TEXT = {
+NBFI_TEXT_CELLS = {
     "Accompany_Client": "Alone",
     "Client_Income_Type": "Commercial",
     "Client_Education": "Post Grad",
@@ -142,10 +142,10 @@ NBFI_TEXT = {
 
 
 def _prepare_nbfi(tmp_path, changes):
-    """Prepare a raw file with a row for each mapping (column -> cell) of ``changes``."""
+    """Prepare a raw file with a row for each mapping (column -> cell) of ``changes``, which replaces cells of a valid row."""
     (tmp_path / "nbfi").mkdir()
     rows = [
-        [{**NBFI_TEXT, "Default": str(row % 2), **change}.get(column, str(row + 1)) for column in NBFI_COLUMNS]
+        [{**NBFI_TEXT_CELLS, "Default": str(row % 2), **change}.get(column, str(row + 1)) for column in NBFI_COLUMNS]
         for row, change in enumerate(changes)
     ]
     with open(tmp_path / "nbfi" / "Train_Dataset.csv", "w", newline="") as file:
@@ -162,20 +162,21 @@ def test_nbfi_drops_rows_with_any_sign_of_a_missing_value(tmp_path):
         "Client_Family_Members Social_Circle_Default Age_Days"
     ).split()
     missing = [{column: next(signs)} for column in columns]
+    # Feature 0 is the row's number here. The last row lacks only a cell that is not needed.
     table = _prepare_nbfi(tmp_path, [{}, *missing, {"Type_Organization": "x", "Default": "1"}])
     assert table.X[:, 0].tolist() == [1, len(missing) + 2]
 
 
 def test_nbfi_features_are_numbers_and_booleans(tmp_path):
-    tags = ["Client_Education", "Client_Gender", "Client_Permanent_Match_Tag", "Client_Contact_Work_Tag", "Client_Income"]
-    table = _prepare_nbfi(tmp_path, [{}, dict(zip(tags, ["Junior secondary", "Female", "No", "Yes", "6750.5"]))])
+    names = ["Client_Education", "Client_Gender", "Client_Permanent_Match_Tag", "Client_Contact_Work_Tag", "Client_Income"]
+    table = _prepare_nbfi(tmp_path, [{}, dict(zip(names, ["Junior secondary", "Female", "No", "Yes", "6750.5"]))])
     first, second = (dict(zip(table.feature_names, row, strict=True)) for row in table.X)
     assert len(table.feature_names) == 29 == datasets.describe("nbfi")["features"]
     assert not {"ID", "Own_House_Age", "Client_Occupation", "Default"} & set(table.feature_names)
-    assert [first[tag] for tag in tags[:4]] == [4, 1, 1, 0] and [second[tag] for tag in tags] == [0, 0, 0, 1, 6750.5]
+    assert [first[name] for name in names[:4]] == [4, 1, 1, 0] and [second[name] for name in names] == [0, 0, 0, 1, 6750.5]
 
 
-def test_nbfi_of_a_different_size_is_a_warning_only(tmp_path):
+def test_nbfi_with_another_number_of_rows_is_accepted_with_a_warning(tmp_path):
     table = _prepare_nbfi(tmp_path, [{}, {}, {}])
     warning = "expected 8308 rows, found 3"
     assert describe_differences(table, datasets.describe("nbfi")) == [warning]
@@ -189,12 +190,12 @@ def test_the_datasets_are_the_papers_eleven_and_four_bundled_ones():
     assert sorted(datasets.names()) == sorted([*REAL_DATASETS, "nbfi", "breast_cancer", "wine", "iris", "digits"])
 
 
-def test_a_description_is_a_copy():
+def test_changing_a_description_does_not_change_the_next_one():
     datasets.describe("iris")["files"].clear()
     assert datasets.describe("iris")["files"]
 
 
-def test_an_unknown_name_is_refused_with_the_nearest():
+def test_an_unknown_name_is_refused_and_the_nearest_is_suggested():
     with pytest.raises(ClusterletsError, match="no dataset 'speed_dating' .did you mean 'speeddating'"):
         datasets.describe("speed_dating")
     with pytest.raises(ClusterletsError, match="The datasets are: adult, credit"):
@@ -227,7 +228,7 @@ def test_the_fingerprint_hashes_the_documented_text():
     assert fingerprint(toy_table()) == hashlib.sha256(text.encode()).hexdigest()
 
 
-def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_last_bits():
+def test_the_fingerprint_depends_on_values_order_and_groups_but_not_on_the_last_bits_of_values():
     original = fingerprint(toy_table())
     assert fingerprint(toy_table(X=((math.nextafter(1.5, 2), -0.0), (2.0, -3.0), (1e6, 0.1)))) == original
     assert fingerprint(toy_table(X=((1.5, 0.0), (2.0, -3.0), (1e6, 0.10000001)))) != original
@@ -260,7 +261,7 @@ def test_standardised_columns_have_mean_zero_and_variance_one():
 # ---- the listing -----------------------------------------------------------------------------------------------------
 
 
-ROW = {
+DESCRIPTION = {
     "dataset": "x",
     "source": "mirror",
     "licence": "CC0",
@@ -273,31 +274,34 @@ ROW = {
 }
 
 
-def test_the_listing_is_120_characters_wide_and_shortens_only_wide_columns():
+def test_the_listing_is_120_characters_wide_shortens_only_wide_columns_and_escapes_markup():
     name = "heart_failure.sex+age_group"
-    without_fingerprint = ROW | {"fingerprint_ok": None, "groups": {}}
-    text = datasets_table.to_text([datasets_table.row(name, ROW), datasets_table.row("y", without_fingerprint)])
+    without_fingerprint = DESCRIPTION | {"fingerprint_ok": None, "groups": {}}
+    text = datasets_table.to_text([datasets_table.row(name, DESCRIPTION), datasets_table.row("y", without_fingerprint)])
     assert {len(line) for line in text.splitlines()} == {120}
     assert f"| {name} | mirror | 3    | 2        | 2: a\\|b 1" in text
     assert "ccc… |" in text and "| not known " in text
-    with_markup = ROW | {"groups": {"<img src=x>": 1, "![a](http://x)": 1}, "warnings": ["the group '<script>' has one row"]}
-    listing = datasets_table.listing({"x": with_markup})  # The listing is Markdown, so markup in names is escaped.
+    markup = DESCRIPTION | {
+        "groups": {"<img src=x>": 1, "![a](http://x)": 1},
+        "warnings": ["the group '<script>' has one row"],
+    }
+    listing = datasets_table.listing({"x": markup})
     assert "\\<img src=x> 1, !\\[a" in listing and "\n- x: the group '\\<script>' has one row\n" in listing
 
 
 def test_the_csv_shortens_nothing():
-    (row,) = csv.DictReader(datasets_table.to_csv([datasets_table.row("x", ROW)]).splitlines(keepends=True))
+    (row,) = csv.DictReader(datasets_table.to_csv([datasets_table.row("x", DESCRIPTION)]).splitlines(keepends=True))
     assert row["citation"] == "c" * 200 and row["groups"] == "2: a|b 1, c\nd 2" and row["fingerprint ok"] == "yes"
 
 
-def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeypatch, capsys):
+def test_the_command_lists_the_configured_datasets_and_estimates_the_grid(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").touch()
     people, breast = "{name: people, path: people.csv, sensitive: city}", "{name: breast, duplicates: keep, id: whole}"
-    own = f"datasets: [iris, pima, {{name: pima, sensitive: age_group}}, {breast}, {people}]"
-    (tmp_path / "mine.yaml").write_text(f"{own}\nseeds: {{count: 2}}\n")
+    entries = f"datasets: [iris, pima, {{name: pima, sensitive: age_group}}, {breast}, {people}]"
+    (tmp_path / "mine.yaml").write_text(f"{entries}\nseeds: {{count: 2}}\n")
     (tmp_path / "results/prepared").mkdir(parents=True)
-    description = ROW | {
+    description = DESCRIPTION | {
         "dataset": "iris",
         "source": "bundled",
         "rows": 150,
@@ -309,7 +313,7 @@ def test_the_command_lists_what_is_configured_and_estimates_it(tmp_path, monkeyp
     assert command_line.main(["datasets", "--config", "mine.yaml"]) == 0
     printed = capsys.readouterr().out
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in printed.splitlines() if line.startswith("|")]
-    cells = {name: values for name, *values in lines}  # of a dataset in both tables, the cells of the second
+    cells = {name: values for name, *values in lines}  # for a dataset in both tables, the cells of the second
     listing, _, estimate = printed.partition("Estimate for the grid of 5 k and 2 seeds")
     for text in ("| iris ", "1: setosa", "\n- iris: one row was left out\n", "| not fetched "):
         assert text in listing
@@ -331,7 +335,7 @@ def test_a_damaged_description_is_named_with_the_command_that_makes_it(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my own.yaml").write_text("datasets: [iris]\n")
     path = tmp_path / f"results/prepared/{dataset}.json"
-    save_json(path, ROW)
+    save_json(path, DESCRIPTION)
     path.write_bytes(path.read_bytes()[:-9])
     assert command_line.main(["datasets", *arguments]) == 1
     message = capsys.readouterr().err
@@ -354,6 +358,6 @@ def test_the_estimated_time_and_space_are_near_the_measured_ones():
     config = without_methods(read_configuration(), "fair-limit", "fair-flow")
     tables = [(rows, features, [rows - positives, positives]) for rows, features, positives, *_ in REAL_DATASETS.values()]
     total = estimate.total_cost([estimate.dataset_cost(*sizes, config) for sizes in tables])
-    assert 611 / 1.5 < total.seconds < 611 * 1.5  # CPU time of the paper's methods on the ten datasets
-    # The results took 80 MB. Distances to sampled rows were added later, and take 130 MB, judging by the largest tables.
+    assert 611 / 1.5 < total.seconds < 611 * 1.5  # seconds of CPU time that the paper's methods took on the ten datasets
+    # The results took 80 MB. Distances to sampled rows, which were added later, take 130 MB, judging by the largest tables.
     assert 210e6 / 1.5 < total.disk < 210e6 * 1.5

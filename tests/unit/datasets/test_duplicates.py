@@ -17,7 +17,7 @@ from clusterlets.steps.preparing import prepare_dataset
 
 
 def rows_of(table):
-    """Features and group of each row as texts, with -0 written as 0."""
+    """Each row as its features, as strings with -0 written as 0, and its group."""
     return [(*map(str, (row + 0.0).tolist()), int(group)) for row, group in zip(table.X, table.groups, strict=True)]
 
 
@@ -39,7 +39,7 @@ def test_the_first_of_equal_rows_stays_in_its_place(rows):
     assert (distinct.feature_names, distinct.group_names) == (table.feature_names, table.group_names)
 
 
-# For each dataset, the number of all rows, and of rows that equal an earlier one.
+# For each dataset, the number of rows and how many of them equal an earlier row.
 COUNTS = {"breast": (683, 234), "compas": (4534, 416), "credit": (690, 0), "heloc": (10459, 587), "magic": (19020, 115)}
 
 
@@ -82,16 +82,16 @@ def test_the_datasets_table_says_how_many_rows_were_dropped(choice, rows, droppe
     assert (description["rows"], description["dropped_duplicates"]) == (rows, dropped)
     row = datasets_table.row("iris", description)
     assert (row["rows"], row["dropped"]) == (str(rows), str(dropped))
-    remark = "- iris: 1 of 150 rows equal an earlier one and were left out"
-    assert (remark in datasets_table.listing({"iris": description})) == (dropped == 1)
+    note = "- iris: 1 of 150 rows equal an earlier one and were left out"
+    assert (note in datasets_table.listing({"iris": description})) == (dropped == 1)
 
 
-def configured(tmp_path, *entries):
+def configuration_of(tmp_path, *entries):
     (tmp_path / "mine.yaml").write_text(json.dumps({"datasets": entries}))
     return read_configuration(tmp_path / "mine.yaml")
 
 
-def test_a_dataset_with_the_other_choice_has_an_id_of_its_own(tmp_path):
+def test_a_choice_other_than_the_default_gives_a_dataset_an_id_of_its_own(tmp_path):
     entries = [
         "breast",
         {"name": "breast", "duplicates": "keep"},
@@ -100,7 +100,7 @@ def test_a_dataset_with_the_other_choice_has_an_id_of_its_own(tmp_path):
         {"name": "iris", "duplicates": "drop", "id": "irises"},
         {"name": "adult", "sensitive": "sex"},
     ]
-    tables = configured(tmp_path, *entries)["tables"]
+    tables = configuration_of(tmp_path, *entries)["tables"]
     assert {name: table["duplicates"] for name, table in tables.items()} == {
         "breast": "drop",
         "breast.with_duplicates": "keep",
@@ -121,6 +121,6 @@ def test_a_dataset_with_the_other_choice_has_an_id_of_its_own(tmp_path):
     ],
 )
 def test_an_impossible_choice_is_refused(entry, message, tmp_path):
-    with pytest.raises(ClusterletsError) as caught:
-        configured(tmp_path, entry)
-    assert message in str(caught.value)
+    with pytest.raises(ClusterletsError) as error:
+        configuration_of(tmp_path, entry)
+    assert message in str(error.value)

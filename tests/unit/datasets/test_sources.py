@@ -25,7 +25,7 @@ def test_the_sources_fit_their_schema():
     assert problems(SOURCES) == []
 
 
-def test_the_schema_describes_every_key_and_refuses_others():
+def test_the_schema_describes_every_key_and_refuses_unknown_ones():
     def objects(schema):
         if isinstance(schema, dict):
             if "properties" in schema:
@@ -80,14 +80,15 @@ def test_every_source_serves_all_files(name):
     files = [file["name"] for file in SOURCES[name]["files"]]
     assert len(set(files)) == len(files)
     for source in SOURCES[name]["sources"]:
+        # A source without members is the address of the only file.
         assert source == "bundled" or sorted(source.get("members", files[:1])) == sorted(files)
 
 
 @pytest.mark.parametrize("name", [name for name in SOURCES if SOURCES[name]["sources"] != ["bundled"]])
-def test_every_published_dataset_has_sources_on_two_hosts_the_last_an_archived_copy(name):
+def test_every_downloaded_dataset_has_sources_on_two_hosts_and_last_an_archived_copy(name):
     addresses = [source["url"] for source in SOURCES[name]["sources"]]
     assert len({urlsplit(address).hostname for address in addresses}) >= 2
-    assert addresses[-1].endswith("id_/" + addresses[0])
+    assert addresses[-1].endswith("id_/" + addresses[0])  # unchanged, in the Wayback Machine
 
 
 def test_a_description_has_every_key_of_the_schema():

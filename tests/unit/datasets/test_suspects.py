@@ -23,7 +23,7 @@ def test_names_of_postcodes_are_recognised(name):
 
 
 @pytest.mark.parametrize("name", ["paid", "humid", "idle", "body_mass_index", "video", "PAID", "width", "zipper", "unzip"])
-def test_names_that_only_contain_such_a_word_are_not_suspect(name):
+def test_names_that_merely_contain_id_index_or_zip_are_not_suspect(name):
     assert not_a_feature(name, np.array([1.0, 1, 2, 2])) is None
 
 
@@ -37,7 +37,7 @@ def test_values_of_identifiers_are_recognised():
         assert not_a_feature("number", values) is None
 
 
-def test_scales_that_differ_by_more_than_a_hundred_times_are_named():
+def test_scales_that_differ_by_a_factor_above_100_are_named():
     values = np.array([0.0, 1.0, 0.0, 1.0])
     assert unlike_scales(table(a=values, b=100 * values, constant=0 * values)) is None
     assert unlike_scales(table(a=values, b=500 * values, c=2 * values)) == ("b", "a", pytest.approx(500))

@@ -1,4 +1,4 @@
-"""A cell that exceeded a limit runs again once under other limits. No other cell does."""
+"""A cell that exceeded a limit runs again once when the limits change. No other cell does."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def cell(tmp_path):
 
 
 def run(cell, exceeded, limits):
-    """Run the cell as the workflow does under these limits; returns the parameter with which it ran."""
+    """Record, as the workflow does, that the cell ran under these limits and whether it exceeded one; returns its parameter."""
     parameter = exceeded_limits(cell, limits)
     record(cell, exceeded, limits, parameter)
     return parameter
@@ -27,9 +27,9 @@ def test_a_cell_within_its_limits_has_no_record_and_never_runs_again(cell, tmp_p
 
 
 def test_a_cell_that_exceeded_a_limit_runs_again_only_if_the_limits_change(cell):
-    first = run(cell, True, OLD)
-    assert exceeded_limits(cell, OLD) == first
-    assert exceeded_limits(cell, NEW) != first
+    first_parameter = run(cell, True, OLD)
+    assert exceeded_limits(cell, OLD) == first_parameter
+    assert exceeded_limits(cell, NEW) != first_parameter
 
 
 @pytest.mark.parametrize("damage", [b"", b"\xff\x00", b"{}", None])
@@ -45,6 +45,6 @@ def test_a_cell_with_a_damaged_record_runs_again_once(cell, damage):
 @pytest.mark.parametrize("exceeded_again", [True, False])
 def test_a_cell_that_exceeded_a_limit_runs_again_once_under_new_limits(cell, exceeded_again):
     run(cell, True, OLD)
-    second = run(cell, exceeded_again, NEW)
-    assert exceeded_limits(cell, NEW) == second
-    assert (exceeded_limits(cell, OLD) != second) == exceeded_again
+    second_parameter = run(cell, exceeded_again, NEW)
+    assert exceeded_limits(cell, NEW) == second_parameter
+    assert (exceeded_limits(cell, OLD) != second_parameter) == exceeded_again

@@ -27,7 +27,7 @@ def outcome_of(fit, limits=LOW_LIMITS):
     return outcomes[1]
 
 
-def test_results_have_their_time_and_memory():
+def test_outcomes_report_cpu_time_and_memory():
     def busy(seed):
         start = time.process_time()
         while time.process_time() < start + 0.2:
@@ -39,12 +39,14 @@ def test_results_have_their_time_and_memory():
     own_mb = pages * os.sysconf("SC_PAGE_SIZE") / 1e6  # memory of this process, from which the fit is forked
     (_, first), (_, second) = fits(busy, [3, 4], Limits())
     assert first.result == {"seed": 3, "sum": 2e7} and second.result["seed"] == 4
+    # The array of ones takes 160 MB.
     assert 0.2 <= first.seconds < 1 and 155 < first.memory_mb < own_mb + 250
 
 
 def test_an_endless_fit_is_stopped_with_its_child_processes():
     start = time.perf_counter()
     stopped = outcome_of(lambda: os.system("sleep 4321"))
+    # Without CPU time, the clock stops it: after PATIENCE times 1 s.
     assert (stopped.status, stopped.note, stopped.result) == ("timeout", "stopped after 4 s", None)
     assert time.perf_counter() - start < 15
     assert subprocess.run(["pgrep", "-f", "sleep 4321"], check=False, capture_output=True).returncode == 1
@@ -52,7 +54,7 @@ def test_an_endless_fit_is_stopped_with_its_child_processes():
 
 def test_a_fit_is_stopped_by_its_cpu_time_and_not_by_the_clock_or_a_handler_of_its_parent(monkeypatch):
     monkeypatch.setattr(fitting, "PATIENCE", 100)  # on a busy machine, a second of CPU time may take long
-    former_handler = signal.signal(signal.SIGPROF, lambda *_: None)  # like that of a profiler
+    former_handler = signal.signal(signal.SIGPROF, lambda *_: None)  # as a profiler sets it
 
     def wait():
         time.sleep(1.5)
@@ -134,7 +136,7 @@ def test_threads_may_fit_at_the_same_time_and_fits_may_be_nested():
             assert nested == [("ok", [("ok", [("ok", 3)])])]
 
 
-def test_no_process_is_left_over():
+def test_finished_and_closed_fits_leave_no_process():
     children = Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
     before = children.read_text(encoding="ascii")
     list(fits(lambda seed: np.zeros(2), range(5), LOW_LIMITS))
@@ -142,17 +144,17 @@ def test_no_process_is_left_over():
     running = fits(lambda seed: np.zeros(2), range(5), LOW_LIMITS)
     next(running)
     assert children.read_text(encoding="ascii") != before
-    running.close()  # as if a loop over the fits were left early
+    running.close()  # as when a loop over the fits is left early
     assert children.read_text(encoding="ascii") == before
 
 
 def test_clusterings_are_recoded_without_gaps_or_empty_clusters_and_named_by_output():
-    named = clusterings(get("k-means"), [5, 2.0, 5, 9], 4)
-    assert list(named) == ["k-means"] and named["k-means"].tolist() == [1, 0, 1, 2] and named["k-means"].dtype == np.int64
+    by_name = clusterings(get("k-means"), [5, 2.0, 5, 9], 4)
+    assert list(by_name) == ["k-means"] and by_name["k-means"].tolist() == [1, 0, 1, 2] and by_name["k-means"].dtype == np.int64
     memberships = clusterings(get("random"), np.array([[1, 0, 0], [1, 0, 1]], dtype=bool), 2)["random"]
     assert memberships.tolist() == [[True, False], [True, True]]
-    named = clusterings(get("FRAC"), {"fair": [0, 1], "nearest": [0, 0]}, 2)
-    assert {name: labels.tolist() for name, labels in named.items()} == {"FRAC (fair)": [0, 1], "FRAC (nearest)": [0, 0]}
+    by_name = clusterings(get("FRAC"), {"fair": [0, 1], "nearest": [0, 0]}, 2)
+    assert {name: labels.tolist() for name, labels in by_name.items()} == {"FRAC (fair)": [0, 1], "FRAC (nearest)": [0, 0]}
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def test_invalid_clusterings_are_refused(result, message):
 
 
 @pytest.mark.parametrize("outputs", [(), ("fair",), ("fair", "nearest", "more")])
-def test_outputs_other_than_those_declared_are_refused(outputs):
+def test_missing_and_undeclared_outputs_are_refused(outputs):
     with pytest.raises(ClusterletsError, match="a mapping with fair and nearest"):
         clusterings(get("FRAC"), {name: [0, 1, 1] for name in outputs}, 3)
 
@@ -192,7 +194,8 @@ def test_fits_share_a_process_only_if_they_are_stateless(stateless):
         return os.getpid(), len(calls)
 
     outcomes = [outcome.result for _, outcome in fits(fit, range(120), LOW_LIMITS, stateless=stateless)]
-    assert len({process for process, _ in outcomes}) == (3 if stateless else 120)
+    # A process makes at most 50 stateless fits.
+    assert len({pid for pid, _ in outcomes}) == (3 if stateless else 120)
     assert {n_calls for _, n_calls in outcomes} == (set(range(1, 51)) if stateless else {1})
 
 
@@ -210,7 +213,7 @@ def test_a_stateless_fit_that_ends_its_process_loses_only_its_own_run(end_proces
 @pytest.mark.slow
 def test_a_stateless_fit_has_its_own_limit_by_the_clock():
     def fit(seed):
-        time.sleep(60 if seed == 3 else 1.5)
+        time.sleep(60 if seed == 3 else 1.5)  # The limit is 4 s.
 
     statuses = [outcome.status for _, outcome in fits(fit, range(5), LOW_LIMITS, stateless=True)]
     assert statuses == ["ok", "ok", "ok", "timeout", "ok"]

@@ -1,4 +1,4 @@
-"""The plan of a run: which files are made from which, asked as the rules ask it."""
+"""The plan of a run: which files are made from which, given wildcards as Snakemake passes them."""
 
 import functools
 import json
@@ -92,7 +92,7 @@ def test_a_cell_is_scored_from_files_of_its_own_folder_or_of_the_main_grid(path,
     assert EXTENDED.score_inputs(cell_wildcards(path, EXTENDED)) == inputs
 
 
-def test_exactly_one_rule_makes_each_input_of_a_cell():
+def test_exactly_one_pattern_matches_each_input_of_a_cell_and_of_the_recovery():
     patterns = [paths.GEOMETRY, paths.prepared_path("npz"), paths.prepared_path("json")]
     patterns += [path_of(kind) for path_of in (paths.block_path, paths.fit_path) for kind in ("pieces", "labels")]
     patterns += [paths.block_path(kind) for kind in ("distances", "partitions")]
@@ -132,9 +132,9 @@ def test_a_table_has_the_settings_of_its_folder_and_an_unknown_one_is_refused():
 def test_a_users_table_is_identified_by_its_content(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("age,city\n1,a\n2,b\n")
-    settings = tmp_path / "settings.yaml"
-    settings.write_text(f"datasets: [iris, {{name: people, path: {table}, sensitive: city}}]\n")
-    plan = Plan(read_configuration(settings))
+    settings_path = tmp_path / "settings.yaml"
+    settings_path.write_text(f"datasets: [iris, {{name: people, path: {table}, sensitive: city}}]\n")
+    plan = Plan(read_configuration(settings_path))
     people = SimpleNamespace(base="results", dataset="people.city")
     assert plan.user_tables == ["people.city"] and re.fullmatch(plan.user_tables_constraint(), "people.city")
     assert re.fullmatch("[0-9a-f]{64}", plan.user_table_hash(people))

@@ -43,14 +43,14 @@ def test_a_warning_names_a_disk_only_if_it_is_nearly_full(tmp_path, monkeypatch)
 
 @pytest.fixture
 def run_failing_step(tmp_path, monkeypatch):
-    """A function that runs a step whose result cannot be moved into place, with the given error number."""
+    """A function that runs a step whose result cannot be moved into place; it takes the number of the system's error."""
     save_arrays(tmp_path / "x.npz", {"X": np.eye(3), "groups": np.array([0, 1, 1]), "group_names": np.array(["a", "b"])})
     output = tmp_path / "geometry.json"
     output.write_text("old")
 
-    def run(fault):
+    def run(error_number):
         def refuse(*_):
-            raise OSError(fault, os.strerror(fault))  # without a file name, like an error of write()
+            raise OSError(error_number, os.strerror(error_number))  # without a file name, like an error of write()
 
         monkeypatch.setattr(os, "replace", refuse)
         return command_line.main(
@@ -82,7 +82,7 @@ def test_an_error_outside_the_writing_of_files_keeps_its_traceback(run_failing_s
 
 
 @pytest.fixture
-def locked(tmp_path):
+def locked_state(tmp_path):
     """The folder of Snakemake's state, with a lock in it."""
     (tmp_path / "locks").mkdir()
     (tmp_path / "locks" / "0.output.lock").write_text("results/runs.csv\n")
@@ -110,11 +110,11 @@ def test_locks_last_as_long_as_a_run_is_alive(tmp_path):
 
 
 @pytest.mark.parametrize("machines", [b"elsewhere\n", b"\xff\x00\n"])
-def test_locks_stay_if_another_machine_used_the_folder_or_the_list_of_machines_is_damaged(locked, machines):
-    (locked / "alive").write_bytes(machines)
+def test_locks_stay_if_another_machine_used_the_folder_or_the_list_of_machines_is_damaged(locked_state, machines):
+    (locked_state / "alive").write_bytes(machines)
     for _ in range(2):
-        with preflight.remove_locks(locked):
-            assert (locked / "locks" / "0.output.lock").exists()
+        with preflight.remove_locks(locked_state):
+            assert (locked_state / "locks" / "0.output.lock").exists()
 
 
 @pytest.mark.parametrize(
@@ -128,17 +128,17 @@ def test_locks_stay_if_another_machine_used_the_folder_or_the_list_of_machines_i
         (["node1"], ["node2", "boot1"], False),
     ],
 )
-def test_a_machine_is_recognised_by_its_name_or_its_boot(locked, monkeypatch, then, now, are_removed):
+def test_a_machine_is_recognised_by_its_name_or_its_boot(locked_state, monkeypatch, then, now, are_removed):
     monkeypatch.setattr(preflight, "_machine", lambda: then)
-    preflight.remove_locks(locked).close()
-    (locked / "locks").mkdir(exist_ok=True)
+    preflight.remove_locks(locked_state).close()
+    (locked_state / "locks").mkdir(exist_ok=True)
     monkeypatch.setattr(preflight, "_machine", lambda: now)
     for _ in range(2):
-        preflight.remove_locks(locked).close()
-        assert (locked / "locks").exists() == (not are_removed)
-    assert len((locked / "alive").read_text().splitlines()) == 1 + (then != now)
+        preflight.remove_locks(locked_state).close()
+        assert (locked_state / "locks").exists() == (not are_removed)
+    assert len((locked_state / "alive").read_text().splitlines()) == 1 + (then != now)  # a line for each machine
 
 
-def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path):
+def test_without_a_folder_that_can_be_written_no_locks_are_removed(tmp_path):
     (tmp_path / "file").write_text("")
     assert preflight.remove_locks(tmp_path / "file" / "state") is None

@@ -9,6 +9,7 @@ from clusterlets.errors import ClusterletsError
 from clusterlets.grid.program import program
 
 X, GROUPS = np.array([[0.1, 2.0], [1e-300, -3.5], [1 / 3, 4.0]]), np.array([0, 1, 1])
+# With k = 2, the labels of the three rows are 1, 0, 1.
 AWK_COMMAND = """awk -v k={k} 'NR==1 {print "cluster"; next} {print (NR + 1) % k}' {table} > {labels}"""
 
 
@@ -72,8 +73,8 @@ def test_values_are_written_as_in_the_results(tmp_path, value, text):
         ("mine {styel}", {"style": "a"}, "the command has no {style}, so its values would all be the same run"),
         ("awk '{print}'", {}, "need a space, as in { print }"),
         *(
-            (f"mine {text}", {"a": 1}, f"{text} is no placeholder")
-            for text in ("{}", "{a.b}", "{a!r}", "{a:3}", "{a[0]}", "{0}")
+            (f"mine {word}", {"a": 1}, f"{word} is no placeholder")
+            for word in ("{}", "{a.b}", "{a!r}", "{a:3}", "{a[0]}", "{0}")
         ),
         ("mine {a", {"a": 1}, "it has a { without its counterpart"),
         ("mine {a}}", {"a": 1}, "it has a } without its counterpart"),
@@ -88,7 +89,7 @@ def test_values_are_written_as_in_the_results(tmp_path, value, text):
 )
 def test_faults_of_a_command_are_named_before_any_run(command, parameters, fault):
     faults = program("mine", command + " {table} {labels}")().faults(3, **parameters)
-    assert any(fault in text for text in faults), faults
+    assert any(fault in actual_fault for actual_fault in faults), faults
 
 
 @pytest.mark.parametrize(

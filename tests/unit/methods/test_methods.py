@@ -69,7 +69,7 @@ def test_fit_clusters_every_instance_and_is_reproducible_whatever_the_memory_lay
     data=st.data(),
 )
 def test_any_table_is_clustered_or_refused(name, rows, data):
-    """Groups may be rare, rows equal and k any number. There are at most k clusters, and their labels have no gaps."""
+    """Groups may be rare, rows equal and k any number. Labels without gaps are below k; memberships leave no row out."""
     method, table = methods.get(name)(), np.array(rows)
     groups = np.unique(table[:, 2] % (method.most_groups or 7), return_inverse=True)[1]
     k = data.draw(st.integers(1, len(rows)))
@@ -85,13 +85,13 @@ def test_any_table_is_clustered_or_refused(name, rows, data):
 
 
 @pytest.mark.parametrize("name", ["g-c", "frc", "", "..", "os", "method", "G_B", "x y", "G-B\n"])
-def test_an_unknown_name_is_refused_with_all_names(name):
+def test_an_unknown_name_is_refused_and_all_names_are_listed(name):
     with pytest.raises(ClusterletsError, match=f"There is no method .*{', '.join(methods.names())}"):
         methods.get(name)
 
 
 @pytest.mark.parametrize("name", [name for name in methods.names() if methods.get(name).kernels])
-def test_the_kernels_to_compile_first_exist(name):
+def test_every_kernel_that_a_method_lists_exists_and_can_be_compiled(name):
     for kernel in methods.get(name).kernels:
         module, function = kernel.split(".")
         assert callable(getattr(importlib.import_module(f"clusterlets.algorithms.{module}"), function).machine_code), kernel
@@ -102,7 +102,7 @@ def test_a_near_name_is_suggested():
         methods.get("frac-oa")
 
 
-def test_a_users_own_file_is_a_method(tmp_path):
+def test_a_method_is_loaded_from_a_users_file(tmp_path):
     path = tmp_path / "any name.py"
     path.write_text(SHUFFLED)
     method = methods.from_file(path)
@@ -130,7 +130,7 @@ def test_a_users_own_file_is_a_method(tmp_path):
         (SHUFFLED.replace("parameters =", 'outputs = ("a/b",)\n    parameters ='), "outputs: 'a/b' must hold"),
     ],
 )
-def test_a_file_that_is_no_method_is_refused(tmp_path, source, message):
+def test_a_file_without_exactly_one_valid_method_is_refused(tmp_path, source, message):
     path = tmp_path / "mine.py"
     path.write_text(source)
     with pytest.raises(ClusterletsError, match=message) as error:

@@ -42,7 +42,7 @@ def write_method(tmp_path, monkeypatch):
     return write
 
 
-def fitted(file):
+def fit_file(file):
     return MethodClustering(file, 3, random_state=0).fit(X, sensitive_features=GROUPS)
 
 
@@ -50,14 +50,14 @@ def fitted(file):
 def test_a_method_cannot_write_into_the_table(write_method, body):
     before = X.copy(), GROUPS.copy()
     with pytest.raises(ClusterletsError, match=f"mine.py, line {LINE_OF_BODY}: ValueError: .*read-only"):
-        fitted(write_method(body))
+        fit_file(write_method(body))
     assert np.array_equal(X, before[0]) and np.array_equal(GROUPS, before[1])
 
 
 @pytest.mark.parametrize("array", ["X", "groups"])
 def test_a_method_that_makes_its_table_writable_changes_only_a_copy(write_method, array):
     before = X.copy(), GROUPS.copy()
-    fitted(write_method(f"{array}.flags.writeable = True; {array}[:] = 0"))
+    fit_file(write_method(f"{array}.flags.writeable = True; {array}[:] = 0"))
     assert np.array_equal(X, before[0]) and np.array_equal(GROUPS, before[1])
 
 
@@ -82,16 +82,17 @@ def test_clusterlets_are_read_only(name):
     ],
 )
 def test_the_message_names_the_line_that_raised(write_method, statement, raised):
+    # The attribute is on line 8, and runs when the file is imported.
     for attribute, body, line, at_import in ((statement, "pass", 8, True), ("", statement, LINE_OF_BODY, False)):
         with pytest.raises(ClusterletsError) as error:
-            fitted(write_method(body, attribute))
+            fit_file(write_method(body, attribute))
         assert str(error.value) == f"mine.py{' cannot be run' if at_import else ''}, line {line}: {raised}"
 
 
 def test_processes_that_a_file_forks_may_call_os_exit(write_method):
     original_exit = os._exit
     fork_and_wait = "child = os.fork(); child or os._exit(7); assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7"
-    fitted(write_method(fork_and_wait, fork_and_wait))
+    fit_file(write_method(fork_and_wait, fork_and_wait))
     assert os._exit is original_exit
 
 
@@ -107,7 +108,7 @@ def test_processes_that_a_file_forks_may_call_os_exit(write_method):
 )
 def test_the_message_names_the_line_that_raised_in_other_functions_of_the_method(write_method, hook):
     with pytest.raises(ClusterletsError, match=r"mine.py, line \d+: SystemExit: 0"):
-        fitted(write_method(attribute=hook))
+        fit_file(write_method(attribute=hook))
 
 
 def test_the_exception_is_the_cause_and_memory_errors_and_the_packages_errors_pass_through(write_method):
@@ -115,9 +116,9 @@ def test_the_exception_is_the_cause_and_memory_errors_and_the_packages_errors_pa
         methods.from_file(write_method("1 / 0"))().fit(X, GROUPS, 2, np.random.default_rng(0))
     assert isinstance(error.value.__cause__, ZeroDivisionError)
     with pytest.raises(MemoryError):
-        fitted(write_method("raise MemoryError"))
+        fit_file(write_method("raise MemoryError"))
     with pytest.raises(ClusterletsError, match=r"^no luck$"):
-        fitted(
+        fit_file(
             write_method("from clusterlets.errors import NoClusteringError; raise NoClusteringError('infeasible', 'no luck')")
         )
 
@@ -126,7 +127,7 @@ def test_a_method_cannot_change_the_working_folder(write_method):
     folder = os.getcwd()
     for file in (write_method("os.chdir('/')"), write_method("os.chdir('/'); 1 / 0"), write_method(attribute="os.chdir('/')")):
         try:
-            fitted(file)
+            fit_file(file)
         except ClusterletsError as error:
             assert "mine.py" in str(error)
         assert os.getcwd() == folder
@@ -135,14 +136,14 @@ def test_a_method_cannot_change_the_working_folder(write_method):
 def test_a_file_may_hold_dataclasses_with_postponed_annotations(write_method):
     part = "@dataclasses.dataclass\nclass Part:\n    share: float = 0.5\n\n\nclass Mine"
     source = "from __future__ import annotations\n" + METHOD.replace("class Mine", part)
-    assert fitted(write_method("assert dataclasses.fields(Part())[0].default == 0.5", source=source)).n_clusters_ == 3
+    assert fit_file(write_method("assert dataclasses.fields(Part())[0].default == 0.5", source=source)).n_clusters_ == 3
 
 
-def test_an_edit_within_the_same_second_counts_and_nothing_is_written_beside_the_file(write_method):
-    for remainder in ("3", "2"):
-        file = write_method(f"return np.arange(len(X)) % {remainder}")
+def test_an_edit_within_the_same_second_takes_effect_and_nothing_is_written_beside_the_file(write_method):
+    for divisor in ("3", "2"):
+        file = write_method(f"return np.arange(len(X)) % {divisor}")
         os.utime(file, (0, 0))
-        assert methods.from_file(file)().fit(X, GROUPS, 3, None).max() + 1 == int(remainder)
+        assert methods.from_file(file)().fit(X, GROUPS, 3, None).max() + 1 == int(divisor)
     assert os.listdir() == ["mine.py"]
 
 
@@ -182,20 +183,20 @@ class Mine(Method):
 
 
 def clusterings_by_seed(method, blocks):
-    """The clusterings of every seed, fitted in blocks of seeds."""
+    """The clustering of every seed, by output, fitted in these blocks of seeds."""
 
     def fit(seed):
         return methods.fit(method, X, GROUPS, 4, np.random.default_rng(seed), {})[1]
 
     outcomes = (fits(fit, block, Limits(), stateless=not methods.is_from_file(method)) for block in blocks)
-    return {seed: fit.result for block in outcomes for seed, fit in block}
+    return {seed: outcome.result for block in outcomes for seed, outcome in block}
 
 
 @pytest.mark.parametrize("name", [*methods.names(), "mine.py"])
-def test_a_block_of_seeds_equals_blocks_of_one(write_method, name):
+def test_a_block_of_seeds_gives_the_clusterings_of_separate_seeds(write_method, name):
     method = methods.from_file(write_method(source=COUNTER)) if name == "mine.py" else methods.get(name)
     seeds = range(10)
-    # Load the machine code before the forks. The table is another one, because the method may keep something of its table.
+    # Load the machine code before the forks. The table differs, because a method may cache what it computes from its table.
     methods.fit(method, X[:40] + 1, GROUPS[:40], 4, np.random.default_rng(99), {})
     together = clusterings_by_seed(method, [seeds])
     apart = clusterings_by_seed(method, [[seed] for seed in seeds])

@@ -39,7 +39,7 @@ def test_the_deviation_of_three_groups_is_the_largest_difference():
     assert deviation == pytest.approx([0.25])
 
 
-def test_two_kinds_of_deviation_are_the_same_for_a_cluster_of_either_group_alone():
+def test_two_kinds_of_deviation_do_not_depend_on_which_group_fills_a_cluster():
     counts, composition = np.array([3, 7]), np.array([[5, 0], [0, 5], [2, 2]])
     assert metrics.deviation_per_cluster(composition, counts) == pytest.approx([0.7, 0.3, 0.2])
     assert metrics.deviation_per_cluster(composition, counts, "first_group") == pytest.approx([0.7, 0.7, 0.2])
@@ -103,17 +103,17 @@ COUNT_SCORES = (metrics.delta_min, metrics.additive_violation, metrics.weighted_
 def test_scores_of_counts_match_their_definitions(case):
     composition, counts = case
     n, present_groups = int(counts.sum()), np.flatnonzero(counts)
-    pairs = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present_groups]
-    ratios = [Fraction(m * n, size * n_h) for m, size, n_h in pairs]
+    cells = [(int(row[h]), int(row.sum()), int(counts[h])) for row in composition for h in present_groups]
+    ratios = [Fraction(m * n, size * n_h) for m, size, n_h in cells]
     expected = min(min(ratio, 1 / ratio) if ratio else Fraction(0) for ratio in ratios)
     assert metrics.delta_min(composition, counts) == 1 - float(expected)
-    largest_violation = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in pairs)
+    largest_violation = max(abs(m - Fraction(size * n_h, n)) for m, size, n_h in cells)
     assert metrics.additive_violation(composition, counts) == ceil(largest_violation)
-    deviations = [size * abs(m / size - n_h / n) for m, size, n_h in pairs]
+    deviations = [size * abs(m / size - n_h / n) for m, size, n_h in cells]
     assert metrics.weighted_deviation(composition, counts) == pytest.approx(
         sum(deviations) / n / len(present_groups), abs=1e-12
     )
-    divergences = [n_h / n * (np.log(n_h / n * size / m) if m else np.inf) for m, size, n_h in pairs]
+    divergences = [n_h / n * (np.log(n_h / n * size / m) if m else np.inf) for m, size, n_h in cells]
     assert metrics.vfc_error(composition, counts) == pytest.approx(sum(divergences), abs=1e-9)
 
 
@@ -140,7 +140,7 @@ def test_the_order_of_clusters_and_groups_changes_no_score_of_counts(case, rando
 
 @settings(max_examples=100)
 @given(compositions())
-def test_doubled_rows_and_empty_groups_change_no_share(case):
+def test_doubled_rows_and_empty_groups_change_no_score_of_shares(case):
     composition, counts = case
     with_empty_group = np.column_stack([composition, np.zeros(len(composition), dtype=int)]), np.append(counts, 0)
     for score in COUNT_SCORES:
@@ -149,7 +149,7 @@ def test_doubled_rows_and_empty_groups_change_no_share(case):
             assert score(2 * composition, 2 * counts) == score(composition, counts)
 
 
-def test_clusters_with_the_datasets_shares_are_perfect():
+def test_clusters_with_the_datasets_shares_score_zero():
     composition = np.array([[1, 2, 3], [10, 20, 30]])
     for score in COUNT_SCORES:
         assert score(composition, composition.sum(axis=0)) == 0
@@ -157,7 +157,7 @@ def test_clusters_with_the_datasets_shares_are_perfect():
     assert [score(single_cluster, single_cluster[0]) for score in COUNT_SCORES] == [0, 0, 0, 0]
 
 
-def test_the_deviation_of_columns_is_computed_for_each_column_by_itself():
+def test_the_deviation_of_columns_is_computed_from_each_column_alone():
     """A cluster that lacks two of the four combinations of sex and city may still have the shares of both columns."""
     composition = np.array([[2, 0, 0, 2], [0, 2, 2, 0]])
     columns = [("f", "f", "m", "m"), ("a", "b", "a", "b")]

@@ -22,15 +22,15 @@ def costs(X, groups, labels, centres):
     return {name: scores[name] for name in COSTS}
 
 
-def with_silhouettes(values, groups, n):
-    """n instances, of which the first len(values) are sampled and have these silhouettes."""
+def sampled_instances(values, groups, n):
+    """n instances, with ``groups`` repeated as needed. The first len(values) are sampled and have these silhouettes."""
     placeholders = np.zeros((n, 1)), np.resize(groups, n), np.zeros(n, dtype=int), np.zeros((1, 1))
     return Instances(*placeholders, values, np.arange(len(values)))
 
 
 def silhouette_scores(values, groups, n):
-    """The scores of silhouettes, by name."""
-    return {name: value for name, value in evaluate(SCORES, with_silhouettes(values, groups, n)).items() if name not in COSTS}
+    """The scores that are made of silhouettes, by name; arguments as for :func:`sampled_instances`."""
+    return {name: value for name, value in evaluate(SCORES, sampled_instances(values, groups, n)).items() if name not in COSTS}
 
 
 def silhouettes_of(X, labels, rows=None):
@@ -67,7 +67,7 @@ class TestSilhouettes:
         assert silhouettes_of(X, labels) == pytest.approx(expected, abs=1e-9)
         assert silhouettes_of(X, labels, rows) == pytest.approx(expected[rows], abs=1e-9)
 
-    def test_several_labellings_give_the_same_sums_as_one_by_one(self):
+    def test_several_labellings_at_once_give_the_same_sums_as_one_by_one(self):
         X = np.random.default_rng(3).normal(size=(300, 5))
         labellings = np.random.default_rng(4).integers(6, size=(4, 300))
         rows = np.array([5, 0, 299, 130])
@@ -88,7 +88,7 @@ class TestSamples:
         assert np.array_equal(sample_rows(10_000, unused_stream), np.arange(10_000))
         assert unused_stream.random() == np.random.default_rng(0).random()
 
-    def test_of_many_rows_two_thousand_different_ones_are_sampled(self):
+    def test_2000_distinct_rows_of_a_large_table_are_sampled(self):
         rows = sample_rows(10_001, np.random.default_rng(0))
         assert len(rows) == 2000 and (np.diff(rows) > 0).all() and rows.max() <= 10_000
         assert not np.array_equal(rows, sample_rows(10_001, np.random.default_rng(1)))
@@ -103,14 +103,14 @@ class TestSamples:
             silhouette_scores(silhouettes_of(table.data, table.target, rows), table.target[rows], 150) for rows in samples
         ]
         means, errors = (np.array([scores[name] for scores in all_scores]) for name in ("silhouette", "silhouette_error"))
-        assert abs(means.mean() - exact.mean()) < 4 * means.std() / 20
+        assert abs(means.mean() - exact.mean()) < 4 * means.std() / 20  # 20 is the square root of the number of samples
         assert means.std() / errors.mean() == pytest.approx(1, abs=0.15)
 
     def test_the_mean_of_all_rows_has_no_error(self):
         values, groups = np.array([0.5, 1.0, -0.5, 0.0]), np.array([0, 0, 2, 2])
         scores = silhouette_scores(values, groups, 4)
         assert scores == {"silhouette": 0.25, "silhouette_error": 0, "silhouette_least_group": -0.25}
-        assert silhouette_of_groups(with_silhouettes(values, groups, 4)) == {0: 0.75, 2: -0.25}
+        assert silhouette_of_groups(sampled_instances(values, groups, 4)) == {0: 0.75, 2: -0.25}
 
     def test_the_error_of_a_sample_by_hand(self):
         scores = silhouette_scores(np.array([0.0, 1.0]), np.array([0, 1]), 4)

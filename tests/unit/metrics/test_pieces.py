@@ -21,8 +21,8 @@ from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
 
-def score(*arrays):
-    """Every score of pieces."""
+def scores_of(*arrays):
+    """All scores of ``Pieces(*arrays)``, by name."""
     return evaluate(SCORES, Pieces(*arrays))
 
 
@@ -46,9 +46,10 @@ def clusterings_of_pieces(draw):
 
 @settings(max_examples=150)
 @given(clusterings_of_pieces())
-def test_cohesion_and_cost_equal_those_of_the_instances(case):
+def test_cohesion_cost_and_overlap_equal_those_of_the_instances(case):
     X, groups, labels, membership = case
     n_pieces = membership.shape[1]
+    # Clusterlets must be sorted by group. Pieces of odd numbers are of group 1.
     order = np.argsort(np.arange(n_pieces) % 2 if n_pieces > 1 else np.zeros(n_pieces), kind="stable")
     rank = np.argsort(order)
     clusterlets = clusterlets_from_labels(X, groups, rank[labels])
@@ -63,15 +64,15 @@ def test_cohesion_and_cost_equal_those_of_the_instances(case):
     cost = sum(((X[i] - X[i].mean(axis=0)) ** 2).sum() for i in rows_of_cluster)
     measured = kmeans_cost(membership, clusterlets.sizes, clusterlets.centroids, clusterlets.inertia)
     assert measured == pytest.approx(cost, abs=1e-7)
-    repeated = np.sum(rows_of_cluster, axis=0) > 1
-    assert overlap(membership, clusterlets.sizes) == pytest.approx(repeated.mean())
+    is_shared = np.sum(rows_of_cluster, axis=0) > 1
+    assert overlap(membership, clusterlets.sizes) == pytest.approx(is_shared.mean())
 
 
 def test_scores_of_overlapping_clusters_by_hand():
     X = np.array([[0.0], [2.0], [10.0], [12.0]])
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2]))
     membership = np.array([[1, 0, 1], [0, 1, 1]], dtype=bool)
-    scores = score(
+    scores = scores_of(
         membership,
         clusterlets.counts,
         clusterlets.centroids,
@@ -79,13 +80,13 @@ def test_scores_of_overlapping_clusters_by_hand():
         distance_sums(X, clusterlets.labels, 3),
         12.0,
     )
-    first = 2 * (10 + 12 + 2) / 9
-    second = 2 * (8 + 10 + 2) / 9
+    first_mean = 2 * (10 + 12 + 2) / 9
+    second_mean = 2 * (8 + 10 + 2) / 9
     assert scores["n_clusters"] == 2
     assert scores["deviation_mean"] == pytest.approx(2 / 3 - 1 / 2)
     assert scores["deviation_std"] == pytest.approx(0.0)
     assert scores["balance"] == scores["balance_ratio"] == 0.5
-    assert scores["cohesion"] == pytest.approx(1 - (first + second) / 2 / 12)
+    assert scores["cohesion"] == pytest.approx(1 - (first_mean + second_mean) / 2 / 12)
     assert scores["overlap"] == 0.5
     assert (scores["smallest"], scores["largest"]) == (3, 3)
     assert np.isnan(scores["kmeans_cost"])
@@ -96,7 +97,7 @@ def test_scores_of_disjoint_clusters_by_hand():
     clusterlets = clusterlets_from_labels(X, np.array([0, 0, 0, 1, 1]), np.array([0, 0, 1, 2, 3]))
     membership = np.array([[1, 0, 1, 0], [0, 1, 0, 1]], dtype=bool)  # 0, 2, 10 and 4, 12
     values = clusterlets.counts, clusterlets.centroids, clusterlets.inertia
-    scores = score(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)
+    scores = scores_of(membership, *values, distance_sums(X, clusterlets.labels, 4), 12.0)
     assert (scores["n_clusters"], scores["smallest"], scores["largest"], scores["overlap"]) == (2, 2, 3, 0)
     deviations = [2 / 3 - 3 / 5, 3 / 5 - 1 / 2]
     assert scores["deviation_mean"] == pytest.approx(np.mean(deviations))
@@ -110,7 +111,7 @@ def test_scores_of_disjoint_clusters_by_hand():
 
 def test_cohesion_of_estimates_is_their_mean_with_its_standard_error():
     membership, sizes = np.array([[True]]), np.array([2])
-    estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1 over a largest one of 2
+    estimates = np.array([[[2.0]], [[4.0]]])  # mean distances of .5 and 1; the largest distance is 2
     assert cohesion_with_error(membership, sizes, estimates, 2.0) == pytest.approx((0.625, 0.125))
     exact, error = cohesion_with_error(membership, sizes, estimates[0], 2.0)
     assert exact == 0.75 and np.isnan(error)

@@ -13,7 +13,7 @@ def runs():
 
 
 @pytest.fixture(scope="module")
-def assessed(runs):
+def assessment(runs):
     is_b = runs["matcher"] == "B"
     return as_published.assess(runs, runs.assign(deviation_mean=runs["deviation_mean"] + 0.5 * is_b))
 
@@ -26,26 +26,26 @@ def test_the_variant_of_the_published_code_is_recognised_by_its_settings():
 
 
 def test_without_the_variant_there_are_no_rows(runs):
-    assessed = as_published.assess(runs, None)
-    assert list(assessed.columns) == as_published.COLUMNS and assessed.empty
-    assert as_published.sentences(assessed) == [] and "make as-published" in as_published.to_markdown(assessed)
+    assessment = as_published.assess(runs, None)
+    assert list(assessment.columns) == as_published.COLUMNS and assessment.empty
+    assert as_published.sentences(assessment) == [] and "make as-published" in as_published.to_markdown(assessment)
 
 
 def test_with_equal_runs_a_number_is_reproduced_by_both_or_by_neither(runs):
-    assessed = as_published.assess(runs, runs)
-    assert set(assessed["comes_back"]) <= {as_published.BOTH, as_published.NEITHER}
-    assert (assessed["verdict_as_text"] == assessed["verdict_as_code"]).all()
+    assessment = as_published.assess(runs, runs)
+    assert set(assessment["comes_back"]) <= {as_published.BOTH, as_published.NEITHER}
+    assert (assessment["verdict_as_text"] == assessment["verdict_as_code"]).all()
 
 
-def test_numbers_of_b_and_gd_are_compared(assessed):
-    table1 = assessed[assessed["table"] == "table1_matchers"].set_index(["row", "quantity"])
+def test_numbers_of_b_and_gd_are_compared(assessment):
+    table1 = assessment[assessment["table"] == "table1_matchers"].set_index(["row", "quantity"])
     row = table1.loc[("B-PB", "deviation_mean")]
     assert float(row["as_code"]) == pytest.approx(float(row["as_text"]) + 0.5) and ("G-D-PB", "size") in table1.index
     assert row["verdict_as_code"] == "differs"
 
 
-def test_the_page_counts_and_lists_the_numbers_of_the_table(assessed):
-    page = as_published.to_markdown(assessed)
-    only_text = assessed[(assessed["kind"] == "number") & (assessed["comes_back"] == as_published.ONLY_TEXT)]
+def test_the_page_counts_and_lists_the_numbers_of_the_table(assessment):
+    page = as_published.to_markdown(assessment)
+    only_text = assessment[(assessment["kind"] == "number") & (assessment["comes_back"] == as_published.ONLY_TEXT)]
     assert f"{len(only_text)} number" in page and "| B-PB | deviation_mean |" in page
     assert page.count("as the code") >= 2

@@ -23,7 +23,7 @@ REFERENCE = Path(__file__).parents[3] / "reference" / "paper"
 
 
 @pytest.fixture(scope="module")
-def assessed():
+def assessment():
     return assessed_claims(synthetic_runs()).set_index("claim")
 
 
@@ -51,20 +51,20 @@ def test_every_claim_has_a_kind_and_every_kind_a_claim():
     assert {claim["kind"] for claim in CLAIMS.values()} == kinds
 
 
-def test_the_rows_are_complete(assessed):
-    table = assessed.reset_index()
+def test_the_rows_are_complete(assessment):
+    table = assessment.reset_index()
     assert list(table.columns) == claims.COLUMNS
     assert set(table["verdict_paper"]) <= set(claims.VERDICTS) and set(table["verdict_ours"]) <= set(claims.VERDICTS)
-    needed = table.drop(columns=["remark", "evidence", "controls"])
-    assert not needed.isna().any().any() and not (needed == "").any().any()
+    required = table.drop(columns=["remark", "evidence", "controls"])
+    assert not required.isna().any().any() and not (required == "").any().any()
     assert (table["controls"] != "").any() and (table["controls"] == "").any()
     assert not table["test"].str.contains(r"[{}]").any()
 
 
-def test_the_counts_of_verdicts_add_up_to_the_number_of_claims(assessed):
-    counts = claims.counts(assessed.reset_index())
+def test_the_counts_of_verdicts_add_up_to_the_number_of_claims(assessment):
+    counts = claims.counts(assessment.reset_index())
     assert tuple(counts["verdict"]) == claims.VERDICTS
-    assert counts[["paper", "ours", "stricter"]].sum().tolist() == [44] * 3 == [assessed["sentence"].nunique()] * 3
+    assert counts[["paper", "ours", "stricter"]].sum().tolist() == [44] * 3 == [assessment["sentence"].nunique()] * 3
     verdicts = pd.Series([HOLDS, FAILS, HOLDS, INCONCLUSIVE])
     assert claims.describe_counts(verdicts) == "2 hold, 1 does not hold, 1 is inconclusive"
 
@@ -91,9 +91,9 @@ def test_a_spread_that_one_dataset_decides_is_inconclusive():
     assert finding.verdict == INCONCLUSIVE and "Leaving out any one dataset gives C 0 to " in finding.statistic
 
 
-def test_the_page_shows_every_claim_with_both_verdicts(assessed):
-    page = claims.to_markdown(assessed.reset_index())
-    for row in assessed.to_dict("records"):
+def test_the_page_shows_every_claim_with_both_verdicts(assessment):
+    page = claims.to_markdown(assessment.reset_index())
+    for row in assessment.to_dict("records"):
         assert f"### {row['claim_in_short']}\n\n> {row['sentence']}\n" in page
         assert f"- ours: **{row['verdict_ours']}**. {row['statistic_ours']}\n" in page
 
@@ -106,15 +106,15 @@ def test_the_papers_own_verdicts_are_those_of_the_committed_reference(findings_b
     assert {name: tuple(row) for name, row in committed.iterrows()} == {
         name: (finding.verdict, finding.statistic) for name, finding in findings_by_paper.items()
     }
-    # By hand, from the printed tables.
-    for name, words in {
+    # Worked out by hand from the printed tables.
+    for name, statistic in {
         "gb_half_as_much_again": "G-B / C = 1.83",
         "relative_variances": "C 190 %, G-B 94 %",
         "order_of_magnitude_nearest": "credit 26, bank above 39, breast 108",
         "sizes_markedly_higher": "not adult (4 against 11), bank (4 against 17)",
         "deviation_rises_with_omega": "Spearman 0.565, Kendall 0.453",
     }.items():
-        assert words in findings_by_paper[name].statistic
+        assert statistic in findings_by_paper[name].statistic
 
 
 def test_claims_on_numbers_that_the_paper_does_not_print_are_inconclusive(findings_by_paper):
@@ -191,14 +191,14 @@ def test_different_numbers_give_a_different_verdict(claim, table, changes, verdi
 
 
 def compared_with_frac(evaluation, **frac):
-    """A table 4: Clusterlets with .01 +- .01, 5 clusters and cohesion .8 on each dataset, and FRAC likewise or as given."""
+    """Invented table 4: on each dataset, Clusterlets has .01 +- .01, 5 clusters and cohesion .8; FRAC the same or as given."""
     ours = pd.DataFrame({"dataset": DATASETS, "method": "Clusterlets", "deviation_mean": 0.01, "deviation_std": 0.01})
     ours = ours.assign(size=5.0, cohesion=0.8, overlap=0.0)
     return Numbers({"table4_frac_vs_clusterlets": pd.concat([ours, ours.assign(method=evaluation, **frac)])})
 
 
 def on_first(n, value, elsewhere):
-    """A value for the first n datasets, and another one for the rest."""
+    """A value for the first n of the paper's 11 datasets, and ``elsewhere`` for the rest."""
     return [value] * n + [elsewhere] * (11 - n)
 
 
@@ -324,21 +324,21 @@ def test_verdicts_follow_from_the_runs(claim, where, values, verdict):
 
 def test_matchers_with_equal_ranks_are_not_separated():
     runs = synthetic_runs(seeds=2, ks=(5,))
-    index = runs["dataset"].map({name: index for index, name in enumerate(DATASETS)})
+    position = runs["dataset"].map({name: position for position, name in enumerate(DATASETS)})
     offset = runs["matcher"].map({"C": 0, "G-B": 1, "D": 2, "B": 3, "G-D": 4}).fillna(0)
-    runs["deviation_mean"] = 0.01 + 0.01 * ((index + offset) % 5)  # each matcher is best on equally many datasets
+    runs["deviation_mean"] = 0.01 + 0.01 * ((position + offset) % 5)  # each matcher is best on equally many datasets
     for claim in ("c_equivalent_to_d", "d_equivalent_to_balance", "no_great_separation"):
         assert finding_on_runs(claim, runs).verdict == HOLDS
 
 
-def test_both_verdicts_come_from_the_same_function(assessed):
+def test_both_verdicts_come_from_the_same_function(assessment):
     # Our tables, passed off as the paper's, give the verdicts that they have as ours.
-    anonymous = Numbers(numbers_of(synthetic_runs()).tables)
+    ours_as_papers = Numbers(numbers_of(synthetic_runs()).tables)
     on_single_tables = {name: claim for name, claim in CLAIMS.items() if claim["kind"] != "attained"}
-    verdicts = {name: claims.judge(claim, anonymous).verdict for name, claim in on_single_tables.items()}
+    verdicts = {name: claims.judge(claim, ours_as_papers).verdict for name, claim in on_single_tables.items()}
     verdicts = {name: verdict for name, verdict in verdicts.items() if verdict != INCONCLUSIVE}
     assert len(verdicts) > 30
-    assert verdicts == assessed.loc[list(verdicts), "verdict_ours"].to_dict()
+    assert verdicts == assessment.loc[list(verdicts), "verdict_ours"].to_dict()
 
 
 @pytest.mark.parametrize(("n_datasets", "least"), [(6, "0.31"), (8, "0.078"), (9, "")])
@@ -377,7 +377,7 @@ def test_being_behind_frac_needs_a_test_with_power(n_datasets, verdict):
 
 
 def controls_of(claim, runs, undivided_cohesion=None):
-    """What the table says about each control in the row of a claim."""
+    """What the row of a claim says about each control, given the cohesion of each undivided dataset."""
     controls = assessed_claims(runs, undivided_cohesion or {}).set_index("claim").loc[claim, "controls"]
     return dict(part.split(": ", 1) for part in controls.split("; ")) if controls else {}
 
@@ -393,13 +393,13 @@ def test_a_control_is_judged_by_its_own_runs_selected_by_the_same_rule():
 
 def test_the_undivided_data_has_no_deviation_and_the_measured_cohesion():
     cohesion = dict.fromkeys(PAPER_WITHOUT_NBFI, 0.9) | {"breast": 0.6, "speeddating": 0.69}
-    assessed = assessed_claims(few_runs(), cohesion).set_index("claim")["controls"]
-    assert "undivided data: holds (10 of 10 datasets)" in assessed["high_fairness"]
-    assert "undivided data: holds in part (8 of 10 datasets)" in assessed["strong_clustering_performance"]
-    assert "undivided data: holds (10 of 10 datasets)" in assessed["superior_fairness_fair"]
-    assert "undivided data: does not hold (0 of 10 datasets)" in assessed["larger_clusterings_nearest"]
+    assessment = assessed_claims(few_runs(), cohesion).set_index("claim")["controls"]
+    assert "undivided data: holds (10 of 10 datasets)" in assessment["high_fairness"]
+    assert "undivided data: holds in part (8 of 10 datasets)" in assessment["strong_clustering_performance"]
+    assert "undivided data: holds (10 of 10 datasets)" in assessment["superior_fairness_fair"]
+    assert "undivided data: does not hold (0 of 10 datasets)" in assessment["larger_clusterings_nearest"]
     # With a single clustering there is nothing to choose.
-    assert "undivided data" not in assessed["deviation_and_cohesion_jointly"]
+    assert "undivided data" not in assessment["deviation_and_cohesion_jointly"]
     with_few = assessed_claims(few_runs(), dict.fromkeys(DATASETS[:5], 0.9))["controls"]
     assert not with_few.str.contains("undivided").any()
 
@@ -415,12 +415,12 @@ def test_a_control_is_ranked_among_our_methods():
 
 def test_claims_are_inconclusive_on_too_few_of_the_papers_datasets():
     runs = synthetic_runs((*DATASETS[:5], "iris", "wine"), seeds=1, ks=(5,))
-    assessed = assessed_claims(runs)
-    assert set(assessed["verdict_ours"]) == {INCONCLUSIVE}
-    assert set(assessed["statistic_ours"]) == {"Only 5 of the paper's 11 datasets are among the runs."}
+    assessment = assessed_claims(runs)
+    assert set(assessment["verdict_ours"]) == {INCONCLUSIVE}
+    assert set(assessment["statistic_ours"]) == {"Only 5 of the paper's 11 datasets are among the runs."}
 
 
-def test_a_readers_own_dataset_changes_nothing():
+def test_a_dataset_that_the_paper_lacks_changes_no_claim():
     runs = synthetic_runs(seeds=2, ks=(5,))
     own = synthetic_runs(("people",), seeds=2, ks=(5,)).assign(deviation_mean=0.9)
     pd.testing.assert_frame_equal(assessed_claims(pd.concat([runs, own], ignore_index=True)), assessed_claims(runs))
@@ -428,16 +428,16 @@ def test_a_readers_own_dataset_changes_nothing():
 
 def test_claims_about_a_matcher_without_runs_are_inconclusive():
     runs = synthetic_runs(seeds=1, ks=(5,))
-    assessed = assessed_claims(runs[runs["matcher"] != "C"]).set_index("claim")
+    assessment = assessed_claims(runs[runs["matcher"] != "C"]).set_index("claim")
     names = ["c_first", "matchers_differ", "c_against_gb_significant", "c_keeps_low_deviation", "silhouette_rises_with_omega"]
-    assert (assessed.loc[names, "verdict_ours"] == INCONCLUSIVE).all()
-    assert assessed.loc["c_first", "statistic_ours"] == "No numbers for matcher C."
-    assert assessed.loc["gb_best_on_each_dataset", "verdict_ours"] != INCONCLUSIVE
+    assert (assessment.loc[names, "verdict_ours"] == INCONCLUSIVE).all()
+    assert assessment.loc["c_first", "statistic_ours"] == "No numbers for matcher C."
+    assert assessment.loc["gb_best_on_each_dataset", "verdict_ours"] != INCONCLUSIVE
 
 
 def test_without_frac_and_random_their_claims_are_inconclusive_and_no_row_mentions_a_control():
     runs = synthetic_runs(seeds=1, ks=(5,))
-    assessed = assessed_claims(runs[runs["method"] == "Clusterlets"]).set_index("claim")
+    assessment = assessed_claims(runs[runs["method"] == "Clusterlets"]).set_index("claim")
     about_frac = [name for name in CLAIMS if name.endswith(("_nearest", "_fair"))]
-    assert len(about_frac) == 14 and set(assessed["controls"]) == {""}
-    assert (assessed.loc[[*about_frac, "more_cohesive_than_random"], "verdict_ours"] == INCONCLUSIVE).all()
+    assert len(about_frac) == 14 and set(assessment["controls"]) == {""}
+    assert (assessment.loc[[*about_frac, "more_cohesive_than_random"], "verdict_ours"] == INCONCLUSIVE).all()

@@ -19,9 +19,9 @@ def runs():
 
 def with_method(runs, name):
     """The runs, and those of a further method, which is fairer than all others and infeasible on one dataset."""
-    added = runs[runs["method"] == "k-means"].assign(method=name, deviation_mean=1e-6)
-    added.loc[added["dataset"] == "pima", ["status", "deviation_mean", "cohesion"]] = ["infeasible", None, None]
-    return pd.concat([runs, added], ignore_index=True)
+    further_runs = runs[runs["method"] == "k-means"].assign(method=name, deviation_mean=1e-6)
+    further_runs.loc[further_runs["dataset"] == "pima", ["status", "deviation_mean", "cohesion"]] = ["infeasible", None, None]
+    return pd.concat([runs, further_runs], ignore_index=True)
 
 
 def ranked_methods(results):
@@ -38,7 +38,7 @@ def test_a_method_that_the_paper_lacks_changes_no_table_statistic_or_verdict(run
     assert set(extended["methods.csv"]["method"]) - set(without["methods.csv"]["method"]) == {"fair-limit"}
 
 
-def test_a_method_of_the_users_own_is_ranked(runs):
+def test_a_users_own_method_is_ranked(runs):
     mine = {**SETTINGS["grids"]["random"], "path": "mine.py", "names": ["mine"]}
     settings = {**SETTINGS, "grids": SETTINGS["grids"] | {"mine": mine}}
     before, after = (ranked_methods(Results.from_runs(frame, settings)) for frame in (runs, with_method(runs, "mine")))

@@ -15,9 +15,9 @@ SELECTION = ("selection", "configuration means")
 FAIR_OUTPUT = ("FRAC is scored", "fair")
 
 
-def run_of(dataset, matcher, seed, deviation, **others):
+def run_of(dataset, matcher, seed, deviation, **further_columns):
     row = {"dataset": dataset, "matcher": matcher, "hops": 1, "seed": seed, "deviation_mean": deviation, "cohesion": 0.9}
-    return row | {"deviation_std": 0.0, "deviation_max": deviation} | others
+    return row | {"deviation_std": 0.0, "deviation_max": deviation} | further_columns
 
 
 def small_runs():
@@ -39,62 +39,64 @@ def small_runs():
 
 
 def variant_runs():
-    """The same runs with D's deviations and overlap halved."""
+    """The runs of :func:`small_runs`, with D's deviations and overlaps halved."""
     runs = small_runs()
     is_d = runs["matcher"] == "D"
     return runs.assign(**{name: runs[name].where(~is_d, runs[name] / 2) for name in ("deviation_mean", "overlap")})
 
 
 @pytest.fixture(scope="module")
-def assessed():
+def assessment():
     return assess(small_runs(), {SCOPE: variant_runs()})
 
 
 @pytest.fixture(scope="module")
-def assessed_on_all_datasets():
+def full_assessment():
     runs = synthetic_runs()
     return assess(runs, {SCOPE: runs})
 
 
-def number(assessed, choice, table, row, quantity):
+def number(assessment, choice, table, row, quantity):
     """The number with the usual choices, and the number with this choice."""
     name, value = choice
-    of_choice = assessed[(assessed["choice"] == name) & (assessed["taken"] == value) & assessed["table"].str.startswith(table)]
-    [match] = of_choice[(of_choice["row"] == row) & (of_choice["quantity"] == quantity)].to_dict("records")
+    rows = assessment[
+        (assessment["choice"] == name) & (assessment["taken"] == value) & assessment["table"].str.startswith(table)
+    ]
+    [match] = rows[(rows["row"] == row) & (rows["quantity"] == quantity)].to_dict("records")
     assert match["difference"] == pytest.approx(match["varied"] - match["baseline"])
     return pytest.approx((match["baseline"], match["varied"]))
 
 
-def test_a_variants_numbers_are_listed_with_the_baseline(assessed):
+def test_a_variants_numbers_are_listed_with_the_baseline(assessment):
     cluster = ("pinball_scope", "cluster")
-    assert number(assessed, cluster, "table1", "D-PB", "deviation_mean") == (0.25, 0.125)
-    assert number(assessed, cluster, "table1", "G-B", "deviation_mean") == (0.115, 0.115)
-    assert number(assessed, cluster, "table1", "D-PB", "place") == (2, 2)
-    assert number(assessed, cluster, "table2", "all", "deviation_mean") == ((0.02 + 0.06) / 2, (0.02 + 0.06) / 2)
-    assert number(assessed, cluster, "table2", "G-B", "wins") == (2, 2)
-    # credit's run with cohesion .99 is a limit case by its overlap of .7, but not when that is .35.
-    assert number(assessed, cluster, "table3", "all", "cohesion") == ((0.95 + 0.90) / 2, (0.95 + 0.99) / 2)
-    assert number(assessed, cluster, "table4", "all", "datasets_below_frac") == (1, 1)
-    assert number(assessed, cluster, "table4", "all", "ratio_to_frac") == (0.08 / 0.06, 0.08 / 0.06)
+    assert number(assessment, cluster, "table1", "D-PB", "deviation_mean") == (0.25, 0.125)
+    assert number(assessment, cluster, "table1", "G-B", "deviation_mean") == (0.115, 0.115)
+    assert number(assessment, cluster, "table1", "D-PB", "place") == (2, 2)
+    assert number(assessment, cluster, "table2", "all", "deviation_mean") == ((0.02 + 0.06) / 2, (0.02 + 0.06) / 2)
+    assert number(assessment, cluster, "table2", "G-B", "wins") == (2, 2)
+    # credit's run with cohesion .99 is a limit case by its overlap of .7, but not by the variant's overlap of .35.
+    assert number(assessment, cluster, "table3", "all", "cohesion") == ((0.95 + 0.90) / 2, (0.95 + 0.99) / 2)
+    assert number(assessment, cluster, "table4", "all", "datasets_below_frac") == (1, 1)
+    assert number(assessment, cluster, "table4", "all", "ratio_to_frac") == (0.08 / 0.06, 0.08 / 0.06)
 
 
-def test_configurations_can_be_chosen_by_their_means(assessed):
-    # pima: D .20, G-B .05; credit: D .30 (its mean overlap of .35 is no limit case), G-B .18.
-    assert number(assessed, SELECTION, "table2", "all", "deviation_mean") == (0.04, (0.05 + 0.18) / 2)
-    assert number(assessed, SELECTION, "table2", "all", "size") == (5, 4.5)
-    assert number(assessed, SELECTION, "table3", "D-PB", "wins") == (1, 2)  # The run with .99 is a limit case.
-    assert number(assessed, SELECTION, "table3", "all", "cohesion") == (0.925, (0.925 + 0.945) / 2)
-    assert number(assessed, SELECTION, "table4", "all", "datasets_below_frac") == (1, 0)
+def test_configurations_can_be_chosen_by_their_means(assessment):
+    # Mean deviations are, on pima, D .20, G-B .05; on credit, D .30 (its mean overlap of .35 is no limit case), G-B .18.
+    assert number(assessment, SELECTION, "table2", "all", "deviation_mean") == (0.04, (0.05 + 0.18) / 2)
+    assert number(assessment, SELECTION, "table2", "all", "size") == (5, 4.5)
+    assert number(assessment, SELECTION, "table3", "D-PB", "wins") == (1, 2)  # The run with .99 is a limit case.
+    assert number(assessment, SELECTION, "table3", "all", "cohesion") == (0.925, (0.925 + 0.945) / 2)
+    assert number(assessment, SELECTION, "table4", "all", "datasets_below_frac") == (1, 0)
 
 
-def test_frac_can_be_scored_by_its_fair_output(assessed):
-    assert number(assessed, FAIR_OUTPUT, "table4", "all", "deviation_mean_frac") == (0.03, 0.015)
-    assert number(assessed, FAIR_OUTPUT, "table4", "all", "datasets_below_frac") == (1, 0)
-    assert number(assessed, FAIR_OUTPUT, "table2", "all", "deviation_mean") == (0.04, 0.04)
+def test_frac_can_be_scored_by_its_fair_output(assessment):
+    assert number(assessment, FAIR_OUTPUT, "table4", "all", "deviation_mean_frac") == (0.03, 0.015)
+    assert number(assessment, FAIR_OUTPUT, "table4", "all", "datasets_below_frac") == (1, 0)
+    assert number(assessment, FAIR_OUTPUT, "table2", "all", "deviation_mean") == (0.04, 0.04)
 
 
-def test_the_papers_numbers_are_averaged_over_the_same_datasets(assessed):
-    rows = assessed[assessed["choice"] == "pinball_scope"].set_index(["table", "row", "quantity"])["reported"]
+def test_the_papers_numbers_are_averaged_over_the_same_datasets(assessment):
+    rows = assessment[assessment["choice"] == "pinball_scope"].set_index(["table", "row", "quantity"])["reported"]
     assert rows["table1_matchers", "D-PB", "deviation_mean"] == 0.113
     table2 = reported.table("table2_best_by_deviation").set_index("dataset")["deviation_mean"].astype(float)
     printed = table2[["pima", "credit"]].mean()
@@ -110,16 +112,16 @@ def test_each_further_group_of_seeds_is_a_choice_and_together_they_give_the_rang
     assert set(seed_groups["taken"]) == {"10-19", "20-29"}
     rows = (seed_groups["table"] == "table1_matchers") & (seed_groups["row"] == "C")
     rows &= seed_groups["quantity"] == "deviation_mean"
-    of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
-    means = of_c.groupby(of_c["seed"] // 10)["deviation_mean"].mean()
+    runs_of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
+    means = runs_of_c.groupby(runs_of_c["seed"] // 10)["deviation_mean"].mean()
     assert seed_groups.loc[rows, "varied"].tolist() == pytest.approx(means[1:].tolist())
     assert seed_groups.loc[rows, "range_over_seeds"].tolist() == pytest.approx([means.max() - means.min()] * 2)
     assert assess(runs[runs["seed"] < 10], {})["range_over_seeds"].isna().all()
 
 
-def test_the_choice_of_blocks_changes_which_pairs_are_significant(assessed_on_all_datasets):
-    blocks = assessed_on_all_datasets[assessed_on_all_datasets["choice"] == "blocks of figure 1"].set_index(["row", "quantity"])
-    assert blocks.loc[("all", "blocks"), ["baseline", "varied"]].tolist() == [10, 119]  # a run of C is infeasible
+def test_the_choice_of_blocks_changes_which_pairs_are_significant(full_assessment):
+    blocks = full_assessment[full_assessment["choice"] == "blocks of figure 1"].set_index(["row", "quantity"])
+    assert blocks.loc[("all", "blocks"), ["baseline", "varied"]].tolist() == [10, 119]  # of 120; a run of C is infeasible
     pairs = blocks.xs("p_value", level="quantity")
     assert len(pairs) == 10
     for side in ("baseline", "varied"):
@@ -129,20 +131,20 @@ def test_the_choice_of_blocks_changes_which_pairs_are_significant(assessed_on_al
 
 def test_the_text_says_what_was_not_run_and_marks_changes_above_the_noise_of_seeds():
     runs = synthetic_runs(("pima", "credit", "magic"), seeds=20, ks=(5,))
-    alone = to_markdown(assess(runs[runs["seed"] < 10], {}))
-    assert "no variants were run. `make extended`" in alone and "two groups of ten seeds or more" in alone
+    without_variants = to_markdown(assess(runs[runs["seed"] < 10], {}))
+    assert "no variants were run. `make extended`" in without_variants and "two groups of ten seeds or more" in without_variants
     changed = runs[runs["seed"] < 10].copy()
     is_d = changed["matcher"] == "D"
     changed.loc[is_d, "deviation_mean"] *= 2
     text = to_markdown(assess(runs, {SCOPE: changed}))
     assert "no variants" not in text and "two groups" not in text
     [line] = re.findall(r"^\| pinball_scope: cluster instead of last \| (.*) \|$", text, re.MULTILINE)
-    usual = runs[(runs["matcher"] == "D") & (runs["seed"] < 10)]["deviation_mean"].mean()
-    assert line.split(" | ")[:3] == ["=", "=", f"**{2 * usual:.3f}**"]
+    usual_mean = runs[(runs["matcher"] == "D") & (runs["seed"] < 10)]["deviation_mean"].mean()
+    assert line.split(" | ")[:3] == ["=", "=", f"**{2 * usual_mean:.3f}**"]
 
 
-def test_the_text_says_what_its_numbers_cover(assessed_on_all_datasets):
-    assessment = assessed_on_all_datasets
+def test_the_text_says_what_its_numbers_cover(full_assessment):
+    assessment = full_assessment
     text = to_markdown(assessment)
     counts = assessment[(assessment["table"] == "verdicts") & (assessment["row"] == "all") & (assessment["taken"] == "fair")]
     baseline, varied = (counts.set_index("quantity")[numbers].astype(int) for numbers in ("baseline", "varied"))
@@ -151,19 +153,19 @@ def test_the_text_says_what_its_numbers_cover(assessed_on_all_datasets):
         total = numbers[["reproduced", "undecided", "differs"]].sum()
         for share, verdict in zip(shares, ("reproduced", "differs"), strict=True):
             assert share in (f"{numbers[verdict]} of {total}", f"= of {total}")
-    subset = 'In the row "the paper", table 1 is over all of its 11 datasets, tables 2 to 4 over the 10 here.'
-    assert subset in text and list(sensitivity.headlines(assessment)["title"].unique()) == list(sensitivity.HEADLINES)
-    whole = assess(synthetic_runs(reported.datasets(), seeds=1, ks=(5,)), {})
-    assert "table 1 is over" not in to_markdown(whole)
+    sentence = 'In the row "the paper", table 1 is over all of its 11 datasets, tables 2 to 4 over the 10 here.'
+    assert sentence in text and list(sensitivity.headlines(assessment)["title"].unique()) == list(sensitivity.HEADLINES)
+    all_datasets = assess(synthetic_runs(reported.datasets(), seeds=1, ks=(5,)), {})
+    assert "table 1 is over" not in to_markdown(all_datasets)
 
 
-def test_without_the_papers_datasets_nothing_is_compared_with_it():
+def test_without_the_papers_datasets_nothing_is_compared_with_the_paper():
     own = synthetic_runs(("iris", "wine"), ks=(2, 5))
     assessment = assess(own, {})
     assert assessment["reported"].isna().all() and "verdicts" not in set(assessment["table"])
     assert "| the paper | – |" in to_markdown(assessment)
-    both = pd.concat([own, synthetic_runs(("pima",), ks=(2, 5))], ignore_index=True)
-    pd.testing.assert_frame_equal(assess(both, {}), assess(synthetic_runs(("pima",), ks=(2, 5)), {}))
+    with_pima = pd.concat([own, synthetic_runs(("pima",), ks=(2, 5))], ignore_index=True)
+    pd.testing.assert_frame_equal(assess(with_pima, {}), assess(synthetic_runs(("pima",), ks=(2, 5)), {}))
 
 
 @pytest.mark.parametrize("datasets", [("pima", "credit"), ("iris",)])
