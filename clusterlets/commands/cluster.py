@@ -361,7 +361,7 @@ def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_coun
 
 
 def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
-    """A line with the largest deviation in each sensitive column, which fair-limit limits. No line if there is only one column."""
+    """A line with the largest deviation in each sensitive column, which fair-limit limits. No line for a single column."""
     from clusterlets.estimators.report import composition_of
 
     if sensitive.shape[1] == 1:
