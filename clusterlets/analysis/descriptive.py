@@ -1,8 +1,8 @@
-"""Spreads and correlations for the tables, with the same bits on every processor and in any order of the rows.
+"""Spreads and correlations for the tables, the same to the last bit on every processor and in any order of the rows.
 
 Sums are correctly rounded (``math.fsum``), and every product is rounded before it is added. The compiled code of pandas and
-BLAS would not do: it may fuse a product and a sum, as compilers do for aarch64, and it chooses its own order of summation.
-The means of pandas and numpy are safe, because they only add, in an order that depends on nothing but the shape.
+BLAS is unsuitable: it may fuse a product and a sum, as compilers do for aarch64, and it chooses its own order of summation.
+The means of pandas and numpy are the same on every processor: they only add, in an order that depends on the shape alone.
 """
 
 from math import fsum, nan, sqrt
@@ -36,7 +36,7 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
     if len(pairs) < 3 or (pairs.nunique() == 1).any():
         return nan
     if coefficient == "kendall":
-        # Imported late, because the import takes a second. Kendall's tau is exact, because it counts pairs in integers.
+        # Imported late, because the import takes a second. Kendall's tau is safe: scipy counts pairs in integers.
         from scipy.stats import kendalltau
 
         return float(kendalltau(pairs["x"], pairs["y"]).statistic)

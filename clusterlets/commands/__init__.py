@@ -1,4 +1,4 @@
-"""One module per command, each with ``main(arguments) -> exit status``, and the modules that the commands share."""
+"""One module per command, whose ``main(arguments)`` returns the exit status, and modules that several commands share."""
 
 from collections.abc import Iterable
 

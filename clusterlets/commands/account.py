@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 #: If the price of fairness is above this, the account suggests trying other methods.
 HIGH_PRICE = 2.0
-_MAX_CLUSTERS = 20  # clusters that are listed one by one
-_MAX_GROUPS = 6  # groups that are listed one by one
-_MAX_INCOMPLETE = 5  # clusters without a group that a warning names one by one
+_MAX_CLUSTERS = 20  # lines about clusters in the listing, and in the part on what stands out
+_MAX_GROUPS = 6  # groups with a column in the listing, and groups that a warning names per cluster
+_MAX_INCOMPLETE = 5  # clusters that a warning names because they lack a group
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,13 @@ def listing(report: "FairnessReport") -> str:
     """A table with one line per cluster: its size, its deviation, and the share of each group.
 
     If there are many clusters, only the ones that deviate most are listed. If there are many groups, each line has only the
-    share that is furthest from the table's.
+    share that is furthest from the table's, and its excess.
     """
     clusters, titles = report.clusters, report.composition.names
     n_hidden = max(0, len(clusters) - _MAX_CLUSTERS)
     if n_hidden:
         clusters = clusters.iloc[np.argsort(-report.deviations, kind="stable")[:_MAX_CLUSTERS]]
-    sizes, deviations = (clusters[name].map(style.format) for name, style in (("size", "{:,}"), ("deviation", "{:.3f}")))
+    sizes, deviations = (clusters[name].map(template.format) for name, template in (("size", "{:,}"), ("deviation", "{:.3f}")))
     columns = [clusters.index, sizes.to_numpy(), deviations.to_numpy()]
     shares = clusters.iloc[:, -len(titles) :].to_numpy()
     if len(titles) <= _MAX_GROUPS:
@@ -83,6 +83,7 @@ def listing(report: "FairnessReport") -> str:
 
 def worst(report: "FairnessReport") -> str:
     """One line about the cluster that deviates most (the first if several tie) and its group whose share is furthest off."""
+    # Rounded, because deviations that tie may differ in their last bits.
     cluster = report.clusters.iloc[int(report.deviations.round(12).argmax())]
     expected = dict(zip(report.composition.names, report.shares.values(), strict=True))[cluster["furthest_off"]]
     return (
@@ -149,5 +150,5 @@ def _silhouette(report: "FairnessReport") -> str:
     if np.isnan(report["silhouette"]):
         return "silhouette  not defined here: it needs two clusters or more"
     error = f" +- {report['silhouette_error']:.4f}, from samples" if report["silhouette_error"] else ""
-    nearest = ", each in the nearest of its clusters" if report["overlap"] else ""
-    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{nearest}; 1: well separated, below 0: mixed)"
+    remark = ", each in the nearest of its clusters" if report["overlap"] else ""
+    return f"silhouette  {report['silhouette']:.3f}{error}   (over rows{remark}; 1: well separated, below 0: mixed)"

@@ -40,8 +40,8 @@ def main(arguments: list[str]) -> int:
         )
     run = packing.read(options.results, options.agent)
     user_files = packing.own_files(run)
-    tables = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
-    run_inputs = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *tables]
+    table_paths = [table["path"] for table in run.manifest["settings"]["tables"].values() if "path" in table]
+    run_inputs = [*run.provenance["configfiles"], *manifest.user_files(run.manifest), *table_paths]
     cli.refuse_files({"-o": output}, [("a file that the run was made from", path) for path in run_inputs])
     missing_libraries = [library for library in ("rocrate", "rocrate_validator") if not find_spec(library)]
     if missing_libraries:
@@ -49,9 +49,9 @@ def main(arguments: list[str]) -> int:
             f"The library {missing_libraries[0]} is not installed. `make archive RESULTS={options.results}` sets it up and "
             "runs this command; in an environment of your own, `pip install '.[archive]'` in a checkout does."
         )
-    source, results = packing.source_files(run.provenance["source"]), packing.result_files(run)
-    metadata = json.dumps(crate.describe_run(run, source, user_files, results), indent=1).encode()
-    content = packing.pack({crate.NAME: metadata, **source, **user_files, **results})
+    source_files, result_files = packing.source_files(run.provenance["source"]), packing.result_files(run)
+    metadata = json.dumps(crate.describe_run(run, source_files, user_files, result_files), indent=1).encode()
+    content = packing.pack({crate.NAME: metadata, **source_files, **user_files, **result_files})
     with tempfile.TemporaryDirectory() as folder:
         crate_file = Path(folder) / "run.crate.zip"
         crate_file.write_bytes(content)
@@ -63,9 +63,10 @@ def main(arguments: list[str]) -> int:
     else:
         with cli.writing(output):
             write_bytes(output, content)
+    # The 1 counts the crate's metadata file.
     print(
-        f"{output}: {counted(len(source) + len(user_files) + len(results) + 1, 'file')}, {len(content) / 1e6:.1f} MB, valid by "
-        f"{crate.PROFILE}. Ready to deposit, as run by {options.agent}.",
+        f"{output}: {counted(len(source_files) + len(user_files) + len(result_files) + 1, 'file')}, "
+        f"{len(content) / 1e6:.1f} MB, valid by {crate.PROFILE}. Ready to deposit, as run by {options.agent}.",
         file=cli.stream_for_people(output),
     )
     for dataset, personal_data in packing.personal_contents(run).items():

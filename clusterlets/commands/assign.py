@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     own_table.check_options(options)
     cli.refuse_files({"-o": options.output, "--save": options.save}, [("the table itself", options.table)])
-    cli.refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may replace it
+    cli.refuse_files({"-o": options.output}, [("the clustering", options.model)])  # --save may overwrite the clustering
     from clusterlets.estimators import SavedClustering  # imported late: scikit-learn is slow to load
 
     clustering = SavedClustering.load(options.model)

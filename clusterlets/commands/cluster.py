@@ -28,7 +28,7 @@ from clusterlets.parameters import SIZE
 from clusterlets.storage import write_bytes
 from clusterlets.text import counted, first_of
 
-_MAX_NAMED = 5  # groups with too few different rows that a note names one by one
+_MAX_NAMED = 5  # groups with too few different rows that get a note of their own
 
 _EPILOG = """
 examples:
@@ -69,8 +69,8 @@ def main(arguments: list[str]) -> int:
 
     from clusterlets.algorithms.compiled import before_compiling
 
-    note = "clusterlets cluster: compiling for this machine, once; this may take half a minute."
-    with before_compiling(functools.partial(print, note, file=sys.stderr, flush=True)):
+    message = "clusterlets cluster: compiling for this machine, once; this may take half a minute."
+    with before_compiling(functools.partial(print, message, file=sys.stderr, flush=True)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the account reports missing clusters anyway
             clustering = _estimator(options).fit(data.X, sensitive_features=data.sensitive)
@@ -203,7 +203,10 @@ def _method_list(names: Iterable[str]) -> str:
 
 
 def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | None]:
-    """The requested method, and the name of the matcher: the method itself if it is one, else what --matcher names."""
+    """The class of the requested method, and the matcher's name: the method's, if it is a matcher, or else what --matcher says.
+
+    If --method names a matcher, ``options.method`` becomes ``clusterlets``, as if --matcher had named it.
+    """
     if options.method.endswith(".py"):
         return methods.from_file(options.method), options.matcher
     matchers = methods.names("paper")
@@ -214,8 +217,8 @@ def _requested_method(options: argparse.Namespace) -> tuple[type[Method], str | 
                 f"{options.matcher} is not a matcher. The matchers are {', '.join(matchers)}; --method takes other methods."
             )
         return method, method.name
-    names_in_lower_case = {name.lower(): name for name in methods.names()}
-    method = methods.get(names_in_lower_case.get(options.method.lower(), options.method))
+    names_by_lower_case = {name.lower(): name for name in methods.names()}
+    method = methods.get(names_by_lower_case.get(options.method.lower(), options.method))
     if method.name not in matchers:
         return method, options.matcher
     if options.matcher not in (None, method.name):
@@ -240,20 +243,21 @@ def _requested_parameters(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    """Refuse options that the method would ignore, and requests that would fail after hours of work. Also set the default k."""
+    """Refuse options that the method would ignore, and requests that would fail after hours of work. Also set ``options.k``."""
     if options.clusters is not None and options.k is not None:
         raise ClusterletsError("-k and --clusters ask for two things; leave one out.")
     options.k = options.k or options.clusters or 10
     is_matcher = options.method == "clusterlets"
-    method = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
-    unused = ["--matcher"] if options.matcher and not is_matcher else []
-    accepted = methods.parameters_of(options.method_class)
-    unused += [flag(name) for name in options.values if accepted is not None and name not in accepted]
-    if unused:
-        hint = f" (its parameters: {', '.join(accepted)})" if accepted else ""
-        verb, pronoun = ("has", "it") if len(unused) == 1 else ("have", "them")
+    method_option = f"--matcher {options.matcher}" if is_matcher else f"--method {options.method}"
+    unused_options = ["--matcher"] if options.matcher and not is_matcher else []
+    accepted_names = methods.parameters_of(options.method_class)
+    unused_options += [flag(name) for name in options.values if accepted_names is not None and name not in accepted_names]
+    if unused_options:
+        hint = f" (its parameters: {', '.join(accepted_names)})" if accepted_names else ""
+        verb, pronoun = ("has", "it") if len(unused_options) == 1 else ("have", "them")
         raise ClusterletsError(
-            f"{' and '.join(unused)} {verb} no effect with {method}{hint}; leave {pronoun} out, or take another method."
+            f"{' and '.join(unused_options)} {verb} no effect with {method_option}{hint}; leave {pronoun} out, or "
+            "take another method."
         )
     if options.clusters is not None and is_matcher and "hops" in options.values:
         raise ClusterletsError("--hops has no effect with --clusters, which chooses it; leave one out.")
@@ -272,7 +276,7 @@ def _check_options(options: argparse.Namespace) -> None:
         is_matcher or options.method_class.assignment_rows is Method.assignment_rows or options.method.endswith(".py")
     ):
         raise ClusterletsError(
-            f"--save has no effect with {method}, which guarantees nothing for new rows; take fair-limit, for example."
+            f"--save has no effect with {method_option}, which guarantees nothing for new rows; take fair-limit, for example."
         )
     with optional("tune" if options.report else "plots"):  # fail now rather than after the fit
         if options.plot or options.report:
@@ -287,12 +291,12 @@ def _estimator(options: argparse.Namespace):
     if options.method != "clusterlets":
         method = options.method if options.method.endswith(".py") else options.method_class.name
         return MethodClustering(method, options.k, parameters=options.values, random_state=options.seed)
-    size = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
-    return ClusterletClustering(**size, matcher=options.matcher, random_state=options.seed, **options.values)
+    requested_number = {"n_clusterlets": options.k} if options.clusters is None else {"n_clusters": options.clusters}
+    return ClusterletClustering(**requested_number, matcher=options.matcher, random_state=options.seed, **options.values)
 
 
-def _notes_on_shortage(options: argparse.Namespace, group_names: Iterable[str], clustering) -> list[str]:
-    """Notes about groups that have fewer clusterlets than requested, and about a number of clusters other than requested."""
+def _notes_on_unmet_requests(options: argparse.Namespace, group_names: Iterable[str], clustering) -> list[str]:
+    """Notes about groups with fewer clusterlets than requested, and about a number of clusters that misses the request."""
     if options.method != "clusterlets":
         count = clustering.n_clusters_
         return [] if count >= options.k else [f"{counted(count, 'cluster')} in place of the {options.k} that were asked for"]
@@ -322,13 +326,13 @@ def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account
         table=f"{options.table.name}: {len(data.X):,} rows, {counted(data.X.shape[1], 'feature')}; "
         f"{' and '.join(options.sensitive)}: {', '.join(first_of(group_shares, MAX_GROUPS))}",
         features=data.features,
-        notes=data.notes + _notes_on_shortage(options, table.group_names, clustering),
+        notes=data.notes + _notes_on_unmet_requests(options, table.group_names, clustering),
         warnings=data.warnings + account.warnings(report),
         method=f"{_describe_method(options, clustering)}, seed {options.seed}: {counted(clustering.n_clusters_, 'cluster')}",
         report=report,
         profiles=Profiles.of(table.X, clustering.memberships_, table.feature_names),
         scores=[
-            *_describe_bound(options, report.composition.counts, table.group_counts),
+            *_describe_bounds(options, report.composition.counts, table.group_counts),
             *_deviations_of_columns(clustering.memberships_, data.sensitive),
             account.worst(report),
             *account.scores(report),
@@ -336,8 +340,8 @@ def _account(options: argparse.Namespace, data: OwnTable, clustering) -> Account
     )
 
 
-def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_counts: np.ndarray) -> list[str]:
-    """One line per bound on each cluster, with the number of rows by which it is missed; none for methods without bounds."""
+def _describe_bounds(options: argparse.Namespace, counts: np.ndarray, group_counts: np.ndarray) -> list[str]:
+    """One line per bound: whether every cluster keeps it, and if not, by how many rows. No lines for methods without bounds."""
     parameters = {name: parameter for name, parameter in options.method_class.parameters.items() if parameter.bound}
     values = {
         name: parameter.bound.value_of(options.values.get(name, parameter.default), options.k)
@@ -347,26 +351,26 @@ def _describe_bound(options: argparse.Namespace, composition: np.ndarray, group_
     size_bounds = [name for name in bounds_in_use if parameters[name].bound is SIZE]
     group_bounds = [name for name in bounds_in_use if name not in size_bounds]
     lines = []
-    # If there are several bounds on groups, only the last one applies.
-    for name in [*group_bounds[-1:], *(size for size in size_bounds if values[size] > 1)]:
+    # Of several bounds on groups only the last applies. A minimum size of 1 holds for every cluster, so it gets no line.
+    for name in [*group_bounds[-1:], *(name for name in size_bounds if values[name] > 1)]:
         bound, value = parameters[name].bound, values[name]
-        n_off = bound.missed_rows(value, composition, group_counts)
+        n_off = bound.missed_rows(value, counts, group_counts)
         verdict = ("kept", "kept up to whole rows, 1 row off")[n_off] if n_off < 2 else f"not kept, {n_off} rows off"
         lines.append(f"asked for   {name} {value}: {verdict}   ({bound.meaning})")
     return lines
 
 
 def _deviations_of_columns(memberships, sensitive: pd.DataFrame) -> list[str]:
-    """A line with the largest deviation of each sensitive column by itself, as limited by fair-limit; none for one column."""
+    """A line with the largest deviation in each sensitive column, which fair-limit limits. No line for a single column."""
     from clusterlets.estimators.report import composition_of
 
     if sensitive.shape[1] == 1:
         return []
-    largest = {}
-    for name, column in sensitive.loc[:, sensitive.nunique() > 1].items():
+    maxima = {}
+    for name, column in sensitive.loc[:, sensitive.nunique() > 1].items():  # a constant column cannot deviate
         composition = composition_of(memberships, column)
-        largest[name] = deviation_per_cluster(composition.counts, composition.group_counts).max()
-    return [f"columns     {', '.join(f'{name} max {value:.3f}' for name, value in largest.items())}   (each by itself)"]
+        maxima[name] = deviation_per_cluster(composition.counts, composition.group_counts).max()
+    return [f"columns     {', '.join(f'{name} max {value:.3f}' for name, value in maxima.items())}   (each by itself)"]
 
 
 def _describe_method(options: argparse.Namespace, clustering) -> str:
