@@ -16,7 +16,7 @@ KINDS = ["plain", "few values", "equal", "apart"]
 
 
 def problem(seed, n, k, n_groups, kind, delta):
-    """Costs, groups, fair labels, and the lowest and highest share (K,) of the groups. Labels are the cheapest for random counts."""
+    """Costs, groups, fair labels, and lowest and highest shares (K,). The labels are the cheapest for random fair counts."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     costs = random_costs(rng, n, k, kind)
