@@ -23,7 +23,7 @@ def largest_error(X, groups, rows, weights, k, random_state):
     errors, constraints = [], share_rows(*share_bounds(groups, 0.0))
     for trial in range(4):
         centres = X[random_state.choice(len(X), (4 if trial % 2 else 1) * k)].reshape(-1, k, X.shape[1]).mean(axis=0)
-        costs, slack = distances_to_centres(X, centres, k), 1 - 1 / len(X)
+        costs, slack = distances_to_centres(X, centres, k), 1 - 1 / len(X)  # the slack of exact shares
         table_cost = solve_dual(costs, np.ones(len(X)), groups, groups.max() + 1, constraints, slack).bound
         sample_cost = solve_dual(costs[rows], weights, groups[rows], groups.max() + 1, constraints, slack).bound
         errors.append(abs(sample_cost / table_cost - 1))

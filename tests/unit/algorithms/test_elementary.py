@@ -1,4 +1,4 @@
-"""Logarithms and exponentials match decimal arithmetic and have the same bits everywhere, and what uses them is correct."""
+"""Logarithms and exponentials match decimal arithmetic and have the same bits everywhere. Divergences and prices use them."""
 
 import hashlib
 from decimal import Decimal, localcontext

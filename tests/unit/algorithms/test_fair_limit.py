@@ -57,7 +57,7 @@ def test_feasible_limits_are_kept_and_infeasible_limits_are_refused(seed, n, k, 
     groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
     costs, cost_ratios = least_cost_by_deviation(X, groups, k), []
     for deviation in sorted(costs):
-        least_cost = min(cost for kept, cost in costs.items() if kept <= deviation)
+        least_cost = min(cost for d, cost in costs.items() if d <= deviation)
         cost_ratios.append((checked_fit(X, groups, k, deviation).inertia + 1e-9) / (least_cost + 1e-9))
     assert min(cost_ratios) >= 1 - 1e-9 and np.mean(cost_ratios) <= 1.01
     if min(costs) > 0:

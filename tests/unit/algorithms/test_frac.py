@@ -241,9 +241,7 @@ class TestFrac:
         X, groups = self.data(seed)
         first_centres = X[np.random.default_rng(seed).permutation(len(X))[:4]]
         result = frac(X, groups, 4, np.random.default_rng(seed), max_iter=12, tol=-1)
-        labels, cost, centres = min(
-            self.simulated_rounds(X, groups, first_centres, 12), key=lambda simulated_round: simulated_round[1]
-        )
+        labels, cost, centres = min(self.simulated_rounds(X, groups, first_centres, 12), key=lambda outcome: outcome[1])
         assert result.n_iter == 12
         assert (result.labels_fair == labels).all()
         assert result.cost == pytest.approx(cost)

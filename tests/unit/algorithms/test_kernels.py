@@ -134,6 +134,7 @@ def test_each_candidate_gets_the_distances_that_it_would_leave_and_their_sum(n, 
     lowered_distances, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
     candidate_distances(tiles, centres, distances, lowered_distances, potentials)
     assert np.array_equal(lowered_distances, np.minimum(distances, plain_squared_distances(centres, rows)))
+    # The kernel first adds the distances in each lane, and then the sums of the lanes.
     for row, potential in zip(lowered_distances, potentials):
         lane_sums = [0.0] * LANES
         for index, value in enumerate(row.tolist()):

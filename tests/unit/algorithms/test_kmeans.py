@@ -82,8 +82,8 @@ def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
         rng = np.random.default_rng(seed)
         X = rng.integers(4, size=(rng.integers(4, 12), rng.integers(1, 3))).astype(float)
         centres = all_distinct_rows(X, rng)[: rng.integers(1, 4)]
-        labels, inertia, no_cluster_is_empty = exact_lloyd(X, centres)
-        if not no_cluster_is_empty or not has_exact_means(X, labels):
+        labels, inertia, every_cluster_has_rows = exact_lloyd(X, centres)
+        if not every_cluster_has_rows or not has_exact_means(X, labels):
             continue
         result = lloyd(X, centres, tol=0)
         assert np.array_equal(result.labels, labels)

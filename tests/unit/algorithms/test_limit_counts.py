@@ -112,7 +112,7 @@ def test_counts_keep_the_limits_or_are_proved_not_to_exist(totals, limit, k, lea
     ("totals", "limit", "most"), [([10] * 6, "0.08", 10), ([4500, 5500], "0.002", 500), ([60, 300, 2000], "0.01", 60)]
 )
 def test_the_bound_on_the_number_of_clusters_is_the_one_worked_out_by_hand(totals, limit, most):
-    """A cluster needs a row of each of six groups; at least 20 rows, as 9 of 20 are .45; or one row of the group of 60."""
+    """In turn, a cluster needs a row of each group, 20 rows (because 9 of 20 are .45), and a row of the group of 60."""
     totals = np.array(totals)
     levels = np.arange(len(totals))[:, None]
     constraints = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
