@@ -1,4 +1,4 @@
-"""Small tables of many kinds, random costs, and the definition of fair labels, for tests of methods and assignments."""
+"""Small tables of many kinds, random costs, and a check of fairness by its definition, for tests of methods and assignments."""
 
 from functools import cache
 from itertools import product
@@ -8,9 +8,14 @@ import numpy as np
 
 
 def table(rng, n, n_groups, kind, singletons=False, outlier=1e9):
-    """Rows (n, 2) and groups (n,). Every group has a row; with ``singletons``, all groups but the first have exactly one."""
-    others = np.zeros(n - n_groups, int) if singletons else rng.integers(0, n_groups, size=n - n_groups)
-    groups = rng.permutation(np.concatenate([np.arange(n_groups), others]))
+    """Rows (n, 2) and groups (n,). Every group has a row; with ``singletons``, all groups but the first have exactly one.
+
+    The rows are normally distributed, with these exceptions by ``kind``: "duplicates" has at most nine distinct rows, "apart"
+    separates the groups, "equal" makes all rows equal, "outlier" moves the first row to ``outlier``, and in "noise" the rows
+    differ by less than their rounding error.
+    """
+    further_groups = np.zeros(n - n_groups, int) if singletons else rng.integers(0, n_groups, size=n - n_groups)
+    groups = rng.permutation(np.concatenate([np.arange(n_groups), further_groups]))
     X = rng.integers(0, 3, size=(n, 2)).astype(float) if kind == "duplicates" else rng.normal(size=(n, 2))
     if kind == "apart":
         X += 4 * groups[:, None]
@@ -33,7 +38,10 @@ def counts_of(labels, groups, k):
 
 
 def is_fair(labels, groups, k, delta):
-    """Whether labels are fair by the definition: no cluster is empty, and all counts of groups are within their limits."""
+    """Whether no cluster is empty and each group's share in it is at least r (1 - delta) and at most r / (1 - delta).
+
+    r is the group's share in the table. The bounds on the counts are rounded outwards to whole instances.
+    """
     shares = np.bincount(groups) / len(groups)
     for cluster in range(k):
         counts = np.bincount(groups[labels == cluster], minlength=len(shares))
@@ -50,7 +58,7 @@ def squared_distances(X, centres):
 
 
 def random_costs(rng, n, k, kind):
-    """Costs (n, k). Of the kind "few values" many are equal, and of the kind "equal" all are. Otherwise they are random."""
+    """Random costs (n, k). If ``kind`` is "few values", each is 0, 1 or 2; if it is "equal", all costs are the same."""
     if kind == "equal":
         return np.full((n, k), 0.1)
     return rng.integers(0, 3, size=(n, k)).astype(float) if kind == "few values" else rng.random((n, k))
@@ -68,7 +76,7 @@ def all_labels(n, k):
 
 
 def lowest_cost(costs, is_allowed):
-    """The lowest cost of all labels that are allowed, found by trying every assignment."""
+    """The lowest cost of the labels for which ``is_allowed`` is true, found by trying every assignment."""
     labels = all_labels(*costs.shape)
     totals = cost_of(costs, labels)
     return next(totals[row] for row in np.argsort(totals) if is_allowed(labels[row]))

@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 COMMANDS = ("qsub", "qstat", "qdel", "bsub", "bjobs", "bkill")
-# The job leads a process group and writes down its number, so that `cancel` can end all processes of the job.
+# The job leads a process group and writes the group's id to a file, so that `cancel` can end all processes of the job.
 _RUN_JOB = 'echo $$ > "$1.group"; "$2" > "$3" 2>&1; echo $? > "$1.status"'
 
 
@@ -31,8 +31,8 @@ def install(folder):
 def start(folder, script, log, home=None):
     """Start a job and return its number.
 
-    With ``home``, the job runs in that folder, and runs a copy of the script: PBS keeps a copy, and the path of the script may
-    be relative to another folder.
+    ``log`` is the path of its output, with "{}" for the number. With ``home``, the job runs in that folder, and runs a copy of
+    the script, as PBS does. Without it, the job runs the script itself in the current folder, as LSF does.
     """
     number = sum(1 for _ in folder.glob("*.script")) + 1
     copy = folder / f"{number}.script"
@@ -43,12 +43,12 @@ def start(folder, script, log, home=None):
     return number
 
 
-def state(folder, number):
-    """Exit status of a job as text: "" while the job runs, None if there is no such job."""
+def exit_status(folder, number):
+    """Exit status of a job as a string: "" while the job runs, None if there is no such job."""
     if not (folder / f"{number}.script").is_file():
         return None
-    status = folder / f"{number}.status"
-    return status.read_text().strip() if status.is_file() else ""
+    status_file = folder / f"{number}.status"
+    return status_file.read_text().strip() if status_file.is_file() else ""
 
 
 def cancel(folder, number):
@@ -58,8 +58,8 @@ def cancel(folder, number):
     (folder / f"{number}.status").write_text("271")  # what PBS reports after signal 15: 256 + 15
 
 
-def matching(pattern):
-    """A type for argparse: text that matches this pattern as a whole."""
+def string_matching(pattern):
+    """A type for argparse: strings that match this pattern from start to end."""
 
     def parse(text):
         if not re.fullmatch(pattern, text):
@@ -73,10 +73,12 @@ def qsub(folder, arguments):
     parser = argparse.ArgumentParser("qsub", allow_abbrev=False)
     parser.add_argument("-V", action="store_true", required=True)
     parser.add_argument("-r", choices=["y", "n"])
-    parser.add_argument("-N", type=matching(r"[A-Za-z][\w.-]{0,14}"))
+    parser.add_argument("-N", type=string_matching(r"[A-Za-z][\w.-]{0,14}"))
     parser.add_argument("-j", choices=["oe"], required=True)
-    parser.add_argument("-o", type=matching(r"/.+/"), required=True)
-    parser.add_argument("-l", action="append", type=matching(r"select=1:ncpus=\d+:mem=\d+mb|walltime=\d+"), required=True)
+    parser.add_argument("-o", type=string_matching(r"/.+/"), required=True)
+    parser.add_argument(
+        "-l", action="append", type=string_matching(r"select=1:ncpus=\d+:mem=\d+mb|walltime=\d+"), required=True
+    )
     parser.add_argument("script")
     options = parser.parse_args(arguments)
     if len(options.l) != 2:
@@ -87,9 +89,9 @@ def qsub(folder, arguments):
 def qstat(folder, arguments):
     parser = argparse.ArgumentParser("qstat", allow_abbrev=False)
     parser.add_argument("-x", action="store_true", required=True)
-    parser.add_argument("-f", type=matching(r"\d+\.server"), required=True)
+    parser.add_argument("-f", type=string_matching(r"\d+\.server"), required=True)
     job = parser.parse_args(arguments).f
-    status = state(folder, job.removesuffix(".server"))
+    status = exit_status(folder, job.removesuffix(".server"))
     if status is None:
         sys.exit(f"qstat: Unknown Job Id {job}")
     print(f"Job Id: {job}\n    Job_Name = clusterlets\n    job_state = {'F' if status else 'R'}")
@@ -105,11 +107,11 @@ def bsub(folder, arguments):
     parser = argparse.ArgumentParser("bsub", allow_abbrev=False)
     parser.add_argument("-rn", action="store_true")
     parser.add_argument("-env", choices=["all"])
-    parser.add_argument("-J", type=matching(r"[\w.-]+"))
-    parser.add_argument("-o", type=matching(r".+%J.+"), required=True)
+    parser.add_argument("-J", type=string_matching(r"[\w.-]+"))
+    parser.add_argument("-o", type=string_matching(r".+%J.+"), required=True)
     parser.add_argument("-n", type=int, required=True)
-    parser.add_argument("-R", type=matching(r"span\[hosts=1\] rusage\[mem=\d+MB\]"), required=True)
-    parser.add_argument("-M", type=matching(r"\d+MB"), required=True)
+    parser.add_argument("-R", type=string_matching(r"span\[hosts=1\] rusage\[mem=\d+MB\]"), required=True)
+    parser.add_argument("-M", type=string_matching(r"\d+MB"), required=True)
     parser.add_argument("-W", type=int, required=True)
     parser.add_argument("command")
     options = parser.parse_args(arguments)
@@ -122,7 +124,7 @@ def bjobs(folder, arguments):
     parser.add_argument("-o", choices=["stat"], required=True)
     parser.add_argument("job", type=int)
     job = parser.parse_args(arguments).job
-    status = state(folder, job)
+    status = exit_status(folder, job)
     if status is None:
         sys.exit(f"Job <{job}> is not found")
     print({"": "RUN", "0": "DONE"}.get(status, "EXIT"))

@@ -55,9 +55,10 @@ def synthetic_runs(datasets=PAPER_WITHOUT_NBFI, seeds=4, ks=(2, 5, 10)) -> pd.Da
         _row(dataset, method, matcher, k, hops, omega, seed)
         for dataset, (method, matcher, hops, omega), k, seed in product(datasets, _configurations(), ks, range(seeds))
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))  # scores that _row does not know have no values
+    return pd.DataFrame(rows, columns=list(COLUMNS))  # columns that _row does not fill stay empty
 
 
+# Tuples (method, matcher, hops, omega).
 def _configurations():
     yield from (("Clusterlets", "C", None, omega) for omega in (0.0, 0.25, 0.5, 0.75))
     yield from (("Clusterlets", matcher, hops, None) for matcher in ("G-B", "D", "B", "G-D") for hops in (1, 2, 3, 4))
@@ -118,7 +119,7 @@ def _row(dataset, method, matcher, k, hops, omega, seed):
 
 
 def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
-    """The tables that recover-clusters would write for these runs, by file name. Their clusters, of two groups, are made up."""
+    """The tables that recover-clusters would write for these runs, by file name, with invented clusters of two groups."""
     rows = selection.best_runs(runs).to_dict("records")
     composition_rows = [clusterings.composition(row, _clusters(row), ["no", "yes"]) for row in rows]
     comparable = clusterings.comparable_runs(runs)
@@ -132,7 +133,7 @@ def synthetic_clusterings(runs) -> dict[str, pd.DataFrame]:
 
 
 def _clusters(row) -> Clusters:
-    """Sixty rows in as many clusters as the run has. For matcher D, the last cluster overlaps with the first."""
+    """Clusters of sixty rows, as many as the run has. For matcher D, the last cluster overlaps with the first."""
     n_clusters = int(row["n_clusters"])
     membership = np.eye(n_clusters, dtype=bool)
     membership[-1, 0] |= row["matcher"] == "D"

@@ -1,4 +1,4 @@
-"""Antidotes: added points have the effect of repeated rows, scores match hand computation, the search keeps its guarantees."""
+"""Antidotes: added points act like repeated rows, scores match hand computation, and the search keeps its guarantees."""
 
 import numpy as np
 import pytest
@@ -65,7 +65,7 @@ def test_added_points_have_the_effect_of_repeated_rows(seed):
 def test_a_centre_with_only_added_points_moves_to_their_mean():
     """Two added points of weight 0.2 move the far centre from 20 to 12, where its cluster has no rows.
 
-    If their sum were divided by 1 instead of their total weight, the centre would move to 4.8 and take the last row.
+    If their weighted sum, 4.8, were not divided by their total weight, the centre would move there and take the last row.
     """
     evaluation = module._Evaluation(np.array([[0.0], [1.0], [5.4]]), np.array([0, 1, 0]), np.array([[0.0], [20.0]]), 0.2)
     labels = evaluation.labels(np.array([[12.0], [12.0]]))
@@ -75,6 +75,7 @@ def test_a_centre_with_only_added_points_moves_to_their_mean():
 def test_the_score_matches_hand_computation():
     X, groups = np.array([[0.0], [2.0], [10.0], [14.0], [10.0], [14.0]]), np.array([0, 1, 0, 0, 0, 1])
     labels = np.array([0, 0, 1, 1, 1, 1])
+    # The groups' shares are 2/3 and 1/3 in the table, 1/2 and 1/2 in cluster 0, and 3/4 and 1/4 in cluster 1.
     fairness, closeness = module._Evaluation(X, groups, np.array([[0.0], [12.0]]), 1.0).score(labels)
     assert fairness == pytest.approx(2 / 3 + 0.1 * (2 / 3 + 3 / 4) / 2)
     assert closeness == pytest.approx(-(2 + 16))
@@ -85,7 +86,7 @@ def test_the_score_matches_hand_computation():
 def test_the_labels_are_those_of_k_means_with_the_added_points(seed, k):
     X, groups = blobs_and_groups(seed)
     result = antidote(X, groups, k, np.random.default_rng(seed), n_evaluations=60)
-    assert len(result.places) == 5 and result.weight == 8 / 5
+    assert len(result.places) == 5 and result.weight == 8 / 5  # rho is 5 %, and 5 % of 150 rows, rounded up, are 8 points
     assert (result.places >= X.min(axis=0)).all() and (result.places <= X.max(axis=0)).all()
     evaluation = module._Evaluation(X, groups, module._plain_centres(X, k, np.random.default_rng(seed)), 8 / 5)
     assert np.array_equal(result.labels, evaluation.labels(result.places))
@@ -121,6 +122,6 @@ def test_the_number_of_added_points_is_rounded_up(n, rho, added):
     assert result.weight == pytest.approx(added / 5)
 
 
-def test_steps_have_mean_0_and_variance_1():
+def test_random_steps_have_mean_0_and_variance_1():
     steps = module._nearly_normal(np.random.default_rng(0), 50_000)
     assert abs(steps.mean()) < 0.02 and abs(steps.var() - 1) < 0.03 and 3 < abs(steps).max() <= 6

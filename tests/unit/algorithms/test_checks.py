@@ -33,7 +33,7 @@ def test_features_that_cannot_be_squared_are_refused(factor, compute):
 
 
 @pytest.mark.parametrize("estimator", [FRAC(3), ClusterletClustering(3, matcher="G-B")])
-def test_rows_to_predict_may_lie_close_together_but_not_be_too_large(estimator):
+def test_predict_accepts_rows_that_hardly_differ_but_refuses_huge_values(estimator):
     fitted = estimator.fit(X, sensitive_features=GROUPS)
     with pytest.raises(ClusterletsError, match="feature 1 holds 1e\\+160"):
         fitted.predict([[0.0, 0.0], [0.0, 1e160]])
@@ -49,7 +49,7 @@ def test_the_scale_of_accepted_features_does_not_change_the_result(factor):
     assert diameter(X * factor) == diameter(X) * factor
 
 
-def test_a_narrow_feature_next_to_a_wide_feature_is_refused_only_before_standardising():
+def test_a_narrow_feature_beside_a_wide_one_is_refused_only_before_standardising():
     table = np.column_stack([X[:, 0], X[:, 1] * 1e-170])
     check_magnitudes(table)
     with pytest.raises(ClusterletsError, match="^feature 'height' varies by"):
@@ -57,13 +57,13 @@ def test_a_narrow_feature_next_to_a_wide_feature_is_refused_only_before_standard
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_the_limit_itself_is_accepted_as_a_magnitude(sign):
+def test_a_magnitude_at_the_limit_is_accepted_and_one_above_is_refused(sign):
     check_magnitudes(np.array([[sign * 1e100], [0.0]]))
     with pytest.raises(ClusterletsError, match="^feature 0 holds 1e\\+100, .* above 1e\\+100"):
         check_magnitudes(np.array([[sign * np.nextafter(1e100, np.inf)], [0.0]]))
 
 
-def test_the_limit_itself_is_accepted_as_a_range():
+def test_a_range_at_the_limit_is_accepted_and_one_below_is_refused():
     check_magnitudes(np.array([[1 / 1e100], [0.0]]), each=True)
     check_magnitudes(np.array([[1 / 1e100, 1e-170], [0.0, 0.0]]))
     with pytest.raises(ClusterletsError, match="^feature 0 varies by 1e-100 only"):

@@ -31,7 +31,10 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def start(tmp_path):
-    """A function that starts a process that runs ``before`` and calls a kernel. The cache is in the test's own folder."""
+    """A function that starts a process, which runs the statement ``before`` and then calls a kernel.
+
+    The cache is in the test's own folder. The process prints whether it compiled or loaded the kernel, and the kernel's result.
+    """
 
     def start(before="pass"):
         # The file is replaced in one step, because an earlier process may be about to read it. Its timestamp stays the same,
@@ -78,6 +81,7 @@ def test_compiling_is_announced_and_loading_is_not(start):
 
 
 def test_a_kernel_works_without_a_writable_cache(start, tmp_path):
+    # /dev/null is no folder, so opening a file in it fails.
     prevent_writing = "import tempfile; tempfile.TemporaryFile = lambda dir: open('/dev/null/full')"
     assert output_of(start(prevent_writing)) == ["compiled", "42.0"]
     assert not list(tmp_path.rglob("*.nbi"))
@@ -89,7 +93,7 @@ def test_a_kernel_works_without_file_locks(start):
     assert output_of(start(prevent_locking)) == ["loaded", "42.0"]
 
 
-def test_arguments_of_other_types_are_refused():
+def test_arguments_that_do_not_fit_the_signature_are_refused():
     @compiled("int64(int64)")
     def identity(x):
         return x

@@ -16,14 +16,14 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier", "noise"]
 
 
 def largest_error(X, groups, rows, weights, k, random_state):
-    """The largest relative error of the coreset's cost, over four sets of centres: rows and means of rows in turn.
+    """The largest relative error of the coreset's cost, over four sets of k centres: two of rows and two of means of four rows.
 
-    A cost is the dual's bound on fractional assignments that keep the table's shares.
+    The cost at a set of centres is the dual's bound on the cost of fractional assignments that keep the table's shares.
     """
     errors, constraints = [], share_rows(*share_bounds(groups, 0.0))
     for trial in range(4):
         centres = X[random_state.choice(len(X), (4 if trial % 2 else 1) * k)].reshape(-1, k, X.shape[1]).mean(axis=0)
-        costs, slack = distances_to_centres(X, centres, k), 1 - 1 / len(X)
+        costs, slack = distances_to_centres(X, centres, k), 1 - 1 / len(X)  # the slack of exact shares
         table_cost = solve_dual(costs, np.ones(len(X)), groups, groups.max() + 1, constraints, slack).bound
         sample_cost = solve_dual(costs[rows], weights, groups[rows], groups.max() + 1, constraints, slack).bound
         errors.append(abs(sample_cost / table_cost - 1))
@@ -60,8 +60,8 @@ def test_a_coreset_has_about_the_requested_size(size):
     assert 0.5 * size < len(rows) <= 1.1 * size
 
 
-def test_coresets_keep_outliers():
-    """Two of 5,000 rows make up most of the cost. Sampling by rings keeps both; a uniform sample of 200 would miss them."""
+def test_coresets_contain_outliers():
+    """Two of 5,000 rows make up most of the cost. Sampling by rings picks both; a uniform sample of 200 would miss them."""
     X = np.random.default_rng(1).normal(size=(5000, 2))
     X[[7, 4321]] += [[300, 0], [0, 300]]
     groups = np.arange(5000) % 2
@@ -84,8 +84,8 @@ def test_larger_coresets_approximate_costs_more_closely(kind, n_groups):
 
 
 @pytest.mark.parametrize(("k", "known"), [(5, 105_824), pytest.param(20, 75_372, marks=pytest.mark.slow)])
-def test_a_real_table_is_clustered_well_from_a_coreset(k, known):
-    """``known`` is the sum of squares that Lloyd's rounds with fair assignments reach on all rows."""
+def test_a_coreset_of_a_real_table_yields_a_clustering_near_the_known_cost(k, known):
+    """``known`` is the sum of squares that Lloyd's algorithm with fair assignments reaches on all rows."""
     X, groups = standardised("magic")
     best_labels = min(
         (coreset_clustering(X, groups, k, np.random.default_rng(s)) for s in range(3)), key=lambda labels: sse(X, labels)

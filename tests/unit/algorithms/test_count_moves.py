@@ -1,4 +1,4 @@
-"""Moves of counts never raise the cost and keep labels fair. At the end, no move that would lower the cost is left."""
+"""Moving instances between clusters never raises the cost and keeps labels fair, and ends when no move lowers the cost."""
 
 from itertools import combinations, permutations
 
@@ -16,7 +16,7 @@ KINDS = ["plain", "few values", "equal", "apart"]
 
 
 def problem(seed, n, k, n_groups, kind, delta):
-    """Costs, groups, fair labels, and bounds on shares. The labels are the cheapest for random fair counts."""
+    """Costs, groups, fair labels, and lowest and highest shares (K,). The labels are the cheapest for random fair counts."""
     rng = np.random.default_rng(seed)
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
     costs = random_costs(rng, n, k, kind)
@@ -63,7 +63,7 @@ def test_moves_never_cost_more_and_the_labels_stay_fair(seed, n, k, n_groups, ki
 def test_no_further_move_of_one_or_two_instances_lowers_the_cost(n_groups, delta, kind):
     """Try every single move, and every pair of moves of two different groups.
 
-    With three clusters, the moves of a pair share a cluster. Each new cost is that of the cheapest labels for the new counts.
+    With three clusters, any two moves have a cluster in common. A new cost is that of the cheapest labels for the new counts.
     """
     k = 3
     for seed in range(4):
@@ -73,9 +73,9 @@ def test_no_further_move_of_one_or_two_instances_lowers_the_cost(n_groups, delta
         single_moves = [(group, *clusters) for group in range(n_groups) for clusters in permutations(range(k), 2)]
         pairs = [pair for pair in combinations(single_moves, 2) if pair[0][0] != pair[1][0]]
         for moves in [*((single,) for single in single_moves), *pairs]:
-            changed = counts.copy()
+            changed_counts = counts.copy()
             for group, source, target in moves:
-                changed[group, source] -= 1
-                changed[group, target] += 1
-            if (changed >= 0).all() and are_fair(changed, low, high):
-                assert cost_of(costs, transport_groups(costs, groups, changed)) >= cost - 1e-9
+                changed_counts[group, source] -= 1
+                changed_counts[group, target] += 1
+            if (changed_counts >= 0).all() and are_fair(changed_counts, low, high):
+                assert cost_of(costs, transport_groups(costs, groups, changed_counts)) >= cost - 1e-9

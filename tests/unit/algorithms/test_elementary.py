@@ -1,4 +1,4 @@
-"""Logarithms and exponentials match decimal arithmetic, also at the limits of float64, and have the same bits everywhere."""
+"""Logarithms and exponentials match decimal arithmetic and have the same bits everywhere. Divergences and prices use them."""
 
 import hashlib
 from decimal import Decimal, localcontext
@@ -26,18 +26,19 @@ def with_50_digits(function, value):
 
 
 @given(POSITIVE | st.floats(min_value=0.4, max_value=2.5) | st.floats(min_value=1 - 1e-9, max_value=1 + 1e-9))
-def test_log_is_off_by_less_than_one_unit(x):
+def test_log_is_off_by_less_than_one_unit_in_the_last_place(x):
     exact = with_50_digits(Decimal.ln, x)
     assert log(x) == 0 if x == 1 else ulps(log(x), exact) < 1
 
 
 @given(st.floats(min_value=-745, max_value=709.78) | st.floats(min_value=-1, max_value=1))
-def test_exp_is_off_by_less_than_one_unit(x):
+def test_exp_is_off_by_less_than_one_unit_in_the_last_place(x):
     assert ulps(exp(x), with_50_digits(Decimal.exp, x)) < 1
 
 
-def test_values_near_the_ends_of_the_reduced_ranges_are_off_by_less_than_one_unit():
+def test_results_are_accurate_at_the_ends_of_the_ranges_of_the_power_series():
     rng = np.random.default_rng(0)
+    # log uses its series between the square roots of 1/2 and 2, and exp between -log(2) / 2 and log(2) / 2.
     x = np.concatenate([2.0**0.5 + rng.uniform(-1e-9, 1e-9, 500), 0.5**0.5 + rng.uniform(-1e-9, 1e-9, 500)])
     assert max(map(ulps, log(x), (with_50_digits(Decimal.ln, value) for value in x))) < 1
     x = (np.arange(-900, 900) + 0.5) * np.log(2) + rng.uniform(-1e-9, 1e-9, 1800)
@@ -45,7 +46,7 @@ def test_values_near_the_ends_of_the_reduced_ranges_are_off_by_less_than_one_uni
     assert max(map(ulps, exp(x), (with_50_digits(Decimal.exp, value) for value in x))) < 1
 
 
-def test_log_and_exp_are_right_at_the_limits_of_float64():
+def test_log_and_exp_are_correct_at_the_limits_of_float64():
     x = [0.0, -0.0, -1.0, -np.inf, np.inf, np.nan, 1.0, SMALLEST, LARGEST]
     expected = [-np.inf, -np.inf, np.nan, np.nan, np.inf, np.nan, 0.0, -744.4400719213812, 709.782712893384]
     np.testing.assert_array_equal(log(x), expected)
@@ -55,7 +56,7 @@ def test_log_and_exp_are_right_at_the_limits_of_float64():
     np.testing.assert_array_equal(np.delete(exponentials, 5), [1, 1, np.inf, 0, np.nan, np.inf, 0, SMALLEST, np.inf, 0])
 
 
-def test_shapes_are_kept_and_integers_are_accepted():
+def test_results_have_the_shape_of_the_input_and_integers_are_accepted():
     assert log([[1, 2], [4, 8]]).shape == (2, 2) and exp(np.empty((0, 3))).shape == (0, 3)
     assert float(exp(0)) == 1 and float(log(1)) == 0
 
@@ -75,7 +76,7 @@ def test_log_and_exp_give_the_recorded_bits():
     assert digest == "eeffc22a8282f20e09a0e622c783d08751788ef5b4e93a27499d5d0f39104ee9"
 
 
-def test_the_divergence_matches_hand_computation():
+def test_the_kullback_leibler_divergence_matches_hand_computation():
     shares, expected = np.array([[0.25, 0.75], [1.0, 0.0]]), np.array([0.5, 0.5])
     by_hand = [0.25 * np.log(0.5) + 0.75 * np.log(1.5), np.log(2)]
     np.testing.assert_allclose(kullback_leibler(shares, expected), by_hand, rtol=1e-15)
@@ -86,7 +87,7 @@ def test_the_divergence_matches_hand_computation():
     st.floats(1e-6, 1e9),
     st.integers(2, 200),
 )
-def test_the_price_matches_numpys_interpolation(reference, cost, size):
+def test_the_price_of_fairness_matches_numpys_interpolation(reference, cost, size):
     sizes = sorted(reference)
     price = price_of_fairness(cost, size, reference)
     if not sizes[0] <= size <= sizes[-1]:

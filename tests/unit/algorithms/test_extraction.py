@@ -14,10 +14,10 @@ from clusterlets.errors import ClusterletsError
 
 @settings(max_examples=40)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 4), st.integers(2, 8), st.booleans())
-def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_groups, k, is_on_grid):
+def test_clusterlets_hold_one_group_each_and_describe_their_members(seed, n_groups, k, has_duplicates):
     rng = np.random.default_rng(seed)
     groups = np.concatenate([np.arange(n_groups), rng.integers(n_groups, size=30)])
-    X = rng.integers(0, 3, size=(len(groups), 2)).astype(float) if is_on_grid else rng.normal(size=(len(groups), 2))
+    X = rng.integers(0, 3, size=(len(groups), 2)).astype(float) if has_duplicates else rng.normal(size=(len(groups), 2))
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     for group in range(n_groups):
         n_distinct = len(np.unique(X[groups == group], axis=0))

@@ -1,4 +1,4 @@
-"""Fair assignments are compared with every assignment of small tables, and checked for the bounds on shares and on costs."""
+"""Fair assignments are compared with every assignment of small tables, and keep their bounds on shares and on costs."""
 
 from fractions import Fraction
 from functools import partial
@@ -19,7 +19,7 @@ KINDS = ["plain", "duplicates", "apart", "equal", "outlier"]
 
 
 def small_problem(seed, n_groups):
-    """Costs and groups of so few instances that a test can try all labels."""
+    """Costs (n, k) and groups (n,) of a few instances, so that a test can try all labels."""
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(5, 10)), int(rng.integers(1, 4))
     X, groups = table(rng, n, n_groups, KINDS[seed % 4], outlier=1e6)
@@ -43,7 +43,7 @@ def test_the_least_cost_of_all_assignments_lies_between_bound_and_cost(seed):
 
 
 def is_balanced(labels, groups, k, balance):
-    """Whether no cluster is empty, and each has at least ``balance`` instances of its rarer group for each of the other."""
+    """Whether no cluster is empty, and in each the rarer group has at least ``balance`` times the instances of the other."""
     counts = counts_of(labels, groups, k)
     return counts.any(axis=0).all() and (counts.min(axis=0) / counts.max(axis=0) >= balance - 1e-9).all()
 
@@ -78,7 +78,7 @@ def test_the_balance_is_kept_and_the_least_cost_lies_between_bound_and_cost(seed
         ([0, 1, 0, 1], {"max_deviation": 1.1}, "max_deviation must be from 0 to 1, not 1.1"),
     ],
 )
-def test_a_bound_out_of_range_is_refused(groups, bound, message):
+def test_bounds_out_of_range_and_a_balance_without_two_groups_are_refused(groups, bound, message):
     with pytest.raises(ClusterletsError, match=message):
         fair_assignment(np.ones((4, 2)), np.array(groups), **bound)
 
@@ -102,7 +102,7 @@ def test_shares_keep_their_bounds_and_no_cluster_is_empty(seed, n, k, n_groups, 
     assert is_fair(result.labels, groups, k, delta)
     assert result.cost == pytest.approx(cost_of(costs, result.labels))
     assert 0 <= result.bound <= result.cost and result.gap >= 0
-    # A start from known multipliers changes the path of the search, but not its guarantees.
+    # A start from the multipliers of the first result changes the path of the search, but not its guarantees.
     restarted = fair_assignment(costs, groups, delta, result.multipliers)
     assert is_fair(restarted.labels, groups, k, delta) and restarted.bound <= result.cost * (1 + 1e-9)
 
@@ -152,11 +152,11 @@ class TestWholeCounts:
         assert (counts >= np.floor(low[:, None] * sizes + 1e-9)).all()
         assert (counts <= np.ceil(high[:, None] * sizes - 1e-9)).all()
 
-    def test_only_clusters_whose_size_rules_out_the_bounds_miss_them(self):
+    def test_only_clusters_of_a_size_that_rules_out_the_bounds_break_them(self):
         """Each group must make up half of every cluster: impossible with three instances, possible with four and ten."""
         low = high = np.array([0.5, 0.5])
-        counts, strict = whole_counts(np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True)
-        assert counts.sum(axis=0).tolist() == [3, 4, 10] and strict.tolist() == [False, True, True]
+        counts, is_strict = whole_counts(np.array([[1.5, 2.5, 4.5], [1.5, 1.5, 5.5]]), low, high, np.array([9, 8]), strict=True)
+        assert counts.sum(axis=0).tolist() == [3, 4, 10] and is_strict.tolist() == [False, True, True]
         assert counts[:, 1:].tolist() == [[2, 5], [2, 5]] and sorted(counts[:, 0]) == [1, 2]
 
     @settings(max_examples=100)
@@ -165,10 +165,12 @@ class TestWholeCounts:
         rng = np.random.default_rng(seed)
         totals = rng.integers(k, 60, size=2)
         low, high = balance_bounds(np.repeat([0, 1], totals), balance * totals.min() / totals.max())
-        counts, strict = whole_counts(rng.dirichlet(np.ones(k), size=2) * totals[:, None], low, high, totals, strict=True)
+        counts, is_strict = whole_counts(rng.dirichlet(np.ones(k), size=2) * totals[:, None], low, high, totals, strict=True)
         sizes = counts.sum(axis=0)
-        kept = (counts >= low[:, None] * sizes - 1e-9).all(axis=0) & (counts <= high[:, None] * sizes + 1e-9).all(axis=0)
-        assert kept[strict].all() and np.array_equal(counts.sum(axis=1), totals)
+        keeps_bounds = (counts >= low[:, None] * sizes - 1e-9).all(axis=0) & (counts <= high[:, None] * sizes + 1e-9).all(
+            axis=0
+        )
+        assert keeps_bounds[is_strict].all() and np.array_equal(counts.sum(axis=1), totals)
 
 
 @settings(max_examples=60)
@@ -180,16 +182,16 @@ class TestWholeCounts:
     kind=st.sampled_from(KINDS),
     limit=st.sampled_from([Fraction(1, 2), Fraction(1, 5), Fraction(1, 10), Fraction(3, 20)]),
 )
-def test_deviations_stay_within_a_limit_if_sizes_are_at_least_its_reciprocal(seed, n, k, n_groups, kind, limit):
+def test_deviations_stay_within_a_limit_if_every_size_is_at_least_one_over_the_limit(seed, n, k, n_groups, kind, limit):
     rng = np.random.default_rng(seed)
     min_size = ceil(1 / limit)
     k = max(1, min(k, n // min_size))
     X, groups = table(rng, n, n_groups, kind, outlier=1e6)
     costs = squared_distances(X, X[rng.integers(0, n, size=k)])
     if k * min_size > n:
-        with pytest.raises(NoClusteringError, match="min_cluster_size") as failure:
+        with pytest.raises(NoClusteringError, match="min_cluster_size") as error:
             fair_assignment(costs, groups, min_cluster_size=min_size)
-        assert failure.value.status == "infeasible"
+        assert error.value.status == "infeasible"
         return
     result = fair_assignment(costs, groups, min_cluster_size=min_size)
     counts = counts_of(result.labels, groups, k)

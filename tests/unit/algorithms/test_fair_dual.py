@@ -1,4 +1,4 @@
-"""The dual of fair assignment: its bound is compared with the linear program, and its parts keep their guarantees."""
+"""The dual of fair assignment: its bound is compared with a linear program, and its constraints and functions are checked."""
 
 from math import exp, log
 
@@ -24,24 +24,29 @@ def problem(seed, n, k, n_groups, kind="plain"):
     return squared_distances(X, X[rng.choice(n, k, replace=False)]) + 1000 * (kind == "offset"), groups
 
 
-def linear_program(costs, weights, groups, low, high, slack):
-    """The least cost of a fractional assignment, from a linear program with two constraints for each group and cluster."""
+def linear_program_optimum(costs, weights, groups, low, high, slack):
+    """The least cost of a fractional assignment whose counts miss the bounds on shares by at most ``slack`` instances.
+
+    The linear program has two constraints for each group and cluster.
+    """
     (n, k), n_groups = costs.shape, len(low)
     constraints = np.concatenate([low[:, None] - np.eye(n_groups), np.eye(n_groups) - high[:, None]])
     group_weights = csr_array((weights, (groups, np.arange(n))), shape=(n_groups, n))
-    bounds = kron(csr_array(constraints) @ group_weights, eye_array(k))
-    memberships = kron(eye_array(n), np.ones((1, k)))
-    limits = np.full(bounds.shape[0], slack)
-    solution = linprog((costs * weights[:, None]).ravel(), bounds, limits, memberships, np.ones(n), (0, None), method="highs")
+    share_constraints = kron(csr_array(constraints) @ group_weights, eye_array(k))
+    row_sums = kron(eye_array(n), np.ones((1, k)))
+    limits = np.full(share_constraints.shape[0], slack)
+    solution = linprog(
+        (costs * weights[:, None]).ravel(), share_constraints, limits, row_sums, np.ones(n), (0, None), method="highs"
+    )
     assert solution.status == 0
     return solution.fun
 
 
 def bound_and_optimum(costs, groups, delta, slack):
-    """The dual's bound, and the least cost by the linear program."""
+    """The dual's bound, and the least cost according to the linear program."""
     (low, high), weights = share_bounds(groups, delta), np.ones(len(costs))
     bound = solve_dual(costs, weights, groups, len(low), share_rows(low, high), slack).bound
-    return bound, linear_program(costs, weights, groups, low, high, slack)
+    return bound, linear_program_optimum(costs, weights, groups, low, high, slack)
 
 
 @settings(max_examples=80)
@@ -81,18 +86,18 @@ def test_a_weight_counts_like_repeated_rows(n_groups):
     repeated = solve_dual(repeated_costs, np.ones(repeats.sum()), repeated_groups, n_groups, constraints, 1.0)
     assert weighted.bound == pytest.approx(repeated.bound, rel=1e-6)
     assert weighted.counts == pytest.approx(repeated.counts, abs=0.5)
-    optimum = linear_program(costs, repeats.astype(float), groups, low, high, 1.0)
+    optimum = linear_program_optimum(costs, repeats.astype(float), groups, low, high, 1.0)
     assert optimum * (1 - 1e-3) <= weighted.bound <= optimum * (1 + 1e-9)
 
 
 def test_distances_of_0_up_to_rounding_do_not_set_the_scale():
-    """Half of the rows lie at a centre, up to rounding. Their tiny distances must not set the scale of the costs."""
+    """Half of the rows lie at a centre, up to rounding. The cost of the other rows must still be bounded closely."""
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=60), np.repeat([0, 1], 30)
     X[:30] = X[0]
     costs = np.square(X[:, None] - np.r_[X[0] + 1e-13, X[30:34]])
     costs = np.maximum(costs - costs.min(axis=1, keepdims=True), 1e-30)
-    bound, optimum = bound_and_optimum(costs, groups, 0.0, 59 / 60)
+    bound, optimum = bound_and_optimum(costs, groups, 0.0, 59 / 60)  # the slack of 60 rows
     assert 5 < 0.98 * optimum <= bound <= optimum * (1 + 1e-9)
 
 

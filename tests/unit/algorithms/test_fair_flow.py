@@ -1,4 +1,4 @@
-"""fair-flow is compared with all fair clusterings of small tables and with known sums, and keeps its guarantees."""
+"""fair-flow is compared with all fair clusterings of small tables and with published costs, and keeps its guarantees."""
 
 import numpy as np
 import pytest
@@ -23,13 +23,13 @@ def test_fair_clusters_join_groups_that_lie_apart():
     """Each group lies at a lower and an upper place. One cluster joins the two lower places, the other the two upper ones."""
     X = np.array([[0.0, 0.0]] * 5 + [[0.0, 3.0]] * 5 + [[20.0, 0.0]] * 5 + [[20.0, 3.0]] * 5)
     result = fair_flow(X, np.repeat([0, 1], 10), 2, np.random.default_rng(0))
-    # Two clusters of ten cost 2,000. Sizes of nine and eleven, which rounding allows, cost hardly less.
+    # Two clusters of ten cost 2,000. Clusters of nine and eleven, which are fair too after rounding, cost hardly less.
     assert 1900 < result.inertia <= 2000 + 1e-9
     for place_labels in (result.labels[:5], result.labels[5:10]):
         assert np.bincount(place_labels, minlength=2).max() >= 4
 
 
-def test_further_rounds_never_raise_the_cost_and_they_end():
+def test_further_rounds_never_raise_the_cost_and_come_to_an_end():
     X, groups = table(np.random.default_rng(2), 500, 3, "apart")
     runs = [fair_flow(X, groups, 6, np.random.default_rng(0), max_iter=limit) for limit in (1, 2, 5, 1000)]
     assert runs[0].n_iter == 1 and all(run.n_iter <= limit for run, limit in zip(runs, (1, 2, 5, 1000), strict=True))
@@ -56,13 +56,13 @@ def test_the_weights_of_the_sample_add_up_to_the_size_of_each_group(monkeypatch)
     fractional_lloyd = module.fractional_lloyd
     monkeypatch.setattr(module, "fractional_lloyd", lambda *arguments: calls.append(arguments) or fractional_lloyd(*arguments))
     X, groups = table(np.random.default_rng(6), 2000, 3, "plain")
-    groups[np.flatnonzero(groups == 2)[20:]] = 0
+    groups[np.flatnonzero(groups == 2)[20:]] = 0  # leaves 20 rows in group 2
     fair_flow(X, groups, 2, np.random.default_rng(0))
     ((rows, weights, sample_groups, *_),) = calls
     assert len(rows) < 500 and np.bincount(sample_groups, weights) == pytest.approx(np.bincount(groups), rel=1e-3)
 
 
-# `known` is the sum with an exact assignment in every round, `published` the sum of MS-FlowFC.
+# `known` is the sum of Lloyd's algorithm with an exact assignment in every round, `published` that of the method MS-FlowFC.
 # benchmarks/bench_fair_flow.py measures further cases.
 @pytest.mark.parametrize(
     ("name", "k", "seeds", "known", "published"),

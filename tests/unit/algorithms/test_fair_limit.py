@@ -24,6 +24,7 @@ from clusterlets.algorithms.limits import (
 from clusterlets.errors import NoClusteringError
 
 
+# ``columns`` has the level of each group in each sensitive column. By default, every group is a level of a single column.
 def checked_fit(X, groups, k, limit, seed=0, columns=None, least_size=1, **options):
     levels, _ = levels_of_groups(columns or [list(range(groups.max() + 1))])
     limits = deviation_limits(levels, np.bincount(groups), [exact(limit)] * levels.shape[1])
@@ -53,13 +54,13 @@ def least_cost_by_deviation(X, groups, k):
     ],
 )
 def test_feasible_limits_are_kept_and_infeasible_limits_are_refused(seed, n, k, n_groups):
-    """Try every limit that admits more clusterings than a smaller limit, and one limit that admits none."""
+    """Try every limit that admits more clusterings than all smaller limits, and one limit that admits none."""
     rng = np.random.default_rng(seed)
     X = np.round(rng.normal(size=(n, 2)), 1)
     groups = np.r_[np.arange(n_groups), rng.integers(0, n_groups, n - n_groups)]
     costs, cost_ratios = least_cost_by_deviation(X, groups, k), []
     for deviation in sorted(costs):
-        least_cost = min(cost for other, cost in costs.items() if other <= deviation)
+        least_cost = min(cost for d, cost in costs.items() if d <= deviation)
         cost_ratios.append((checked_fit(X, groups, k, deviation).inertia + 1e-9) / (least_cost + 1e-9))
     assert min(cost_ratios) >= 1 - 1e-9 and np.mean(cost_ratios) <= 1.01
     if min(costs) > 0:
@@ -90,7 +91,7 @@ def test_every_table_is_clustered_within_the_limit_or_refused(seed, n, n_groups,
         assert error.status == "infeasible" and error.labels is None
 
 
-def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_exact_proportions():
+def test_a_limit_of_one_gives_plain_k_means_and_a_limit_of_zero_gives_exact_proportions():
     rng = np.random.default_rng(1)
     X = np.r_[rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20]
     groups = np.repeat([0, 1], 30)
@@ -113,7 +114,7 @@ def test_the_error_of_a_failed_search_holds_nearly_fair_labels():
     assert largest_deviation(counts_of(error.value.labels, groups, 3), levels) < 0.01
 
 
-def test_the_same_seed_gives_the_same_labels_and_time_can_be_limited():
+def test_the_same_seed_gives_the_same_labels_and_max_seconds_ends_the_search():
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(13_000, 3)), rng.integers(0, 3, 13_000)
     first, second = (checked_fit(X, groups, 4, 0.01, seed=3, n_init=1) for _ in range(2))

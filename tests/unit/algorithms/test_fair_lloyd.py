@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 from clusterlets.algorithms.fair_lloyd import _fill_empty_clusters, fair_centres, fair_lloyd
 
 
+# The mean squared distance of each group's rows to their centres. The largest of these is the social cost.
 def group_costs(X, groups, labels, centres):
     squares = np.square(X - centres[labels]).sum(axis=1)
     return np.array([squares[groups == group].mean() for group in np.unique(groups)])
@@ -53,7 +54,7 @@ def test_the_centres_have_the_least_social_cost(seed, n_groups):
     assert result.social_cost == pytest.approx(least_social_cost(X, groups, labels, start), rel=1e-5)
 
 
-def test_the_centre_of_two_groups_matches_hand_computation():
+def test_the_centre_of_a_single_cluster_matches_hand_computation():
     # One cluster: group 0 at 0 and 4 (mean 2, variance 4), group 1 at 10. For a centre c, the costs of the groups are
     # 4 + (c - 2)^2 and (10 - c)^2, which are equal at c = 5.75.
     X, groups = np.array([[0.0], [4.0], [10.0]]), np.array([0, 0, 1])
@@ -63,7 +64,7 @@ def test_the_centre_of_two_groups_matches_hand_computation():
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_rounds_never_raise_the_cost_and_the_last_cost_is_at_least_the_optimum(seed, n_groups):
+def test_rounds_never_raise_the_cost_or_take_it_below_the_optimum(seed, n_groups):
     X, groups = table(seed, n=7, n_groups=n_groups, d=1)
     costs = []
     for max_iter in range(1, 8):
@@ -78,13 +79,13 @@ def test_rounds_never_raise_the_cost_and_the_last_cost_is_at_least_the_optimum(s
 
 
 # The examples are tables on which rounding once ended Newton's method early.
-@example(n=13, values=4, n_groups=3, seed=3628800)
-@example(n=11, values=5, n_groups=6, seed=723)
+@example(n=13, n_values=4, n_groups=3, seed=3628800)
+@example(n=11, n_values=5, n_groups=6, seed=723)
 @settings(max_examples=60)
 @given(st.integers(1, 14), st.integers(1, 5), st.integers(1, 6), st.integers(0, 2**32 - 1))
-def test_any_table_is_clustered(n, values, n_groups, seed):
+def test_there_are_as_many_centres_as_clusters_or_distinct_rows(n, n_values, n_groups, seed):
     rng = np.random.default_rng(seed)
-    X, groups = rng.integers(0, values, size=(n, 2)).astype(float), rng.integers(0, n_groups, size=n)
+    X, groups = rng.integers(0, n_values, size=(n, 2)).astype(float), rng.integers(0, n_groups, size=n)
     for k in {1, min(3, n), n}:
         result = fair_lloyd(X, groups, k, np.random.default_rng(seed))
         assert len(result.centres) == min(k, len(np.unique(X, axis=0))) and np.isfinite(result.centres).all()

@@ -1,4 +1,4 @@
-"""FairKM: changes of its objective are recomputed, and its result is compared with all clusterings of small tables."""
+"""FairKM: its moves change the objective as stated, and its result is compared with all clusterings of small tables."""
 
 from itertools import product
 
@@ -40,15 +40,17 @@ def test_every_move_lowers_the_objective_by_the_stated_change(seed, penalty):
         assert has_moved == (labels != current_labels).any() and ((changes < 0) == (labels != current_labels)).all()
         sse, unfairness = objective_terms(X, groups, current_labels)
         for row in np.flatnonzero(labels != current_labels):
-            previous = sse + weight * unfairness
+            previous_objective = sse + weight * unfairness
             current_labels[row] = labels[row]
             sse, unfairness = objective_terms(X, groups, current_labels)
-            assert sse + weight * unfairness - previous == pytest.approx(changes[row], rel=1e-6, abs=1e-9 * previous)
+            assert sse + weight * unfairness - previous_objective == pytest.approx(
+                changes[row], rel=1e-6, abs=1e-9 * previous_objective
+            )
 
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("penalty", [0, 1, 100])
-def test_no_single_move_lowers_the_objective_and_the_objective_is_at_least_the_optimum(seed, penalty):
+def test_no_single_move_lowers_the_final_objective_which_is_at_least_the_optimum(seed, penalty):
     X, groups = table(seed, n=7, n_groups=2)
     result = fairkm(X, groups, 3, np.random.default_rng(seed), penalty, max_iter=1000)
     assert result.converged
@@ -62,7 +64,7 @@ def test_no_single_move_lowers_the_objective_and_the_objective_is_at_least_the_o
     optimum = min(objective(np.array(labels)) for labels in product(range(3), repeat=7))
     assert result.objective >= optimum * (1 - 1e-9)
     for row in range(7):
-        if (result.labels == result.labels[row]).sum() > 1:
+        if (result.labels == result.labels[row]).sum() > 1:  # no move may empty a cluster
             for cluster in range(3):
                 changed_labels = result.labels.copy()
                 changed_labels[row] = cluster
@@ -79,7 +81,7 @@ def test_a_small_table_matches_hand_computation():
     assert fair.unfairness < 0.125 and fair.weight == 1e6
 
 
-def test_the_authors_weight_depends_on_n_and_k():
+def test_the_authors_weight_is_the_squared_mean_size_of_the_clusters():
     X, groups = table(0)
     assert fairkm(X, groups, 5, np.random.default_rng(0), "authors").weight == 144  # (60 / 5)^2
 

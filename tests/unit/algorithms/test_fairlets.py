@@ -1,4 +1,4 @@
-"""Fairlets cost no more than an optimal assignment, their clusters about as much as published, and both keep the balance.
+"""Fairlets cost no more than an optimal assignment, clusters of fairlets about as much as published; both keep the balance.
 
 As in the module, reds are the rows of the rarer group, and blues the other rows.
 """
@@ -35,12 +35,15 @@ def reds_and_blues(rng, n_reds, n_blues, n_features, kind):
     return X[:n_reds], X[n_reds:]
 
 
-def cost(reds, blues, red_of):
-    return ((blues - reds[red_of]) ** 2).sum()
+def cost(reds, blues, assigned_reds):
+    return ((blues - reds[assigned_reds]) ** 2).sum()
 
 
 def least_cost(reds, blues):
-    """The least cost of fairlets: blues are assigned to copies of the reds, and spare rows fill the copies without a blue."""
+    """The least cost of fairlets: each blue is assigned to a copy of a red, and spare rows fill the copies without a blue.
+
+    A spare row costs nothing on the last copy of a red, which may stay without a blue, and too much on any other copy.
+    """
     copies_each, remainder = divmod(len(blues), len(reds))
     squares = ((blues[:, None] - reds) ** 2).sum(axis=2)
     n_spare = len(reds) - remainder if remainder else 0
@@ -56,20 +59,21 @@ def least_cost(reds, blues):
     n_reds=st.integers(1, 40),
     n_more_blues=st.integers(0, 100),
     kind=st.sampled_from(["plain", "duplicates", "apart", "outlier"]),
-    neighbours=st.integers(1, 12),
+    n_neighbours=st.integers(1, 12),
     use_auction=st.booleans(),
 )
-def test_fairlets_are_as_cheap_as_an_optimal_assignment(seed, n_reds, n_more_blues, kind, neighbours, use_auction):
+def test_fairlets_are_as_cheap_as_an_optimal_assignment(seed, n_reds, n_more_blues, kind, n_neighbours, use_auction):
     reds, blues = reds_and_blues(np.random.default_rng(seed), n_reds, n_reds + n_more_blues, 3, kind)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "NEIGHBOURS", neighbours)
+        patch.setattr(module, "NEIGHBOURS", n_neighbours)
         patch.setattr(module, "MAX_PAIRS", 0 if use_auction else 10**9)
-        red_of = cheapest_stars(reds, blues)
-    blues_per_red = np.bincount(red_of, minlength=n_reds)
+        assigned_reds = cheapest_stars(reds, blues)
+    blues_per_red = np.bincount(assigned_reds, minlength=n_reds)
     assert blues_per_red.min() >= len(blues) // n_reds and blues_per_red.max() <= -(-len(blues) // n_reds)
     width = np.ptp(np.vstack([reds, blues]), axis=0)
+    # Costs are rounded to multiples of at most 2^-39 of the largest possible cost.
     rounding = len(blues) * 2.0**-39 * (width**2).sum()
-    assert cost(reds, blues, red_of) <= least_cost(reds, blues) * (1 + 1e-12) + rounding
+    assert cost(reds, blues, assigned_reds) <= least_cost(reds, blues) * (1 + 1e-12) + rounding
 
 
 @pytest.mark.parametrize("max_pairs", [0, 10**9])
@@ -81,8 +85,8 @@ def test_the_cost_is_least_with_several_tiles_and_many_equal_rows(n_reds, n_blue
     assert cost(reds, blues, cheapest_stars(reds, blues)) == pytest.approx(least_cost(reds, blues), rel=1e-9)
 
 
-def test_the_auction_changes_only_the_time(monkeypatch):
-    """With more pairs than the limit, the first call uses an auction. There are no ties, so the optimum is unique."""
+def test_labels_with_and_without_an_auction_are_equal(monkeypatch):
+    """With more than ``MAX_PAIRS`` pairs, the first call uses an auction. There are no ties, so the optimum is unique."""
     rng = np.random.default_rng(4)
     reds, blues = rng.normal(size=(700, 3)), rng.normal(size=(1600, 3))
     assert len(reds) * len(blues) > module.MAX_PAIRS
@@ -93,9 +97,9 @@ def test_the_auction_changes_only_the_time(monkeypatch):
 
 def test_small_tables_match_hand_computation():
     X = np.array([[0.0], [10.0], [1.0], [2.0], [3.0], [9.0]])
-    # Reds 0 and 10 take two blues each: 3 must go to 10, although 0 is nearer.
+    # The reds, 0 and 10, take two blues each: blue 3 must go to red 10, although red 0 is nearer.
     assert fairlet_decomposition(X, np.array([0, 0, 1, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1, 1]
-    # Of three blues, one red takes one and the other takes two.
+    # The blues are 1, 2 and 3: red 10 takes only 3, and red 0 the other two.
     assert fairlet_decomposition(X[:5], np.array([0, 0, 1, 1, 1])).tolist() == [0, 1, 0, 0, 1]
     # The rarer group is the centre, whatever its code.
     assert fairlet_decomposition(X, np.array([1, 1, 0, 0, 0, 0])).tolist() == [0, 1, 0, 0, 1, 1]

@@ -2,7 +2,7 @@
 
 The tests search the source of every module for operations whose bits may differ. These are functions of the C library and of
 NumPy with several implementations (log, exp, powers), products of matrices (BLAS), compiled code that may fuse a product and a
-sum (pandas' spreads, ``np.interp``, SciPy, scikit-learn), and parsers that do not round correctly.
+sum (pandas' variances, ``np.interp``, SciPy, scikit-learn), and parsers that do not round correctly.
 """
 
 import ast
@@ -10,7 +10,7 @@ import ast
 import pytest
 from modules import MODULES
 
-# Functions of NumPy and of math. NumPy and the C library have an implementation of an elementary function for each kind of
+# Functions of NumPy and of math. NumPy and the C library compute an elementary function differently on each kind of
 # processor, and the order in which BLAS sums products depends on the processor too.
 _ELEMENTARY_FUNCTIONS = set(
     "log log2 log10 log1p logaddexp logaddexp2 exp exp2 expm1 pow power float_power cbrt hypot sin cos tan arcsin arccos "
@@ -22,10 +22,10 @@ _ARRAY_FUNCTIONS = _ELEMENTARY_FUNCTIONS | _PRODUCTS | _COMPILED_FUNCTIONS
 # Methods of pandas' tables and groups of rows that sum products in compiled code. NumPy's arrays have harmless methods with the
 # same names. The source does not show which of the two is called, so ALLOWED lists each call of an array's method.
 _TABLE_METHODS = {"std", "var", "sem", "skew", "kurt", "kurtosis", "corr", "corrwith", "cov", "ewm", "dot", "interpolate"}
-_AGGREGATORS = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # these take the name of a method above as text
+_AGGREGATORS = {"agg", "aggregate", "apply", "transform", "pivot_table"}  # these take the name of a method above as a string
 _PARSERS = {"read_csv", "read_table", "to_numeric"}
-# Random draws that are computed with products and logarithms in C. Integers, permutations and choices are not.
-_DRAWS = set(
+# Methods of random generators that use products and logarithms in C. Those for integers, permutations and choices do not.
+_RANDOM_METHODS = set(
     "normal standard_normal lognormal exponential standard_exponential gamma beta uniform laplace poisson binomial dirichlet "
     "multivariate_normal triangular weibull".split()
 )
@@ -76,15 +76,15 @@ ALLOWED = {
 
 
 def operations_in(source):
-    """Sorted pairs (function, operation) of the operations above that a source uses; "" for code outside of functions."""
+    """Sorted pairs (function, operation) of forbidden operations in a source; function is "" for code outside of functions."""
     return sorted(set(_operations(ast.parse(source), "")))
 
 
 def _operations(node, function):
     for child in ast.iter_child_nodes(node):
-        function_of_child = child.name if isinstance(child, ast.FunctionDef) else function
-        yield from ((function_of_child, operation) for operation in _operations_of_node(child))
-        yield from _operations(child, function_of_child)
+        inner_function = child.name if isinstance(child, ast.FunctionDef) else function
+        yield from ((inner_function, operation) for operation in _operations_of_node(child))
+        yield from _operations(child, inner_function)
 
 
 def _operations_of_node(node):
@@ -110,7 +110,7 @@ def _operations_of_node(node):
             yield "fastmath"
         case ast.Attribute(value=ast.Name(id="np" | "numpy" | "math"), attr=attr) if attr in _ARRAY_FUNCTIONS:
             yield f"np.{attr}" if node.value.id != "math" else f"math.{attr}"
-        case ast.Attribute(attr=attr) if attr in _TABLE_METHODS | _DRAWS:
+        case ast.Attribute(attr=attr) if attr in _TABLE_METHODS | _RANDOM_METHODS:
             yield f".{attr}"
 
 
@@ -127,7 +127,7 @@ def _constants(call):
 
 
 def _reads_exactly(call):
-    """Whether this call of a parser keeps numbers as text, or rounds them correctly."""
+    """Whether this call of a parser keeps numbers as strings, or rounds them correctly."""
     settings = {keyword.arg: getattr(keyword.value, "value", getattr(keyword.value, "id", None)) for keyword in call.keywords}
     return settings.get("float_precision") == "round_trip" or settings.get("dtype") == "str"
 
@@ -143,7 +143,7 @@ def test_no_promised_number_depends_on_the_processor(module):
     assert uses == allowed, "ALLOWED must list exactly the operations that the module uses, each with its reason"
 
 
-def test_unpromised_modules_exist():
+def test_every_exempt_name_covers_a_module_and_other_modules_are_not_exempt():
     assert all(any(belongs_to(module, [name]) for module in MODULES) for name in UNPROMISED_MODULES)
     assert not belongs_to("clusterlets.paper.reported", UNPROMISED_MODULES)
 

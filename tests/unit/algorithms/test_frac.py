@@ -67,7 +67,7 @@ class TestFairAssignmentByHand:
 
     def test_points_beyond_the_quota_go_to_the_nearest_centre(self):
         X = column(0, 1, 2, 3, 4, 100)
-        # Each centre has one turn: centre 0 takes the point at 0, and centre 1 that at 100. The others are nearest to centre 0.
+        # Each centre has one turn: centre 0 takes the point at 0, centre 1 that at 100. Other points are nearest to centre 0.
         assert fair_assignment(X, np.zeros(6, int), column(0, 100), tau=Fraction(1, 6)).tolist() == [0, 0, 0, 0, 0, 1]
 
     def test_points_beyond_the_quota_go_to_the_lower_of_equally_near_centres(self):
@@ -185,8 +185,8 @@ def test_labels_are_those_of_the_simulation(seed):
         assert (counts >= [floor(tau * size) for tau, size in zip(taus, sizes)]).all()
     counts = counts_of(fair_assignment(X, groups, centres), groups, n_clusters).T
     assert (np.ptp(counts, axis=0) <= 1).all() and np.ptp(counts.sum(axis=1)) <= 1
-    labels_of_floats = fair_assignment(X, groups, centres, [float(tau) for tau in taus_per_group])
-    assert (labels_of_floats == fair_assignment(X, groups, centres, taus_per_group)).all()
+    labels_with_float_taus = fair_assignment(X, groups, centres, [float(tau) for tau in taus_per_group])
+    assert (labels_with_float_taus == fair_assignment(X, groups, centres, taus_per_group)).all()
 
 
 @pytest.mark.parametrize("values", [3, 40, None])
@@ -203,8 +203,8 @@ def test_labels_are_those_of_the_simulation_if_centres_refill_their_queues(value
 def test_merge_sort_and_radix_sort_are_stable(n):
     rng = np.random.default_rng(n)
     keys = 10.0 ** rng.integers(-320, 300, size=n) * rng.random(n)  # some keys are subnormal
-    neighbours = 1 + (np.arange(n) + 1) % 2 * 2.0**-52
-    for unsorted in (keys, neighbours, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
+    neighbouring_floats = 1 + (np.arange(n) + 1) % 2 * 2.0**-52
+    for unsorted in (keys, neighbouring_floats, rng.integers(5, size=n) / 7, np.zeros(n), np.arange(n)[::-1] / 3):
         original = unsorted.copy()
         assert np.array_equal(frac_module._stable_argsort(unsorted), np.argsort(unsorted, kind="stable"))
         assert np.array_equal(unsorted, original)
@@ -241,7 +241,7 @@ class TestFrac:
         X, groups = self.data(seed)
         first_centres = X[np.random.default_rng(seed).permutation(len(X))[:4]]
         result = frac(X, groups, 4, np.random.default_rng(seed), max_iter=12, tol=-1)
-        labels, cost, centres = min(self.simulated_rounds(X, groups, first_centres, 12), key=lambda simulated: simulated[1])
+        labels, cost, centres = min(self.simulated_rounds(X, groups, first_centres, 12), key=lambda outcome: outcome[1])
         assert result.n_iter == 12
         assert (result.labels_fair == labels).all()
         assert result.cost == pytest.approx(cost)
@@ -250,11 +250,11 @@ class TestFrac:
         assert (result.labels_nearest == np.unique(nearest, return_inverse=True)[1]).all()
 
     def test_the_result_is_that_of_the_earliest_of_equally_good_rounds(self):
-        """Centres at 0 and 2 take rows 1 and 2, and row 0. Centres at their means, 1 and 2, take others at the same cost."""
+        """The centre at 0 takes rows 1 and 2, and that at 2 takes row 0. At 1 and 2, they take other rows at the same cost."""
         result = frac(column(2, 0, 2), np.zeros(3, int), 2, InOrder(1, 0, 2), max_iter=2, tol=-1)
         assert (result.labels_fair.tolist(), result.cost, result.n_iter) == ([1, 0, 0], 2.0, 2)
 
-    def test_the_rounds_end_when_the_cost_settles(self):
+    def test_the_rounds_end_when_the_cost_changes_by_at_most_the_tolerance(self):
         X, groups = self.data()
         first_centres = X[np.random.default_rng(5).permutation(len(X))[:4]]
         costs = [cost for _, cost, _ in self.simulated_rounds(X, groups, first_centres, 40)]
@@ -299,7 +299,7 @@ class TestFrac:
         assert result.labels_fair.tolist() == result.labels_nearest.tolist() == [0] * 6
         assert result.centres.tolist() == [[0.0]] * 3 and result.cost == 0
 
-    def test_an_empty_cluster_among_others_keeps_its_centre(self):
+    def test_an_empty_cluster_keeps_its_centre_while_the_others_move(self):
         X, groups = column(0, 9), np.zeros(2, int)
         labels, centres, cost = frac_module._run_round(X, groups, column(1, 1, 8), turns=[0])
         assert labels.tolist() == [0, 2] and centres.ravel().tolist() == [0, 1, 9] and cost == 0

@@ -21,9 +21,10 @@ def random_weights(seed, groups):
     return weights * (np.bincount(groups) / np.bincount(groups, weights))[groups]
 
 
+# The least cost of a fair fractional assignment to the centres, according to the dual.
 def fair_cost(X, weights, groups, centres, bounds, slack=1.0):
-    rows = share_rows(*bounds)
-    return solve_dual(distances_to_centres(X, centres, len(centres)), weights, groups, len(bounds[0]), rows, slack).bound
+    constraints = share_rows(*bounds)
+    return solve_dual(distances_to_centres(X, centres, len(centres)), weights, groups, len(bounds[0]), constraints, slack).bound
 
 
 @settings(max_examples=50)
@@ -46,7 +47,7 @@ def test_centres_lie_among_the_rows_and_multipliers_are_not_negative(seed, n, k,
 
 @pytest.mark.parametrize("kind", ["plain", "apart"])
 @pytest.mark.parametrize("n_groups", [2, 3])
-def test_fair_clusters_cost_less_at_the_centres_than_at_those_of_plain_k_means(kind, n_groups):
+def test_the_fair_cost_is_lower_at_these_centres_than_at_those_of_plain_k_means(kind, n_groups):
     for seed in range(3):
         X, groups = table(np.random.default_rng(seed), 300, n_groups, kind)
         weights, bounds = random_weights(0, groups), share_bounds(groups, 0.0)
@@ -70,6 +71,7 @@ def test_more_rounds_and_more_starts_do_not_raise_the_cost():
 
 def test_centres_are_repeated_if_there_are_fewer_distinct_rows_than_clusters():
     X, groups = np.repeat([[0.0], [9.0]], 10, axis=0), np.tile([0, 1], 10)
+    # 0.95 is the slack of exact shares in 20 rows, 1 - 1 / 20.
     centres, _ = fractional_lloyd(X, np.ones(20), groups, 5, share_bounds(groups, 0.0), 0.95, np.random.default_rng(0))
     assert centres.shape == (5, 1)
     assert np.abs(centres - [[0.0, 9.0]]).min(axis=0) == pytest.approx([0, 0], abs=0.1)

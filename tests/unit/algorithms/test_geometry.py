@@ -52,7 +52,10 @@ def test_an_outlier_does_not_reduce_the_precision_of_the_other_pairs(outlier):
 
 @pytest.mark.parametrize(("n_groups", "n_sums"), [(2, 1), (7, 12 * 7)])
 def test_several_labellings_give_the_same_sums_together_as_one_by_one(n_groups, n_sums, monkeypatch):
-    """All pairs are summed once if clusters are few: 12 labellings have 6 n^2 pairs within 2 clusters, but 1.7 n^2 within 7."""
+    """If clusters are few, one call sums all n^2 pairs, because 12 labellings have 6 n^2 pairs within their 2 clusters.
+
+    They have 1.7 n^2 pairs within 7 clusters, so each cluster of each labelling is summed by a call of its own.
+    """
     rng, calls = np.random.default_rng(4), []
     X, labels = rng.normal(size=(50, 3)), rng.integers(n_groups, size=(12, 50))
     all_sums = distance_sums(X, labels, n_groups)
@@ -85,11 +88,11 @@ def test_estimates_from_samples_are_unbiased_and_spread_by_their_standard_error(
     exact = distance_sums(X, labels, 4)
     samples = np.array([sampled_sums(X, labels, 4, random_order(20_000, seed), sample_size=100) for seed in range(60)])
     assert np.array_equal(samples, samples.transpose(0, 1, 3, 2))
-    estimates, errors = samples.mean(axis=1), samples.std(axis=1, ddof=1) / 4
+    estimates, standard_errors = samples.mean(axis=1), samples.std(axis=1, ddof=1) / 4  # of the mean of 16 samples
     spread = estimates.std(axis=0, ddof=1)
     assert (np.abs(estimates.mean(axis=0) - exact) < 4 * spread / np.sqrt(60)).all(), "biased"
     # The spread of 60 estimates is itself accurate only to about a tenth.
-    assert np.sqrt((errors**2).mean(axis=0)) == pytest.approx(spread, rel=0.5)
+    assert np.sqrt((standard_errors**2).mean(axis=0)) == pytest.approx(spread, rel=0.5)
     assert (spread / exact).max() < 0.1
 
 
@@ -98,6 +101,7 @@ def test_two_standard_errors_cover_the_exact_cohesion_of_most_tables():
     for seed in range(200):
         X, labels = random_groups(4000, [0.5, 0.3, 0.15, 0.05], seed)
         sizes, membership = np.bincount(labels), np.eye(4, dtype=bool)
+        # The diameter is set to 20, and each sample has 20 rows or more of each group.
         exact = cohesion(membership, sizes, np.diag(within_sums(X, labels, 4)), 20)
         estimate, error = cohesion_with_error(membership, sizes, sampled_sums(X, labels, 4, random_order(4000, seed), 20), 20)
         is_covered.append(abs(estimate - exact) < 2 * error)
@@ -120,7 +124,7 @@ def test_each_sample_takes_the_next_rows_of_each_group_in_the_order_and_at_least
     order = random_order(900, 0)
     sums = sampled_sums(X, labels, 2, order, sample_size=50)
     sizes = np.bincount(labels)
-    sample_sizes = np.maximum(np.rint(sizes / 18).astype(int), 20)
+    sample_sizes = np.maximum(np.rint(sizes / 18).astype(int), 20)  # 50 of 900 rows are one in 18
     for replicate, (group, other) in ((0, (0, 1)), (7, (0, 1)), (7, (1, 0))):
         windows = [np.arange(replicate * size, (replicate + 1) * size) for size in sample_sizes]
         rows = [order[labels[order] == group].take(window, mode="wrap") for group, window in enumerate(windows)]
@@ -161,10 +165,10 @@ def test_moments_equal_those_worked_out_by_hand():
     assert np.array_equal(inertia, [2.0, 0.0])
 
 
-def test_sums_of_some_rows_and_distances_to_centres_equal_those_worked_out_by_hand():
+def test_sums_from_some_rows_and_distances_to_centres_equal_those_worked_out_by_hand():
     X, labels = np.array([[0.0], [3.0], [7.0]]), np.array([0, 0, 1])
     sums = [[11, 3], [0, 7]]
     assert row_sums(X, np.array([2, 0]), labels, 2).tolist() == sums
     assert row_sums(X, np.array([2, 0]), np.array([labels, 1 - labels]), 2).tolist() == [sums, sums[::-1]]
     costs = distances_to_centres(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0], [3.0, 0.0]]), 4)
-    assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # four clusters have two centres, so the first stands in
+    assert costs.tolist() == [[0, 9, 0, 0], [25, 16, 25, 25]]  # the first centre stands in for the two missing ones

@@ -10,7 +10,7 @@ from clusterlets.algorithms.instance_labels import cluster_centres, labels_of_pi
 
 
 def test_a_row_gets_the_nearest_of_its_own_clusters_or_the_first_of_equally_near_ones():
-    """The row at 5 is nearest to the centre at 6 but not in its cluster. The row at 2 is half way between the other two."""
+    """The row at 5 is nearest to the centre at 6 but not in its cluster. The row at 2 is halfway between the others."""
     X, centres = np.array([[0.0], [2.0], [5.0]]), np.array([[1.0], [3.0], [6.0]])
     members = [np.array([0, 1, 2]), np.array([0, 1, 2]), np.array([], dtype=int)]
     assert nearest_own_centre(X, members, centres).tolist() == [0, 0, 1]
@@ -19,14 +19,14 @@ def test_a_row_gets_the_nearest_of_its_own_clusters_or_the_first_of_equally_near
 @settings(max_examples=100)
 @given(labelled_rows())
 def test_labels_from_pieces_equal_labels_from_rows(case):
-    X, piece_of, rng = case
-    membership = rng.random((3, piece_of.max() + 1)) < 0.4
+    X, piece_labels, rng = case
+    membership = rng.random((3, piece_labels.max() + 1)) < 0.4
     membership[rng.integers(3, size=membership.shape[1]), np.arange(membership.shape[1])] = True
     membership = membership[membership.any(axis=1)]
-    centroids, _ = moments_by_label(X, piece_of, membership.shape[1])
-    centres = cluster_centres(membership, np.bincount(piece_of), centroids)
-    row_membership = membership[:, piece_of]
+    centroids, _ = moments_by_label(X, piece_labels, membership.shape[1])
+    centres = cluster_centres(membership, np.bincount(piece_labels), centroids)
+    row_membership = membership[:, piece_labels]
     assert centres == pytest.approx(np.stack([X[rows].mean(axis=0) for rows in row_membership]), abs=1e-9)
-    labels = labels_of_pieces(X, piece_of, membership, centres)
+    labels = labels_of_pieces(X, piece_labels, membership, centres)
     expected = np.where(row_membership.T, np.square(X[:, None] - centres).sum(axis=2), np.inf).argmin(axis=1)
     assert np.array_equal(labels, expected)

@@ -1,4 +1,4 @@
-"""The compiled loops equal plain sums. The sizes cover every lane, every row of a block, and tiles that are not full."""
+"""The compiled kernels equal plain sums. The sizes cover every lane, every row of a block, and tiles that are not full."""
 
 from itertools import product
 
@@ -51,7 +51,7 @@ def test_distances_are_added_in_the_documented_order(n, n_labellings):
     rows, tiles = rows_and_tiles(n, 3)
     labels = np.random.default_rng(n).integers(4, size=(n_labellings, n))
     distances = np.sqrt(plain_squared_distances(rows, rows))
-    expected = np.full((n_labellings, 5, 5), 0.5)  # the last label is empty
+    expected = np.full((n_labellings, 5, 5), 0.5)  # distances are added to these values; the last label is empty
     for labelling, j in product(range(n_labellings), range(n)):
         row_labels = labels[labelling]
         for a in range(5):
@@ -68,10 +68,10 @@ def test_distances_are_added_in_the_documented_order(n, n_labellings):
 @pytest.mark.parametrize("m", SIZES)
 def test_distances_to_rows_are_added_in_the_order_of_the_rows(n, m):
     rows, _ = rows_and_tiles(n, 3)
-    others, tiles = rows_and_tiles(m, 3)
+    other_rows, tiles = rows_and_tiles(m, 3)
     labels = np.random.default_rng(n).integers(4, size=(2, n))
-    distances = np.sqrt(plain_squared_distances(rows, others))
-    expected = np.full((2, 5, m), 0.5)  # the last label is empty
+    distances = np.sqrt(plain_squared_distances(rows, other_rows))
+    expected = np.full((2, 5, m), 0.5)  # distances are added to these values; the last label is empty
     for labelling, label in product(range(2), range(5)):
         total = np.zeros(m)
         for i in np.flatnonzero(labels[labelling] == label):
@@ -127,13 +127,14 @@ def test_ties_between_equal_centres_go_to_the_first():
 
 
 @pytest.mark.parametrize(("n", "candidates"), list(product(SIZES, [1, 3, ROWS, ROWS + 1])))
-def test_each_candidate_has_the_distances_that_it_lowers_and_their_sum(n, candidates):
+def test_each_candidate_gets_the_distances_that_it_would_leave_and_their_sum(n, candidates):
     rows, tiles = rows_and_tiles(n, 3)
     distances = np.random.default_rng(1).exponential(size=n)
     centres = np.random.default_rng(2).normal(size=(candidates, 3))
     lowered_distances, potentials = np.full((candidates, n), -1.0), np.full(candidates, -1.0)
     candidate_distances(tiles, centres, distances, lowered_distances, potentials)
     assert np.array_equal(lowered_distances, np.minimum(distances, plain_squared_distances(centres, rows)))
+    # The kernel first adds the distances in each lane, and then the sums of the lanes.
     for row, potential in zip(lowered_distances, potentials):
         lane_sums = [0.0] * LANES
         for index, value in enumerate(row.tolist()):

@@ -76,14 +76,14 @@ def exact_lloyd(X, centres):
 
 
 def test_ties_go_to_the_lowest_centre_as_in_exact_arithmetic():
-    """The rows lie on a small grid of whole numbers, so they are often half way between two centres."""
+    """The rows lie on a small grid of whole numbers, so they are often halfway between two centres."""
     n_compared = n_ties = 0
     for seed in range(700):
         rng = np.random.default_rng(seed)
         X = rng.integers(4, size=(rng.integers(4, 12), rng.integers(1, 3))).astype(float)
         centres = all_distinct_rows(X, rng)[: rng.integers(1, 4)]
-        labels, inertia, all_filled = exact_lloyd(X, centres)
-        if not all_filled or not has_exact_means(X, labels):
+        labels, inertia, every_cluster_has_rows = exact_lloyd(X, centres)
+        if not every_cluster_has_rows or not has_exact_means(X, labels):
             continue
         result = lloyd(X, centres, tol=0)
         assert np.array_equal(result.labels, labels)
@@ -102,24 +102,24 @@ def has_exact_means(X, labels):
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 @pytest.mark.parametrize("k", [3, pytest.param(10, marks=pytest.mark.slow), pytest.param(30, marks=pytest.mark.slow)])
-def test_mean_cost_matches_scikit_learn(load, k):
+def test_the_mean_cost_matches_that_of_scikit_learn(load, k):
     X = load().data
     rng = np.random.default_rng(k)
-    our_cost = np.mean([lloyd(X, X[kmeans_plus_plus(X, k, rng)]).inertia for _ in range(300)])
-    cost_of_scikit_learn = np.mean([KMeans(k, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(300)])
-    assert our_cost == pytest.approx(cost_of_scikit_learn, rel=0.01)
+    mean_cost = np.mean([lloyd(X, X[kmeans_plus_plus(X, k, rng)]).inertia for _ in range(300)])
+    mean_cost_of_scikit_learn = np.mean([KMeans(k, n_init=1, random_state=seed).fit(X).inertia_ for seed in range(300)])
+    assert mean_cost == pytest.approx(mean_cost_of_scikit_learn, rel=0.01)
 
 
 @pytest.mark.parametrize(
     ("places", "chance"),
     [
-        # The row at 3 is drawn with a chance of 9 / 17.84. It lowers the cost to 8.84, and either other row to 9.04.
+        # A draw gives the row at 3 with a chance of 9 / 17.84. It lowers the cost to 8.84, and either other row to 9.04.
         ([0.0, 3.0, -2.0, -2.2], 1 - (8.84 / 17.84) ** 2),
-        # The row at 2 is drawn with a chance of 4 / 13. Both rows lower the cost to 1, so the row drawn first is kept.
+        # A draw gives the row at 2 with a chance of 4 / 13. Both rows lower the cost to 1, so the row drawn first is kept.
         ([0.0, 2.0, 3.0], 4 / 13),
     ],
 )
-def test_of_two_candidates_drawn_by_squared_distance_the_better_becomes_a_centre(places, chance):
+def test_the_better_of_two_candidates_drawn_by_squared_distance_becomes_a_centre(places, chance):
     """The chances are worked out by hand for k = 2 and a first centre at 0."""
     X = np.array(places)[:, None]
     pairs = np.array([kmeans_plus_plus(X, 2, np.random.default_rng(seed)) for seed in range(1500)])
@@ -131,8 +131,8 @@ def test_of_two_candidates_drawn_by_squared_distance_the_better_becomes_a_centre
 def test_there_are_k_distinct_first_centres_or_all_distinct_rows(seed, k, n, d):
     X = np.random.default_rng(seed).integers(3, size=(n, d)).astype(float)
     rows = kmeans_plus_plus(X, k, np.random.default_rng(seed))
-    distinct = len(np.unique(X, axis=0))
-    assert len(np.unique(X[rows], axis=0)) == len(rows) == min(k, distinct)
+    n_distinct = len(np.unique(X, axis=0))
+    assert len(np.unique(X[rows], axis=0)) == len(rows) == min(k, n_distinct)
 
 
 def test_labels_have_no_gaps_and_depend_on_the_seed():

@@ -24,6 +24,7 @@ from clusterlets.errors import NoClusteringError
 LIMITS = ["0", "0.05", "0.1", "1/6", "0.25", "1/3", "0.5", "1", "2"]
 
 
+# The counts (K, m) of every cluster that has at most the totals of each group.
 def all_clusters_up_to(totals):
     return np.array(list(product(*(range(total + 1) for total in totals)))).T
 
@@ -34,7 +35,7 @@ def most_clusters_by_brute_force(totals, allowed):
     while sums:
         if tuple(totals) in sums:
             largest = n_clusters
-        sums = {tuple(np.add(one, other)) for one in sums for other in allowed if (np.add(one, other) <= totals).all()}
+        sums = {tuple(np.add(s, cluster)) for s in sums for cluster in allowed if (np.add(s, cluster) <= totals).all()}
         n_clusters += 1
     return largest
 
@@ -52,7 +53,7 @@ def test_a_float_is_read_as_its_shortest_decimal():
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.integers(1, 5), min_size=1, max_size=4), st.sampled_from(LIMITS), st.data())
-def test_a_cluster_keeps_the_limit_rows_exactly_if_it_keeps_the_limits(totals, limit, data):
+def test_a_cluster_satisfies_the_constraints_if_and_only_if_it_keeps_the_limits(totals, limit, data):
     totals, clusters = np.array(totals), all_clusters_up_to(totals)
     columns = [[data.draw(st.integers(0, 1)) for _ in totals], list(range(len(totals)))]
     levels, _ = levels_of_groups(columns)
@@ -88,22 +89,22 @@ def test_a_cluster_keeps_the_limit_rows_exactly_if_it_keeps_the_limits(totals, l
 )
 def test_counts_keep_the_limits_or_are_proved_not_to_exist(totals, limit, k, least_size, data):
     totals = np.array(totals)
-    wanted = np.array([[data.draw(st.floats(0, 5)) for _ in range(k)] for _ in totals])
+    target_counts = np.array([[data.draw(st.floats(0, 5)) for _ in range(k)] for _ in totals])
     levels, _ = levels_of_groups([list(range(len(totals)))])
-    rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
+    constraints = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
     clusters = all_clusters_up_to(totals)
-    allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (rows @ clusters <= 0).all(axis=0)]
-    largest_number, cells = most_clusters(totals, rows, least_size)
+    allowed = clusters.T[(clusters.sum(axis=0) >= least_size) & (constraints @ clusters <= 0).all(axis=0)]
+    largest_number, cluster_counts = most_clusters(totals, constraints, least_size)
     assert largest_number == most_clusters_by_brute_force(totals, allowed)
-    assert not largest_number or (np.sum(cells, axis=0) == totals).all()
-    assert largest_number <= clusters_at_most(totals, rows, least_size) <= totals.sum() // least_size
+    assert not largest_number or (np.sum(cluster_counts, axis=0) == totals).all()
+    assert largest_number <= clusters_at_most(totals, constraints, least_size) <= totals.sum() // least_size
     if largest_number >= k:
-        counts = feasible_counts(wanted, totals, rows, least_size)
+        counts = feasible_counts(target_counts, totals, constraints, least_size)
         assert (counts >= 0).all() and (counts.sum(axis=1) == totals).all() and (counts.sum(axis=0) >= least_size).all()
-        assert counts.shape == (len(totals), k) and (rows @ counts <= 0).all()
+        assert counts.shape == (len(totals), k) and (constraints @ counts <= 0).all()
     else:
         with pytest.raises(NoClusteringError) as error:
-            feasible_counts(wanted, totals, rows, least_size)
+            feasible_counts(target_counts, totals, constraints, least_size)
         assert error.value.status == "infeasible" and (str(largest_number) in str(error.value) or largest_number == 0)
 
 
@@ -111,8 +112,8 @@ def test_counts_keep_the_limits_or_are_proved_not_to_exist(totals, limit, k, lea
     ("totals", "limit", "most"), [([10] * 6, "0.08", 10), ([4500, 5500], "0.002", 500), ([60, 300, 2000], "0.01", 60)]
 )
 def test_the_bound_on_the_number_of_clusters_is_the_one_worked_out_by_hand(totals, limit, most):
-    """In turn: a cluster needs a row of each group; at least 20 rows, as 9 of 20 are .45; and one of the 60 rows."""
+    """In turn, a cluster needs a row of each group, 20 rows (because 9 of 20 are .45), and a row of the group of 60."""
     totals = np.array(totals)
     levels = np.arange(len(totals))[:, None]
-    rows = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
-    assert clusters_at_most(totals, rows, 1) == most
+    constraints = limit_rows(deviation_limits(levels, totals, [exact(limit)]), levels, totals)
+    assert clusters_at_most(totals, constraints, 1) == most

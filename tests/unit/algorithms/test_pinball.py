@@ -38,11 +38,11 @@ def clusters(membership):
     return [set(np.flatnonzero(row).tolist()) for row in membership]
 
 
-def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
-    """One to five clusterlets of each group. On the default grid, which is small, ties are common."""
+def random_clusterlets(rng, n_groups, dimensions=1, is_on_grid=True):
+    """One to five clusterlets of each group. By default, they lie on a small grid of whole numbers, where ties are common."""
     group_sizes = rng.integers(1, 6, n_groups)
     sizes = [rng.integers(1, 7, n).tolist() for n in group_sizes]
-    draw = (lambda: rng.integers(0, 12, dimensions)) if grid else (lambda: rng.normal(size=dimensions))
+    draw = (lambda: rng.integers(0, 12, dimensions)) if is_on_grid else (lambda: rng.normal(size=dimensions))
     return build([[tuple(draw()) for _ in range(n)] for n in group_sizes], sizes)
 
 
@@ -51,7 +51,7 @@ def random_clusterlets(rng, n_groups, dimensions=1, grid=True):
 POSITIONS = [[0, 10], [1, 4, 12]]
 
 
-def test_distance_covers_the_clusterlets_that_group_0_leaves_over():
+def test_distance_also_clusters_what_the_starts_in_group_0_leave_over():
     # 0@0 -> 2@1, 1@10 -> 4@12; 3@4 is left over and goes to 0@0 (4 away; 1@10 is 6 away).
     assert clusters(match_distance(build(POSITIONS), 1)) == [{0, 2}, {1, 4}, {0, 3}]
 
@@ -167,7 +167,7 @@ def test_greedy_balance_ties_of_divergence_go_to_the_lower_index():
 
 
 def test_divergences_that_differ_by_rounding_alone_tie():
-    # The clusters have the same shares, in another order of the groups. So their divergences differ in the last bit alone.
+    # The clusters have the same shares in a different order, so their divergences differ by rounding alone.
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 1, 4]]), np.array([7, 7, 7])) == 0
     assert _first_lowest_divergence(np.array([[1, 4, 1], [1, 3, 2]]), np.array([7, 7, 7])) == 1
 
@@ -178,7 +178,7 @@ def test_greedy_balance_joins_at_equal_deviation():
     assert clusters(match_greedy_balance(clusterlets, 2, InOrder(0, 1, 2, 3))) == [{0, 1, 2}, {3}]
 
 
-def test_greedy_balance_by_the_last_added_still_compares_the_whole_cluster():
+def test_greedy_balance_with_scope_last_still_compares_the_whole_cluster():
     # Group 0 is half of the dataset. Size 2 takes 3. With this 3, size 40 is best, but 42 : 3 is further off than 2 : 3, so the
     # cluster is finished. Size 40 takes 38. Only size 1 is left, and it joins, because 40 : 39 is nearer to half than 40 : 38.
     clusterlets = by_size([[2, 40], [1, 3, 38]])
@@ -251,6 +251,7 @@ def naive_pinball(clusterlets, hops, cost):
     return distinct_clusters
 
 
+# ``choose(cluster, unused)`` gives the next candidate. It joins the cluster unless it raises ``level(cluster)``.
 def naive_greedy(clusterlets, hops, order, choose, level):
     unused, finished_clusters = set(range(len(clusterlets))), []
     for start in order:
@@ -268,14 +269,14 @@ def naive_greedy(clusterlets, hops, order, choose, level):
     return finished_clusters
 
 
-def naive_distance_to_centre(clusterlets, cluster, j):
+def naive_squared_distance_to_centre(clusterlets, cluster, j):
     sizes = [int(clusterlets.sizes[i]) for i in cluster]
     centre = [
         sum(Fraction(float(x)) * size for x, size in zip(clusterlets.centroids[cluster, axis], sizes)) / sum(sizes)
         for axis in range(clusterlets.centroids.shape[1])
     ]
     squares = [(Fraction(float(x)) - c) ** 2 for x, c in zip(clusterlets.centroids[j], centre)]
-    return sum(squares)  # squared distances have the same order, and they are exact
+    return sum(squares)  # exact, unlike their square root, and in the same order
 
 
 CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last", "cluster") for seed in range(25)]
@@ -284,8 +285,8 @@ CASES = [(n_groups, scope, seed) for n_groups in (2, 3, 4) for scope in ("last",
 @pytest.mark.parametrize(("n_groups", "scope", "seed"), CASES)
 def test_pinball_matchers_equal_the_naive_ones(n_groups, scope, seed):
     rng = np.random.default_rng([seed, n_groups])
-    grid = seed % 3 > 0
-    clusterlets = random_clusterlets(rng, n_groups, dimensions=1 if grid else 3, grid=grid)
+    is_on_grid = seed % 3 > 0
+    clusterlets = random_clusterlets(rng, n_groups, dimensions=1 if is_on_grid else 3, is_on_grid=is_on_grid)
     hops = int(rng.integers(1, 5))
     summed_distance, deviation = pinball_costs(clusterlets, scope)
     assert clusters(match_distance(clusterlets, hops, scope)) == naive_pinball(clusterlets, hops, summed_distance)
@@ -317,21 +318,21 @@ def test_greedy_matchers_equal_the_naive_ones(n_groups, scope, seed):
 
     def nearest(cluster, unused):
         candidates = [j for j in unused if clusterlets.group[j] != clusterlets.group[cluster[-1]]]
-        key = lambda j: (naive_distance_to_centre(clusterlets, reference(cluster), j), j)  # noqa: E731
+        key = lambda j: (naive_squared_distance_to_centre(clusterlets, reference(cluster), j), j)  # noqa: E731
         return min(candidates, key=key) if candidates else None
 
     def last_distance(cluster):
         if len(cluster) == 1:
             return math.inf
-        return naive_distance_to_centre(clusterlets, reference(cluster[:-1]), cluster[-1])
+        return naive_squared_distance_to_centre(clusterlets, reference(cluster[:-1]), cluster[-1])
 
     def fairest(cluster, unused):
         unions = {j: [*reference(cluster), j] for j in unused}
-        least = min((naive_deviation(clusterlets, union) for union in unions.values()), default=None)
+        least_deviation = min((naive_deviation(clusterlets, union) for union in unions.values()), default=None)
         tied_divergences = {
             j: naive_divergence(clusterlets, union)
             for j, union in unions.items()
-            if naive_deviation(clusterlets, union) == least
+            if naive_deviation(clusterlets, union) == least_deviation
         }
         return min((j for j in tied_divergences if tied_divergences[j] <= min(tied_divergences.values()) + 1e-12), default=None)
 

@@ -1,4 +1,4 @@
-"""The published code's matchers make the clusters that its package made of small cases, and valid clusters of any table."""
+"""Matchers that follow the published code make the clusters that its package makes of small tables, and valid ones of any."""
 
 import numpy as np
 import pytest
@@ -12,14 +12,14 @@ from clusterlets.algorithms.matching import pinball, published
 CLUSTERLETS = build([[0, 10, 20], [1, 4, 12]], [[4, 2, 3], [1, 3, 4]])
 
 
-def as_set(membership):
+def unordered(membership):
     return {frozenset(cluster) for cluster in clusters(membership)}
 
 
 def test_costs_are_mirrored_as_if_they_were_symmetric():
-    # Clusterlet 1 may join 3, 4 or 5. It joins 3, as the pair (1, 3) gets the low cost of (0, 4), though it deviates by .137.
-    assert as_set(published.match_balance(CLUSTERLETS, 1)) == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
-    assert as_set(pinball.match_balance(CLUSTERLETS, 1)) != as_set(published.match_balance(CLUSTERLETS, 1))
+    # Clusterlet 1 may join 3, 4 or 5. It joins 3, as the pair (1, 3) gets the low cost of (0, 4), although it deviates by .137.
+    assert unordered(published.match_balance(CLUSTERLETS, 1)) == {frozenset(pair) for pair in ([2, 3], [0, 4], [0, 5], [1, 3])}
+    assert unordered(pinball.match_balance(CLUSTERLETS, 1)) != unordered(published.match_balance(CLUSTERLETS, 1))
 
 
 def test_later_starts_of_d_make_one_fewer_sweep():
@@ -57,7 +57,7 @@ def test_greedy_balance_minimises_the_divergence_of_the_dataset_from_the_cluster
 
 @pytest.mark.parametrize("n_groups", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(15))
-def test_every_clusterlet_is_in_a_cluster_and_greedy_matchers_use_each_once(seed, n_groups):
+def test_every_clusterlet_is_in_a_cluster_and_greedy_matchers_use_each_clusterlet_once(seed, n_groups):
     clusterlets = random_clusterlets(np.random.default_rng(seed), n_groups, dimensions=2)
     for hops in (1, 3):
         for match in (published.match_distance, published.match_balance):

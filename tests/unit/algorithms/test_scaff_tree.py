@@ -21,11 +21,11 @@ def area(is_positive, is_left):
     pairs = list(product(is_left[is_positive].tolist(), is_left[~is_positive].tolist()))
     if not pairs:
         return Fraction(1, 2)
-    in_order = sum(
+    share_in_order = sum(
         Fraction(1 if left_of_positive > left_of_negative else 0) + Fraction(left_of_positive == left_of_negative, 2)
         for left_of_positive, left_of_negative in pairs
     ) / len(pairs)
-    return max(in_order, 1 - in_order)
+    return max(share_in_order, 1 - share_in_order)
 
 
 def gain(targets, groups, is_left, theta):
@@ -63,7 +63,7 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
     labels, nodes = grow_tree(X, groups, targets, n_leaves, theta)
     n, min_size, exact_theta = len(X), max(1, len(X) // (20 * n_leaves)), Fraction(theta)
     leaves = {0: np.arange(n)}
-    for number, (split_node, split_feature, threshold) in enumerate(splits_of(nodes)):
+    for split_index, (split_node, split_feature, threshold) in enumerate(splits_of(nodes)):
         gains = {
             (node, feature, value): float(gain(targets[rows], groups[rows], on_left, exact_theta) * len(rows) / n)
             for node, rows in leaves.items()
@@ -77,14 +77,14 @@ def check_against_every_cut(X, groups, targets, n_leaves, theta):
             assert gains[split_node, split_feature, below] >= max(gains.values()) - ROUNDING
         else:
             leaves_before = {**leaves, split_node: rows}
-            smallest = min_size if any(list(cuts(X, leaf_rows, min_size)) for leaf_rows in leaves_before.values()) else 1
-            splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest))]
+            smallest_leaf = min_size if any(list(cuts(X, leaf_rows, min_size)) for leaf_rows in leaves_before.values()) else 1
+            splittable = [leaf_rows for leaf_rows in leaves_before.values() if list(cuts(X, leaf_rows, smallest_leaf))]
             assert squared_error(X, rows) >= max(squared_error(X, leaf_rows) for leaf_rows in splittable) - 1e-9
             assert (
                 error_reduction(X, rows, on_left)
-                >= max(error_reduction(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest)) - 1e-9
+                >= max(error_reduction(X, rows, is_left) for *_, is_left in cuts(X, rows, smallest_leaf)) - 1e-9
             )
-        leaves |= {2 * number + 1: rows[on_left], 2 * number + 2: rows[~on_left]}
+        leaves |= {2 * split_index + 1: rows[on_left], 2 * split_index + 2: rows[~on_left]}
     assert len(leaves) == min(n_leaves, len(np.unique(X, axis=0)))
     assert {frozenset(rows.tolist()) for rows in leaves.values()} == {
         frozenset(np.flatnonzero(labels == label).tolist()) for label in range(labels.max() + 1)
@@ -116,6 +116,7 @@ class TestByHand:
         return splits_of(grow_tree(np.asarray(X, float), np.array(groups), np.array(targets), n_leaves, theta)[1])
 
     def test_rounding_does_not_count_as_a_gain(self):
+        # The targets are the groups, and theta is 1/2, so every exact gain is 0.
         for n in range(10, 60):
             X, groups, zeros = np.arange(n)[:, None], np.arange(n) % 7 < 3, np.zeros(n, int)
             assert self.splits(X, groups * 1, groups * 1, 0.5, 5) == self.splits(X, zeros, zeros, 0.5, 5)
@@ -136,7 +137,7 @@ class TestByHand:
         targets = np.repeat(range(4), [2, 2, 3, 3])
         assert self.splits(X, np.zeros(10, int), targets, 0.0, 4) == [(0, 0, 3.5), (2, 0, 6.5), (1, 0, 1.5)]
 
-    def test_leaves_may_be_smaller_than_the_minimum_if_there_would_be_too_few(self):
+    def test_leaves_may_be_smaller_than_the_minimum_if_there_would_be_too_few_leaves(self):
         X = np.repeat([[0.0], [1.0]], [119, 1], axis=0)
         assert self.splits(X, np.zeros(120, int), np.zeros(120, int), 0.0) == [(0, 0, 0.5)]
 
@@ -153,19 +154,21 @@ def test_the_nodes_lead_every_instance_to_its_label(n_leaves):
     rng = np.random.default_rng(n_leaves)
     X = np.round(rng.normal(size=(200, 3)), 1)
     labels, nodes = grow_tree(X, rng.integers(2, size=200), rng.integers(4, size=200), n_leaves, 0.25)
-    node_of = np.zeros(200, int)
-    while (nodes.feature[node_of] >= 0).any():
-        rows = np.flatnonzero(nodes.feature[node_of] >= 0)
-        goes_left = X[rows, nodes.feature[node_of[rows]]] <= nodes.threshold[node_of[rows]]
-        node_of[rows] = np.where(goes_left, nodes.children_left[node_of[rows]], nodes.children_right[node_of[rows]])
-    assert np.array_equal(nodes.cluster[node_of], labels)
+    current_nodes = np.zeros(200, int)
+    while (nodes.feature[current_nodes] >= 0).any():
+        rows = np.flatnonzero(nodes.feature[current_nodes] >= 0)
+        goes_left = X[rows, nodes.feature[current_nodes[rows]]] <= nodes.threshold[current_nodes[rows]]
+        current_nodes[rows] = np.where(
+            goes_left, nodes.children_left[current_nodes[rows]], nodes.children_right[current_nodes[rows]]
+        )
+    assert np.array_equal(nodes.cluster[current_nodes], labels)
     leaves = nodes.feature < 0
     assert sorted(nodes.cluster[leaves]) == list(range(n_leaves)) and (nodes.cluster[~leaves] == -1).all()
     assert np.isnan(nodes.threshold[leaves]).all() and np.isfinite(nodes.threshold[~leaves]).all()
     assert (nodes.children_left[leaves] == -1).all() and (nodes.children_right[leaves] == -1).all()
 
 
-def test_the_text_has_the_layout_of_scikit_learn():
+def test_the_text_of_a_tree_has_the_layout_of_scikit_learns_export():
     """scikit-learn's tree of the same labels has the same splits."""
     X = np.array([[0.0, 5], [1, 4], [10, 5], [11, 4], [20, 5], [21, 4]])
     labels = np.repeat([0, 1, 2], 2)

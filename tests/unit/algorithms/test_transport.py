@@ -22,8 +22,8 @@ def problem(seed, n, k, kind="plain"):
 
 def lowest_cost(costs, sizes):
     """The lowest total of an assignment, where each cluster is copied once for each instance that it must hold."""
-    copies = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
-    return copies[linear_sum_assignment(copies)].sum()
+    copy_costs = costs[:, np.repeat(np.arange(len(sizes)), sizes)]
+    return copy_costs[linear_sum_assignment(copy_costs)].sum()
 
 
 def rounding_error(costs):
@@ -39,13 +39,13 @@ def rounding_error(costs):
     kind=st.sampled_from(KINDS),
     price_scale=st.sampled_from([None, 1e-40, 1.0, 1e5, 1e40]),
 )
-def test_no_assignment_with_these_sizes_is_cheaper(seed, n, k, kind, price_scale):
+def test_no_assignment_with_the_given_sizes_is_cheaper(seed, n, k, kind, price_scale):
     costs, sizes = problem(seed, n, k, kind)
     first_prices = None if price_scale is None else price_scale * np.random.default_rng(seed).normal(size=k)
     labels, prices = transport(costs, sizes, first_prices)
     assert np.array_equal(np.bincount(labels, minlength=k), sizes)
     assert abs(cost_of(costs, labels) - lowest_cost(costs, sizes)) <= rounding_error(costs)
-    # With the prices added, each instance is in a cluster of least cost. This proves that the total is the lowest.
+    # With the prices added, each instance is in its cheapest cluster. This proves that the total is the lowest.
     assert prices.min() == 0 and np.isfinite(prices).all()
     priced_costs = costs + prices
     assert (priced_costs[np.arange(n), labels] <= priced_costs.min(axis=1) + rounding_error(costs)).all()
@@ -58,12 +58,12 @@ def test_one_cluster_takes_all_instances_and_an_empty_table_has_no_labels():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_scaling_the_costs_by_a_power_of_two_scales_the_prices_alone(kind):
+def test_scaling_the_costs_by_a_power_of_two_scales_the_prices_and_keeps_the_labels(kind):
     costs, sizes = problem(3, 50, 5, kind)
     labels, prices = transport(costs, sizes)
     for exponent in (-900, -30, 1, 900):
-        scaled, scaled_prices = transport(costs * 2.0**exponent, sizes)
-        assert np.array_equal(scaled, labels) and np.array_equal(scaled_prices, prices * 2.0**exponent)
+        scaled_labels, scaled_prices = transport(costs * 2.0**exponent, sizes)
+        assert np.array_equal(scaled_labels, labels) and np.array_equal(scaled_prices, prices * 2.0**exponent)
 
 
 def test_clusters_have_the_given_sizes_if_costs_are_subnormal():

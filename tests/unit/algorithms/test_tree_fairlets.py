@@ -1,4 +1,4 @@
-"""Fairlets of a tree have the promised balance, for all small counts and for random tables, and consist of near rows."""
+"""Fairlets of a tree have the promised balance, for all small counts and for random tables, and join neighbouring rows."""
 
 from fractions import Fraction
 
@@ -34,15 +34,15 @@ def test_the_promised_balance_is_the_largest_fraction_up_to_the_balance_of_the_t
     assert promised_balance(fewer, more, largest_q) == balance
 
 
-def test_a_table_with_too_rare_a_group_has_no_clustering():
+def test_a_group_that_is_too_rare_for_largest_q_is_refused():
     with pytest.raises(NoClusteringError, match="Take largest_q = 21 or more") as error:
         tree_fairlets(np.zeros((22, 1)), np.append(0, np.ones(21, int)), np.random.default_rng(0))
     assert error.value.status == "infeasible"
     assert set(tree_fairlets(np.zeros((22, 1)), np.append(0, np.ones(21, int)), np.random.default_rng(0), 21)) == {0}
 
 
-def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
-    """All rows are equal, so the root is a leaf. Every pair of small counts is tried for which fairlets exist."""
+def test_balanced_rows_of_one_leaf_are_split_into_balanced_fairlets():
+    """All rows are equal, so the root is a leaf. Every pair of small counts that allows fairlets is tried."""
     rng = np.random.default_rng(0)
     for fewer in range(1, 16):
         for more in range(fewer, 32):
@@ -64,11 +64,11 @@ def test_balanced_points_of_one_leaf_split_into_balanced_fairlets():
     n_features=st.integers(1, 70),
     share=st.floats(0.05, 0.95),
     largest_q=st.integers(1, 20),
-    values=st.sampled_from([2, 3, 1000]),
+    n_values=st.sampled_from([2, 3, 1000]),
 )
-def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, share, largest_q, values):
+def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, share, largest_q, n_values):
     rng = np.random.default_rng(seed)
-    X, groups = rng.integers(values, size=(n, n_features)).astype(float), (rng.random(n) < share).astype(int)
+    X, groups = rng.integers(n_values, size=(n, n_features)).astype(float), (rng.random(n) < share).astype(int)
     groups[:2] = 0, 1
     fewer, more = np.sort(np.bincount(groups))
     if fewer * largest_q < more:
@@ -85,13 +85,14 @@ def test_every_fairlet_and_every_cluster_keeps_the_balance(seed, n, n_features, 
     assert is_balanced(counts_of(labels, groups, 4), balance)
 
 
-def test_the_points_that_children_keep_and_give_away_are_balanced():
+def test_the_rows_that_child_nodes_keep_and_give_away_are_balanced():
     rng = np.random.default_rng(1)
     for _ in range(3000):
         q = int(rng.integers(1, 9))
         p = int(rng.integers(1, q + 1))
         counts = rng.integers(0, rng.integers(2, 40), size=(int(rng.integers(2, 6)), 2))
         total = counts.sum(axis=0)
+        # p / q is the balance to keep, in lowest terms.
         if np.gcd(p, q) > 1 or total.min() * q < total.max() * p:
             continue
         remaining, leaving = counts.copy(), np.empty_like(counts)
@@ -101,8 +102,8 @@ def test_the_points_that_children_keep_and_give_away_are_balanced():
         assert is_balanced(remaining.T, Fraction(p, q)) and is_balanced(leaving.sum(axis=0)[:, None], Fraction(p, q))
 
 
-def test_balanced_heaps_of_rows_become_separate_clusters():
-    """Any shift of the root separates two heaps in opposite corners, and no row has to join the other heap for balance."""
+def test_balanced_blobs_become_separate_clusters():
+    """Any shift of the root separates two blobs in opposite corners, and no row has to join the other blob for balance."""
     rng = np.random.default_rng(0)
     X = np.repeat([[0.0, 0.0], [1e6, 1e6]], 40, axis=0) + rng.normal(size=(80, 2))
     groups = np.tile([0, 1], 40)

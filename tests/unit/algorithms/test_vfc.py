@@ -78,7 +78,7 @@ def test_vfc_matches_its_definition(k, weight, n_groups):
     assert result.objective == pytest.approx(value, rel=1e-5) and result.warning == ""
 
 
-def test_a_step_with_one_constant_per_group_and_cluster_matches_its_definition():
+def test_a_step_with_a_lipschitz_constant_per_group_and_cluster_matches_its_definition():
     rng = np.random.default_rng(0)
     costs, groups, memberships = 5 * rng.random((50, 4)), np.repeat([0, 1, 2], [10, 25, 15]), rng.random((50, 4))
     memberships /= memberships.sum(axis=1, keepdims=True)
@@ -90,7 +90,7 @@ def test_a_step_with_one_constant_per_group_and_cluster_matches_its_definition()
     assert masses == pytest.approx(np.array([expected[groups == h].sum(axis=0) for h in range(3)]))
 
 
-def test_far_outliers_and_a_rare_group_give_finite_results_within_the_limit_on_steps():
+def test_outliers_and_a_rare_group_give_a_finite_objective_within_the_limit_on_steps():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(3000, 4))
     X[:, 0] = np.exp(3 * rng.normal(size=3000))  # with such outliers, exponents once overflowed after a rejected step
@@ -103,7 +103,7 @@ def test_far_outliers_and_a_rare_group_give_finite_results_within_the_limit_on_s
 
 @pytest.mark.parametrize(("common_steps", "lipschitz"), [(0, 0.001), (300, 7.0)])
 def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
-    """With ``common_steps`` = 0 and a small ``lipschitz``, each group and cluster soon has its own constant."""
+    """With ``common_steps`` = 0 and a small ``lipschitz``, each group and cluster soon has its own Lipschitz constant."""
     monkeypatch.setattr(module, "_COMMON_STEPS", common_steps)
     rng = np.random.default_rng(1)
     costs, groups, values = 5 * rng.random((80, 5)), np.repeat([0, 1], [20, 60]), []
@@ -118,10 +118,10 @@ def test_no_step_raises_the_objective(common_steps, lipschitz, monkeypatch):
 
 def test_a_larger_weight_makes_fairer_and_costlier_clusters():
     X, groups = random_table()
-    labelings = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
+    labellings = [vfc(X, groups, 3, np.random.default_rng(0), weight).labels for weight in (0, 0.3, 3)]
     errors, costs = (
-        [vfc_error(counts_of(labels, groups, 3).T, np.bincount(groups)) for labels in labelings],
-        [sse(X, labels) for labels in labelings],
+        [vfc_error(counts_of(labels, groups, 3).T, np.bincount(groups)) for labels in labellings],
+        [sse(X, labels) for labels in labellings],
     )
     assert errors[0] > errors[1] > errors[2] < errors[0] / 3 and costs[0] < costs[1] < costs[2]
 
@@ -173,9 +173,9 @@ def test_on_an_empty_cluster_vfc_restarts_from_k_means_then_falls_back_on_earlie
     monkeypatch.setattr(module, "_outer_rounds", lambda *_: (result, True))
     assert vfc(X, groups, 3, np.random.default_rng(0), 1) is result
     monkeypatch.setattr(module, "_outer_rounds", lambda *_: (None, True))
-    with pytest.raises(NoClusteringError, match="leaves a cluster empty") as failure:
+    with pytest.raises(NoClusteringError, match="leaves a cluster empty") as error:
         vfc(X, groups, 3, np.random.default_rng(0), 1)
-    assert failure.value.status == "not_converged"
+    assert error.value.status == "not_converged"
 
 
 @pytest.mark.slow
