@@ -10,9 +10,9 @@ from clusterlets.grid import crossed_limits
 from clusterlets.storage import is_intact
 
 
-def restrict_cache(cached_rule):
-    store, fetch = cached_rule.cache.store, cached_rule.cache.fetch
-    has_fits = cached_rule.params.get("exceeded_limits") is not None
+def restrict_cache(rule_object):
+    store, fetch = rule_object.cache.store, rule_object.cache.fetch
+    has_fits = rule_object.params.get("exceeded_limits") is not None
 
     async def store_reproducible(job):
         if plan.is_cacheable(job.wildcards) and not (has_fits and not crossed_limits.is_reproducible(job.output[0])):
@@ -34,9 +34,9 @@ def restrict_cache(cached_rule):
         if has_fits:
             crossed_limits.record(job.output[0], False, plan.limits, job.params.exceeded_limits)
 
-    cached_rule.cache.store, cached_rule.cache.fetch = store_reproducible, fetch_reproducible
+    rule_object.cache.store, rule_object.cache.fetch = store_reproducible, fetch_reproducible
 
 
-for cached_rule in workflow.rules:
-    if cached_rule.cache and cached_rule.cache.output:
-        restrict_cache(cached_rule)
+for rule_object in workflow.rules:
+    if rule_object.cache and rule_object.cache.output:
+        restrict_cache(rule_object)
