@@ -114,7 +114,7 @@ def test_new_rows_with_missing_or_too_large_values_are_refused():
             saved.assign([[0, value]], ["f"])
 
 
-def test_remembered_rows_count_in_later_assignments():
+def test_only_remembered_rows_count_in_later_assignments():
     model = fit("fair-limit")
     before = model.saved().counts.copy()
     model.assign(X[N:], sensitive_features=SEX[N:])
@@ -125,7 +125,7 @@ def test_remembered_rows_count_in_later_assignments():
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_saved_clustering_assigns_the_same_labels(name, tmp_path):
+def test_a_clustering_loaded_from_its_file_assigns_the_same_labels(name, tmp_path):
     model = fit(name)
     file = str(tmp_path / "model.json")
     model.saved().save(file)
@@ -180,7 +180,7 @@ def test_a_clustering_that_cannot_be_saved_is_refused(tmp_path):
         lambda content: content["centres"][0].reverse(),
     ],
 )
-def test_a_changed_file_or_one_of_another_kind_is_refused(tmp_path, spoil):
+def test_a_file_that_was_changed_or_has_a_different_format_is_refused(tmp_path, spoil):
     file = tmp_path / "model.json"
     fit("fair-limit").saved().save(str(file))
     content = json.loads(file.read_text())
@@ -235,9 +235,9 @@ def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(
     status, output, _ = run(*assign, "--drop-missing")
     assert status == 0 and f"note: 1 of {N_NEW} rows lacks a value and was left out: pay" in output
     assert f"note: 1 of {N_NEW - 1} rows has no sensitive value and was left out" in output
-    labels, kept = pd.read_csv("labels.csv"), np.delete(np.arange(N_NEW), [4, 7])
-    assert list(labels) == ["row", "person_id", "cluster"] and (labels["row"] == kept).all()
-    assert (labels["person_id"] == people["person_id"][N:].to_numpy()[kept]).all()
+    labels, kept_rows = pd.read_csv("labels.csv"), np.delete(np.arange(N_NEW), [4, 7])
+    assert list(labels) == ["row", "person_id", "cluster"] and (labels["row"] == kept_rows).all()
+    assert (labels["person_id"] == people["person_id"][N:].to_numpy()[kept_rows]).all()
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_rows_that_were_not_fitted_are_clustered_anew_and_overlapping_clusters_h
     assert score == -fairness_report(X, overlapping.memberships_, SEX)["deviation_mean"]
 
 
-def test_an_estimator_that_takes_no_groups_is_scored_too():
+def test_an_estimator_whose_fit_takes_no_groups_is_scored_too():
     plain = KMeans(3, n_init=1, random_state=0).fit(X)
     assert deviation_scorer(plain, X, sensitive_features=SEX) == -fairness_report(X, plain.labels_, SEX)["deviation_mean"]
 

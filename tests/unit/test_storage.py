@@ -108,7 +108,7 @@ def with_flipped_bit(content, at, bit):
     return content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
 
 
-def damages_of(content):
+def damaged_versions(content):
     yield from (with_flipped_bit(content, index, bit) for index in range(len(content)) for bit in range(8))
     yield from (content[:length] for length in range(len(content)))
     yield from (content + b"\n", b"\n" + content, 2 * content)
@@ -119,7 +119,7 @@ def test_a_file_with_a_flipped_bit_a_cut_or_an_addition_is_named_and_removed(sav
     hash_file = path.with_name(f"{path.name}.sha256")
     contents = {file: file.read_bytes() for file in (path, hash_file) if file.exists()}
     for file, content in contents.items():
-        for damaged in damages_of(content):
+        for damaged in damaged_versions(content):
             for other in contents:
                 if not other.exists():  # overwriting a file is slow on some file systems
                     other.write_bytes(contents[other])
@@ -174,11 +174,11 @@ def test_a_file_at_the_path_of_a_different_file_is_refused_and_kept(tmp_path, pl
     right = tmp_path / "results" / place
     for save, load, value in map(KINDS_OF_FILES.get, DESCRIBED_KINDS):
         save(right, value)
-        for other in WRONG_PATHS[place]:
-            path = tmp_path / "results" / other
+        for wrong in WRONG_PATHS[place]:
+            path = tmp_path / "results" / wrong
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(right, path)
-            with pytest.raises(UnusableFileError, match=f"{other} holds what belongs at {place}, .*: remove it or move it"):
+            with pytest.raises(UnusableFileError, match=f"{wrong} holds what belongs at {place}, .*: remove it or move it"):
                 load(path)
             assert not is_intact(path) and path.read_bytes() == right.read_bytes()
         assert equal(load(right), value)
@@ -230,13 +230,13 @@ def test_a_file_without_its_description_counts_as_damaged(tmp_path, content):
 
 def test_content_without_its_own_hash_counts_as_damaged(tmp_path):
     """A tool that does not know our hash leaves it out, or keeps the old one while it writes a correct CRC for every member."""
-    path, archive = tmp_path / "x.npz", tmp_path / "other.npz"
+    path, other_path = tmp_path / "x.npz", tmp_path / "other.npz"
     np.savez(path, **ARRAYS)
     with pytest.raises(UnusableFileError, match="was damaged"):
         load_arrays(path)
     save_arrays(path, {"a": np.array([1.0])})
-    save_arrays(archive, {"a": np.array([2.0])})
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(archive) as new:
+    save_arrays(other_path, {"a": np.array([2.0])})
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other_path) as new:
         members = {"about.npy": old.read("about.npy"), "a.npy": new.read("a.npy")}
     with zipfile.ZipFile(path, "w") as mixture:
         for name, content in members.items():

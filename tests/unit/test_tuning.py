@@ -258,14 +258,14 @@ def test_the_plot_labels_every_configuration_that_has_a_price(results):
     axes = results.plot().axes[0]
     axes.figure.draw_without_rendering()
     labels = axes.texts
-    priced = results.dropna(subset="price")
+    rows = results.dropna(subset="price")
     assert {text.get_text() for text in labels} == {
-        " ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])
+        " ".join(filter(None, pair)) for pair in zip(rows["method"], rows["parameters"])
     }
     # Called on Text, because the extent of an annotation includes its line to the point.
     boxes = [Text.get_window_extent(text) for text in labels]
     assert not any(later.overlaps(earlier) for index, later in enumerate(boxes) for earlier in boxes[:index])
-    points = axes.transData.transform(priced[["deviation_max", "price"]].to_numpy())
+    points = axes.transData.transform(rows[["deviation_max", "price"]].to_numpy())
     assert not any(box.contains(*point) for box in boxes for point in points)
 
 

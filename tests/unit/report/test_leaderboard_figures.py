@@ -66,11 +66,11 @@ def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
         rows = leaderboard.configurations(points[points["dataset"] == dataset]).query("k == 5 and exact")
         rows["on_front"] = leaderboard.is_on_front(rows[["deviation_max", "price"]])
         axes = panel(figure, dataset)
-        drawn = np.vstack([marks.get_offsets() for marks in axes.collections])
+        dots = np.vstack([marks.get_offsets() for marks in axes.collections])
         top = axes.get_ylim()[1]
-        shown = rows[rows["price"] <= top]
-        assert sorted(map(tuple, drawn.round(9))) == sorted(map(tuple, shown[["deviation_max", "price"]].to_numpy().round(9)))
-        assert ("above" in axes.get_title()) == (len(shown) < len(rows)) and rows.loc[rows["on_front"], "price"].max() < top
+        in_panel = rows[rows["price"] <= top]
+        assert sorted(map(tuple, dots.round(9))) == sorted(map(tuple, in_panel[["deviation_max", "price"]].to_numpy().round(9)))
+        assert ("above" in axes.get_title()) == (len(in_panel) < len(rows)) and rows.loc[rows["on_front"], "price"].max() < top
         (line,) = axes.lines
         front = rows[rows["on_front"]].sort_values(["deviation_max", "price"])
         assert np.allclose(line.get_xydata(), front[["deviation_max", "price"]]) and (np.diff(line.get_ydata()) <= 0).all()
@@ -128,10 +128,10 @@ def test_dots_are_prices_hollow_if_the_limit_is_missed_and_bars_their_range_over
     demoted_row = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
     board = board.assign(outcome=board["outcome"].where(~board.index.isin(demoted_row), leaderboard.MISSES))
     figure = cost_at_limit.draw(runs, board)
-    shown = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
-    assert len(demoted_row) and (shown["outcome"] == leaderboard.KEEPS).any()
+    rows = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
+    assert len(demoted_row) and (rows["outcome"] == leaderboard.KEEPS).any()
     for dataset in DATASETS:
-        axes, rows_of_dataset = panel(figure, dataset), shown[shown["dataset"] == dataset]
+        axes, rows_of_dataset = panel(figure, dataset), rows[rows["dataset"] == dataset]
         method_names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
         dots = {method_names[int(line.get_ydata()[0])]: line for line in axes.lines if line.get_marker() != "None"}
         bars = {method_names[int(line.get_ydata()[0])]: line.get_xdata() for line in axes.lines if line.get_marker() == "None"}
@@ -197,6 +197,6 @@ def test_figures_can_be_drawn_from_sparse_runs_read_back_from_files(runs, case, 
         figure = module.draw(*frames)
         save(figure, tmp_path / "figure")
         assert figure.get_figwidth() <= WIDTH + 0.01
-        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
-        assert any("Nothing to show" in text for text in texts) == empty
+        messages = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert any("Nothing to show" in text for text in messages) == empty
         assert is_empty((tmp_path / "figure.png").read_bytes()) == empty

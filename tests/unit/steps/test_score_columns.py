@@ -73,8 +73,8 @@ def test_stored_scores_of_labels_and_memberships_equal_those_of_a_report(iris):
 
 
 def test_the_sample_of_rows_depends_only_on_the_dataset_and_holds_at_most_2000():
-    first, again, other = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
-    assert np.array_equal(first, again) and not np.array_equal(first, other) and len(first) == 2000
+    first, same, different = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
+    assert np.array_equal(first, same) and not np.array_equal(first, different) and len(first) == 2000
     assert np.array_equal(Sample.draw(2000, sample_stream(0, "a")).rows, np.arange(2000))
 
 
