@@ -51,7 +51,7 @@ ALLOWED = {
 
 
 def imported_names(source):
-    """The names that a source imports anywhere in it: ``package.module`` or ``package.module.name``."""
+    """All names that a source imports, at its top or in functions: ``package.module`` or ``package.module.name``."""
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -68,7 +68,7 @@ def violations(module, source):
 
 
 def reason_against(module, name):
-    """Why the module must not import the name, or an empty text."""
+    """Why the module must not import the name, or an empty string."""
     if name.startswith("."):
         return "write the whole name, because fingerprints do not follow relative imports"
     if name.split(".")[0] == "snakemake":
@@ -83,7 +83,7 @@ def reason_against(module, name):
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
-def test_imports_go_one_way(module):
+def test_a_module_has_only_allowed_imports(module):
     wrong_imports = list(violations(module, MODULES[module].read_text(encoding="utf-8")))
     assert not wrong_imports, "\n".join(wrong_imports)
 
@@ -102,7 +102,7 @@ def test_the_allowed_imports_have_no_cycle():
         ("steps.tables", "from . import claims", "..claims"),
     ],
 )
-def test_an_import_in_the_wrong_direction_is_named(module, source, imported_name):
+def test_a_forbidden_import_is_reported_with_its_module(module, source, imported_name):
     (violation,) = violations(f"clusterlets.{module}", source)
     assert violation.startswith(f"clusterlets.{module} imports {imported_name}: ")
 
@@ -121,12 +121,12 @@ def test_the_logger_plugin_does_not_import_the_package():
         *(f"steps.{step}" for step in ("partitions", "scoring", "collecting")),
     ],
 )
-def test_a_cell_imports_only_numpy(module):
+def test_the_modules_that_run_in_cells_import_no_heavy_library_but_numpy(module):
     heavy = {"sklearn", "pandas", "scipy", "numba", "matplotlib", "yaml", "snakemake"}
     assert not heavy & loaded_by(f"import clusterlets.{module}")
 
 
-def test_one_method_does_not_load_the_others():
+def test_getting_one_method_does_not_load_the_others():
     loaded = loaded_by("from clusterlets import methods; methods.get('G-B')")
     method_modules = {name.rpartition(".")[2] for name in loaded if name.startswith("clusterlets.methods.")}
     assert method_modules == {"g_b", "hopping"}
@@ -134,20 +134,21 @@ def test_one_method_does_not_load_the_others():
 
 
 def closure(*modules):
+    # These modules and all that they import, directly or not.
     return set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
 
 
-def test_the_import_closure_of_a_step_is_the_code_it_runs():
-    pinball = closure("steps.scoring", "methods", "methods.g_b")
-    assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics.table", "clusterlets.storage"} <= pinball
-    assert not {f"clusterlets.algorithms.{name}" for name in ("frac", "geometry", "kernels", "extraction")} & pinball
-    fitting = closure("steps.fitting", "methods", "methods.frac")
-    assert {"clusterlets.algorithms.frac", "clusterlets.algorithms.geometry"} <= fitting
-    assert "clusterlets.metrics.instances" in fitting
-    assert not {f"clusterlets.metrics.{name}" for name in ("table", "pieces", "composition", "prices")} & fitting
+def test_the_import_closure_of_a_step_holds_the_code_it_runs_and_no_other():
+    pinball_closure = closure("steps.scoring", "methods", "methods.g_b")
+    assert {"clusterlets.algorithms.matching.pinball", "clusterlets.metrics.table", "clusterlets.storage"} <= pinball_closure
+    assert not {f"clusterlets.algorithms.{name}" for name in ("frac", "geometry", "kernels", "extraction")} & pinball_closure
+    fitting_closure = closure("steps.fitting", "methods", "methods.frac")
+    assert {"clusterlets.algorithms.frac", "clusterlets.algorithms.geometry"} <= fitting_closure
+    assert "clusterlets.metrics.instances" in fitting_closure
+    assert not {f"clusterlets.metrics.{name}" for name in ("table", "pieces", "composition", "prices")} & fitting_closure
     assert "clusterlets.algorithms.kmeans" not in closure("steps.fitting", "methods", "methods.random")
-    assert "clusterlets.algorithms.matching.pinball" not in fitting | closure("steps.scoring", "methods", "methods.c")
-    assert "clusterlets.algorithms.matching.centroid" not in pinball | fitting
+    assert "clusterlets.algorithms.matching.pinball" not in fitting_closure | closure("steps.scoring", "methods", "methods.c")
+    assert "clusterlets.algorithms.matching.centroid" not in pinball_closure | fitting_closure
 
 
 @pytest.mark.parametrize("step", ["fitting", "scoring"])
@@ -161,7 +162,7 @@ def clear_caches():
         getattr(fingerprints, function).cache_clear()
 
 
-def test_a_fingerprint_depends_on_source_and_versions(tmp_path, monkeypatch):
+def test_a_fingerprint_depends_on_sources_and_versions_and_not_on_their_folder(tmp_path, monkeypatch):
     def fingerprint(numpy="1"):
         clear_caches()
         return fingerprints.fingerprint(["metrics.composition"], {"numpy": numpy})
@@ -186,10 +187,10 @@ def test_a_fingerprint_includes_user_files(tmp_path, monkeypatch):
     names = ["mine: a.py", "folder/mine: a.py", str(tmp_path / "other.py")]
     for name in names:
         Path(name).write_text("x = 1")
-    without = fingerprints.fingerprint(["metrics.composition"])
+    no_files = fingerprints.fingerprint(["metrics.composition"])
     before = fingerprints.fingerprint(["metrics.composition"], user_files=names)
     parts = ["./mine%3A%20a.py", "./folder/mine%3A%20a.py", str(tmp_path / "other.py")]
-    assert set(fingerprints.changed_parts(without, before)) == set(parts) and without.split()[0] != before.split()[0]
+    assert set(fingerprints.changed_parts(no_files, before)) == set(parts) and no_files.split()[0] != before.split()[0]
     for name, part in zip(names, parts, strict=True):
         Path(name).write_text("x = 2")
         clear_caches()

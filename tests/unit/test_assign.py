@@ -15,9 +15,9 @@ import pytest
 from clusterlets import FRAC, Coreset, FairFlow, FairLimit, FairLP, InvalidInput, MethodClustering, SavedClustering
 
 RNG = np.random.default_rng(0)
-N, NEW, K = 300, 90, 3
-SEX = RNG.choice(["f", "m"], N + NEW, p=[0.4, 0.6])
-X = RNG.normal(size=(N + NEW, 2)) + np.where(SEX == "f", 1.0, 0.0)[:, None]
+N, N_NEW, K = 300, 90, 3
+SEX = RNG.choice(["f", "m"], N + N_NEW, p=[0.4, 0.6])
+X = RNG.normal(size=(N + N_NEW, 2)) + np.where(SEX == "f", 1.0, 0.0)[:, None]
 
 DELTA = Fraction(1, 5)
 ESTIMATORS = {
@@ -31,34 +31,34 @@ ESTIMATORS = {
 }
 
 
-def fitted(name, n=N):
+def fit(name, n=N):
     return ESTIMATORS[name].fit(X[:n], sensitive_features=SEX[:n])
 
 
 def keeps_guarantee(name, labels, sex, share):
-    """Whether every cluster keeps the guarantee. ``share`` is the share of women among the fitted rows."""
+    """Whether every cluster keeps the guarantee of the estimator. ``share`` is the share of women among the fitted rows."""
     for cluster in range(K):
         size, women = int((labels == cluster).sum()), int((sex[labels == cluster] == "f").sum())
         deviation = abs(Fraction(women, size) - share)
         ratio = Fraction(women, size - women) / (share / (1 - share))
-        kept = {
+        by_name = {
             "fair-limit": deviation <= Fraction(5, 100),
             "shares": Fraction(3, 10) <= Fraction(women, size) <= Fraction(1, 2),
             "ratio": Fraction(4, 5) <= ratio <= Fraction(5, 4),
             "FRAC": all(5 * count >= (sex == group).sum() for group, count in (("f", women), ("m", size - women))),
         }
-        bounds = [
-            size * r * (1 - DELTA) - 1 < count < size * r / (1 - DELTA) + 1
-            for r, count in ((share, women), (1 - share, size - women))
+        within_delta = [
+            size * overall * (1 - DELTA) - 1 < count < size * overall / (1 - DELTA) + 1
+            for overall, count in ((share, women), (1 - share, size - women))
         ]
-        if not kept.get(name, all(bounds)):
+        if not by_name.get(name, all(within_delta)):
             return False
     return True
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_old_and_new_rows_together_keep_the_guarantee(name):
-    model = fitted(name)
+    model = fit(name)
     share = Fraction(int((SEX[:N] == "f").sum()), N)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -71,22 +71,22 @@ def test_old_and_new_rows_together_keep_the_guarantee(name):
 
 
 @pytest.mark.parametrize("name", ["fair-limit", "shares"])
-def test_few_new_rows_get_the_cheapest_labels_within_the_limits(name):
+def test_a_few_new_rows_get_the_cheapest_labels_within_the_limits(name):
     """Brute force over all labels of five rows."""
-    model, share = fitted(name), Fraction(int((SEX[:N] == "f").sum()), N)
+    model, share = fit(name), Fraction(int((SEX[:N] == "f").sum()), N)
     rows, sex = X[N : N + 5], SEX[N : N + 5]
     costs = ((rows[:, None] - model.cluster_centers_) ** 2).sum(axis=2)
-    allowed = [
+    allowed_costs = [
         costs[np.arange(5), labels].sum()
         for labels in map(list, itertools.product(range(K), repeat=5))
         if keeps_guarantee(name, np.concatenate([model.labels_, labels]), np.concatenate([SEX[:N], sex]), share)
     ]
     labels = model.assign(rows, sensitive_features=sex)
-    assert costs[np.arange(5), labels].sum() == pytest.approx(min(allowed), rel=0.02)
+    assert costs[np.arange(5), labels].sum() == pytest.approx(min(allowed_costs), rel=0.02)
 
 
 def test_a_warning_says_by_how_much_the_limits_are_missed_if_no_labels_keep_them():
-    model = fitted("fair-limit")
+    model = fit("fair-limit")
     women = np.repeat("f", 200)
     with pytest.warns(UserWarning, match=r"worst share misses its limit by 0\.\d+") as caught:
         new = model.assign(np.tile(X[:1], (200, 1)), sensitive_features=women)
@@ -98,7 +98,7 @@ def test_a_warning_says_by_how_much_the_limits_are_missed_if_no_labels_keep_them
 
 
 def test_a_warning_names_groups_that_the_fit_did_not_have():
-    model = fitted("fair-flow")
+    model = fit("fair-flow")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.assign(X[N:], sensitive_features=np.char.upper(SEX[N:]))
@@ -107,26 +107,26 @@ def test_a_warning_names_groups_that_the_fit_did_not_have():
     assert messages == 2 * ["the clustering knew no F, M; check the spelling, and which column is which"]
 
 
-def test_rows_that_cannot_be_compared_with_the_centres_are_refused():
-    saved = fitted("fair-limit").saved()
+def test_new_rows_with_missing_or_too_large_values_are_refused():
+    saved = fit("fair-limit").saved()
     for value, message in ((np.nan, "finite numbers"), (1e200, r"feature 1 holds 1e\+200")):
         with pytest.raises(InvalidInput, match=message):
             saved.assign([[0, value]], ["f"])
 
 
-def test_remembered_rows_count_in_later_assignments():
-    model = fitted("fair-limit")
+def test_only_remembered_rows_count_in_later_assignments():
+    model = fit("fair-limit")
     before = model.saved().counts.copy()
     model.assign(X[N:], sensitive_features=SEX[N:])
     assert (model.saved().counts == before).all()
     labels = model.assign(X[N:], sensitive_features=SEX[N:], remember=True)
     assert (model.saved().counts.sum(axis=0) - before.sum(axis=0) == np.bincount(labels, minlength=K)).all()
-    assert (fitted("fair-limit").saved().counts == before).all()  # A new fit forgets remembered rows.
+    assert (fit("fair-limit").saved().counts == before).all()  # A new fit forgets remembered rows.
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_a_saved_clustering_assigns_the_same_labels(name, tmp_path):
-    model = fitted(name)
+def test_a_clustering_loaded_from_its_file_assigns_the_same_labels(name, tmp_path):
+    model = fit(name)
     file = str(tmp_path / "model.json")
     model.saved().save(file)
     loaded = SavedClustering.load(file)
@@ -135,7 +135,7 @@ def test_a_saved_clustering_assigns_the_same_labels(name, tmp_path):
 
 
 def test_several_columns_and_numbers_as_groups_survive_the_file(tmp_path):
-    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + NEW) % 2 + 1990})
+    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + N_NEW) % 2 + 1990})
     model = FairLimit(K, max_deviation={"sex": 0.05, "born": Fraction(1, 10)}, random_state=0)
     model.fit(X[:N], sensitive_features=groups[:N])
     file = str(tmp_path / "model.json")
@@ -145,8 +145,8 @@ def test_several_columns_and_numbers_as_groups_survive_the_file(tmp_path):
 
 
 def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
-    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + NEW) % 2 + 1990})
-    old, new, frame = groups[:N], groups[N:], pd.DataFrame(X[N:], index=range(N, N + NEW))
+    groups = pd.DataFrame({"sex": SEX, "born": np.arange(N + N_NEW) % 2 + 1990})
+    old, new, frame = groups[:N], groups[N:], pd.DataFrame(X[N:], index=range(N, N + N_NEW))
     model = FairLimit(K, max_deviation=0.1, random_state=0).fit(X[:N], sensitive_features=old)
     assign_functions = [
         lambda sex: model.assign(frame, sensitive_features=sex),
@@ -157,7 +157,7 @@ def test_pandas_columns_are_matched_by_name_and_different_indexes_are_refused():
         with pytest.raises(InvalidInput, match="sensitive_features has no column 'born'; the clustering has sex, born"):
             assign(new.rename(columns={"born": "year"}))
         with pytest.raises(InvalidInput, match="different indexes: row 0 .* is 300 in X and 0 in sensitive_features"):
-            assign(new.set_axis(range(NEW)))
+            assign(new.set_axis(range(N_NEW)))
     assert (model.assign(X[N:], sensitive_features=new.to_numpy()) == model.assign(frame, sensitive_features=new)).all()
 
 
@@ -180,9 +180,9 @@ def test_a_clustering_that_cannot_be_saved_is_refused(tmp_path):
         lambda content: content["centres"][0].reverse(),
     ],
 )
-def test_a_changed_file_or_one_of_another_kind_is_refused(tmp_path, spoil):
+def test_a_file_that_was_changed_or_has_a_different_format_is_refused(tmp_path, spoil):
     file = tmp_path / "model.json"
-    fitted("fair-limit").saved().save(str(file))
+    fit("fair-limit").saved().save(str(file))
     content = json.loads(file.read_text())
     spoil(content)
     file.write_text(json.dumps(content))
@@ -197,7 +197,7 @@ def test_a_changed_file_or_one_of_another_kind_is_refused(tmp_path, spoil):
 def people(tmp_path, monkeypatch):
     """Writes ``old.csv``, and ``new.csv`` with its columns in a different order; returns the frame of both."""
     monkeypatch.chdir(tmp_path)
-    frame = pd.DataFrame({"age": X[:, 0] * 10 + 40, "pay": X[:, 1], "person_id": np.arange(N + NEW), "sex": SEX})
+    frame = pd.DataFrame({"age": X[:, 0] * 10 + 40, "pay": X[:, 1], "person_id": np.arange(N + N_NEW), "sex": SEX})
     frame[:N].to_csv("old.csv", index=False)
     frame[N:][["sex", "pay", "age"]].to_csv("new.csv", index=False)
     return frame
@@ -207,21 +207,21 @@ SAVE_COMMAND = ("cluster", "old.csv", "--sensitive", "sex", "--scaling", "standa
 SAVE_COMMAND += ("--max-deviation", "0.05", "--save", "people.json", "-o", "old_labels.csv")
 
 
-def test_the_commands_save_and_assign(people, run):
+def test_the_commands_save_a_clustering_and_assign_rows_to_it(people, run):
     assert run(*SAVE_COMMAND)[0] == 0
     status, output, _ = run("assign", "people.json", "new.csv", "-o", "labels.csv", "--save", "people.json")
     assert status == 0 and "limits      kept by old and new rows together" in output
     old, new = (pd.read_csv(name)["cluster"].to_numpy() for name in ("old_labels.csv", "labels.csv"))
     assert keeps_guarantee("fair-limit", np.concatenate([old, new]), SEX, Fraction(int((SEX[:N] == "f").sum()), N))
-    assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + NEW
-    one = people.iloc[:1]
-    one.to_csv("new.csv", index=False)  # a single row, so only one group
+    assert np.sum(json.loads(Path("people.json").read_text())["counts"]) == N + N_NEW
+    row = people.iloc[:1]
+    row.to_csv("new.csv", index=False)  # a single row, so only one group
     status, output, _ = run("assign", "people.json", "new.csv")
     assert status == 0 and output.startswith("new.csv: 1 new row, 3 clusters of fair-limit\n")
 
 
 def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(people, run):
-    """Row numbers are those of the file. The error for an empty cell names its line, and says what to do."""
+    """The rows keep their numbers from the file. The error for an empty cell names its line, and says what to do."""
     assert run(*SAVE_COMMAND, "--id", "person_id")[0] == 0
     labels = pd.read_csv("old_labels.csv")
     assert list(labels) == ["row", "person_id", "cluster"] and (labels["person_id"] == people["person_id"][:N]).all()
@@ -233,11 +233,11 @@ def test_identifiers_are_kept_and_rows_that_lack_a_value_are_refused_or_dropped(
     assert status == 1 and "new.csv, line 6: column 'pay' is empty" in error
     assert "--drop-missing leaves out rows with empty cells" in error and "--features" not in error
     status, output, _ = run(*assign, "--drop-missing")
-    assert status == 0 and f"note: 1 of {NEW} rows lacks a value and was left out: pay" in output
-    assert f"note: 1 of {NEW - 1} rows has no sensitive value and was left out" in output
-    labels, kept = pd.read_csv("labels.csv"), np.delete(np.arange(NEW), [4, 7])
-    assert list(labels) == ["row", "person_id", "cluster"] and (labels["row"] == kept).all()
-    assert (labels["person_id"] == people["person_id"][N:].to_numpy()[kept]).all()
+    assert status == 0 and f"note: 1 of {N_NEW} rows lacks a value and was left out: pay" in output
+    assert f"note: 1 of {N_NEW - 1} rows has no sensitive value and was left out" in output
+    labels, kept_rows = pd.read_csv("labels.csv"), np.delete(np.arange(N_NEW), [4, 7])
+    assert list(labels) == ["row", "person_id", "cluster"] and (labels["row"] == kept_rows).all()
+    assert (labels["person_id"] == people["person_id"][N:].to_numpy()[kept_rows]).all()
 
 
 @pytest.mark.parametrize(
@@ -253,7 +253,7 @@ def test_identifiers_that_cannot_be_kept_are_refused(people, run, monkeypatch, c
 
 
 @pytest.mark.parametrize("cells", [("", "5"), ("3,5", "4,5")])
-def test_messages_name_the_options_that_the_command_has(people, run, cells):
+def test_messages_name_only_options_that_the_command_has_and_that_are_not_given(people, run, cells):
     assert run(*SAVE_COMMAND)[0] == 0
     for name in ("old.csv", "new.csv"):
         table = pd.read_csv(name).astype({"pay": object})
@@ -264,11 +264,12 @@ def test_messages_name_the_options_that_the_command_has(people, run, cells):
         for options in ((), ("--drop-missing",)):
             status, _, error = run(*command, *options)
             advised = set(re.findall(r"--[a-z-]+", error))
+            # --drop-missing mends empty cells, but not a decimal comma.
             assert status == (cells[0] != "" or not options)
             assert advised <= set(re.findall(r"--[a-z-]+", parser_help)) - set(options)
 
 
-def test_number_and_bool_groups_of_a_clustering_saved_in_python_match_those_of_a_file(people, run):
+def test_numbers_and_booleans_as_groups_match_those_of_a_file_if_the_clustering_was_saved_in_python(people, run):
     groups = pd.DataFrame({"born": np.arange(N) % 2 + 1990, "new": np.arange(N) % 3 == 0})
     model = FairLimit(K, max_deviation=0.1, random_state=0).fit(people[["age", "pay"]][:N], sensitive_features=groups)
     model.saved().save("people.json")
@@ -279,7 +280,7 @@ def test_number_and_bool_groups_of_a_clustering_saved_in_python_match_those_of_a
     assert (pd.read_csv("labels.csv")["cluster"] == labels).all()
 
 
-def test_commands_explain_what_they_cannot_do(people, run):
+def test_methods_and_files_that_the_commands_cannot_use_are_refused_with_the_reason(people, run):
     options = [word if word != "fair-limit" else "k-means" for word in SAVE_COMMAND if word not in ("--max-deviation", "0.05")]
     status, _, error = run(*options)
     assert status == 1 and "--save has no effect with --method k-means" in error

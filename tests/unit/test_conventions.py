@@ -15,7 +15,7 @@ MODELS = [FairLimit(3, max_deviation=0.1, random_state=0), FRAC(3, random_state=
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
-def test_transform_score_and_inertia_are_distances_to_the_centres(model):
+def test_transform_score_and_inertia_follow_from_the_distances_to_the_centres(model):
     model.fit(X, sensitive_features=SEX)
     distances = cdist(X, model.cluster_centers_)
     np.testing.assert_allclose(model.transform(X), distances)

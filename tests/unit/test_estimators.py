@@ -54,13 +54,13 @@ class AlternatingGroups:
         return super().fit(X, y, sensitive_features=sensitive_features)
 
 
-def with_alternating_groups(kind):
-    """A subclass of the estimator that makes its own groups. It is stored in this module, because the checks pickle it."""
-    name = f"Checked{kind.__name__}"
-    checked = type(
-        name, (AlternatingGroups, kind), {"__module__": __name__, "__doc__": f"`{kind.__name__}` with alternating groups."}
+def with_alternating_groups(base):
+    """A subclass of the estimator ``base`` that makes its own groups. It is stored in this module, as the checks pickle it."""
+    name = f"Checked{base.__name__}"
+    subclass = type(
+        name, (AlternatingGroups, base), {"__module__": __name__, "__doc__": f"`{base.__name__}` with alternating groups."}
     )
-    return globals().setdefault(name, checked)
+    return globals().setdefault(name, subclass)
 
 
 ESTIMATORS = sorted(NAMED.values(), key=lambda estimator: estimator.__name__)
@@ -160,7 +160,7 @@ def test_empty_clusters_of_frac_are_dropped_and_prediction_agrees_with_the_label
     assert np.array_equal(fitted.predict(X), fitted.labels_)
 
 
-def test_ties_between_clusters_go_to_the_first():
+def test_a_row_of_two_equally_near_clusters_gets_the_label_of_the_first():
     in_both = csr_array(np.ones((1, 2), dtype=bool))
     assert nearest_own_cluster(np.zeros((1, 1)), in_both, np.array([[1.0], [-1.0]])).tolist() == [0]
 
@@ -204,10 +204,10 @@ def test_a_parameter_that_an_estimator_cannot_take_is_an_error_of_the_method():
 def test_an_estimator_has_the_parameters_of_its_method_and_documents_them(estimator):
     parameters = signature(estimator).parameters
     method = methods.get(estimator._name)
-    own = {name: parameter.default for name, parameter in method.parameters.items()}
+    method_defaults = {name: parameter.default for name, parameter in method.parameters.items()}
     output = {"output": method.outputs[0]} if method.outputs else {}
     defaults = {name: parameter.default for name, parameter in parameters.items()}
-    assert defaults == {"n_clusters": 8, **own, **output, "random_state": None}
+    assert defaults == {"n_clusters": 8, **method_defaults, **output, "random_state": None}
     assert {name for name in parameters if parameters[name].kind is Parameter.KEYWORD_ONLY} == {*defaults} - {"n_clusters"}
     assert all(f"\n{name} : " in estimator.__doc__ for name in [*defaults, "labels_"])
     with pytest.raises(TypeError, match="unexpected keyword argument 'k'"):
@@ -237,11 +237,11 @@ def test_an_estimator_agrees_with_its_method(people, estimator):
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_an_estimator_handles_three_groups_or_refuses_them(people, estimator):
     X, _, group = people
-    most = methods.get(estimator._name).most_groups
-    if most is None:
+    limit = methods.get(estimator._name).most_groups
+    if limit is None:
         assert len(estimator(3, random_state=0).fit(X, sensitive_features=group).sensitive_classes_) == 3
     else:
-        with pytest.raises(InvalidInput, match=f"sensitive_features has 3 groups, and {estimator._name} handles {most}: join"):
+        with pytest.raises(InvalidInput, match=f"sensitive_features has 3 groups, and {estimator._name} handles {limit}: join"):
             estimator(3).fit(X, sensitive_features=group)
 
 
@@ -291,6 +291,7 @@ def test_a_tree_has_its_nodes_as_arrays_and_as_text(people):
     fitted = ScaffTree(4, random_state=3).fit(pd.DataFrame(X, columns=["east", "north"]), sensitive_features=sex)
     _, tree = scaff_tree(X, group_codes(sex), 4, np.random.default_rng(3))
     for name, array in vars(tree).items():
+        # Four leaves and three inner nodes.
         assert np.array_equal(getattr(fitted.tree_, name), array, equal_nan=True) and len(array) == 7
     assert fitted.export_text() == tree.text(["east", "north"]) != fitted.export_text(["x", "y"], decimals=0)
     assert "feature_0" in ScaffTree(4).fit(X, sensitive_features=sex).export_text()
@@ -323,7 +324,7 @@ def test_the_message_explains_what_a_method_cannot_do():
         ClusterletClustering(2, random_state=0),
     ],
 )
-def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
+def test_the_groups_must_be_passed_by_name_and_are_never_taken_from_y(estimator):
     X = [[0.0], [1.0]]
     with pytest.raises(InvalidInput, match=r"and y, .* is ignored: .* by name, fit\(X, sensitive_features=groups\)"):
         estimator.fit(X, [0, 1])
@@ -332,8 +333,8 @@ def test_the_groups_must_be_named_and_are_never_taken_from_y(estimator):
             InvalidInput, match="is missing: pass the group of each instance by name, sensitive_features=groups"
         ):
             fit(X)
-    named = estimator.fit_predict(X, sensitive_features=[0, 1])
-    assert np.array_equal(estimator.fit(X, [1, 1], sensitive_features=[0, 1]).labels_, named)
+    labels = estimator.fit_predict(X, sensitive_features=[0, 1])
+    assert np.array_equal(estimator.fit(X, [1, 1], sensitive_features=[0, 1]).labels_, labels)
 
 
 @pytest.mark.parametrize(
@@ -352,9 +353,9 @@ def test_ignored_parameters_give_a_warning_and_change_nothing(settings, ignored,
     X, groups = np.random.default_rng(0).normal(size=(60, 2)), np.arange(60) % 2
     expected = ClusterletClustering(**settings, random_state=0).fit(X, sensitive_features=groups)
     with pytest.warns(UserWarning, match=message) as warned:
-        other = ClusterletClustering(**settings | ignored, random_state=0).fit(X, sensitive_features=groups)
+        actual = ClusterletClustering(**settings | ignored, random_state=0).fit(X, sensitive_features=groups)
     assert len(warned) == 1 and warned[0].filename == __file__
-    np.testing.assert_array_equal(expected.labels_, other.labels_)
+    np.testing.assert_array_equal(expected.labels_, actual.labels_)
 
 
 @pytest.mark.parametrize(
@@ -420,7 +421,7 @@ def test_tau_may_be_a_fraction_or_given_for_each_group(people, tau):
     assert np.array_equal(FRAC(5, tau=tau, random_state=0).fit_predict(X, sensitive_features=sex), expected)
 
 
-def test_the_random_state_may_have_any_usual_type(people):
+def test_the_random_state_may_be_a_number_or_a_generator_or_none(people):
     X, sex, _ = people
 
     def labels(random_state):
@@ -465,16 +466,16 @@ def test_a_report_agrees_with_scores_computed_by_hand():
     assert report["social_cost"] == pytest.approx((1.5**2 + (14 - mean) ** 2) / 2)
     assert report["kmedian_cost"] == pytest.approx(3 + 2 * (14 - mean))
     assert report["kcenter_cost"] == pytest.approx(14 - mean)
-    by_row = [1 - 3 / mean, 1 - 3 / (mean - 3), 1 - 2 / 8.5, 1 - 2 / 8.5, 1 - 4 / 12.5]
-    assert report["silhouette"] == pytest.approx(np.mean(by_row)) and report["silhouette_error"] == 0
-    by_group = {"a": (by_row[0] + by_row[2] + by_row[3]) / 3, "b": (by_row[1] + by_row[4]) / 2}
+    silhouettes = [1 - 3 / mean, 1 - 3 / (mean - 3), 1 - 2 / 8.5, 1 - 2 / 8.5, 1 - 4 / 12.5]
+    assert report["silhouette"] == pytest.approx(np.mean(silhouettes)) and report["silhouette_error"] == 0
+    by_group = {"a": (silhouettes[0] + silhouettes[2] + silhouettes[3]) / 3, "b": (silhouettes[1] + silhouettes[4]) / 2}
     assert report["silhouette_of_groups"] == pytest.approx(by_group)
     assert report["silhouette_least_group"] == pytest.approx(min(by_group.values()))
     relative = fairness_report(X, labels, sex, deviation="relative")
     assert relative["deviation_max"] == pytest.approx(0.1 / 0.5)
 
 
-def test_the_price_of_fairness_is_relative_to_the_least_cost_of_plain_k_means_or_a_given_cost(people):
+def test_the_price_of_fairness_is_relative_to_the_lowest_cost_of_plain_k_means_or_to_a_given_cost(people):
     X, sex, _ = people
     labels = np.arange(240) % 3
     clusterings = [kmeans_labels(X, 3, np.random.default_rng(start)) for start in range(50)]
@@ -487,17 +488,18 @@ def test_the_price_of_fairness_is_relative_to_the_least_cost_of_plain_k_means_or
 
 
 @pytest.mark.parametrize("reference_cost", [None, 2.0, 0])
-def test_there_is_no_price_of_fairness_without_a_cost_on_both_sides(reference_cost):
+def test_the_price_of_fairness_is_undefined_without_a_cost_or_a_positive_reference_cost(reference_cost):
     X, sex = [[0.0], [0.0], [9.0], [9.0]], list("abab")
     overlapping = np.array([[1, 0], [1, 1], [0, 1], [0, 1]], dtype=bool)
     assert np.isnan(fairness_report(X, overlapping, sex, reference_cost=reference_cost)["price_of_fairness"])
     priced = fairness_report(X, [0, 0, 0, 1], sex, reference_cost=reference_cost)["price_of_fairness"]
+    # The three rows at 0, 0 and 9 are 3, 3 and 6 from their mean.
     assert priced == 54 / 2 if reference_cost else np.isnan(priced)
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 def test_a_report_of_overlapping_clusters_agrees_with_scores_computed_by_hand(form):
-    """The clusters of the test above, with the point at 3 in both. A cluster without members does not count."""
+    """Two clusters on a line, at 0, 3 and at 3, 10, 10, 14, which share a row. A cluster without members does not count."""
     X, sex = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab")
     memberships = form(np.array([[1, 0, 0], [1, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]], dtype=bool))
     report = fairness_report(X, memberships, sex)
@@ -543,7 +545,7 @@ def test_a_report_agrees_with_the_full_distance_matrix_and_scikit_learn(people, 
     assert report["silhouette"] == pytest.approx(silhouette_score(X, fitted.labels_))
 
 
-def test_silhouettes_past_the_limit_are_sampled_with_their_error(monkeypatch):
+def test_silhouettes_of_many_rows_are_sampled_with_their_error(monkeypatch):
     rng = np.random.default_rng(0)
     X, labels, groups = rng.normal(size=(10_001, 2)), rng.integers(3, size=10_001), rng.integers(2, size=(10_001, 2))
     sampled, exact = fairness_report(X, labels, groups, cohesion=False), silhouette_score(X, labels)
@@ -553,7 +555,7 @@ def test_silhouettes_past_the_limit_are_sampled_with_their_error(monkeypatch):
 
 
 @pytest.mark.parametrize("matcher", ["G-B", "B"])
-def test_cohesion_past_the_limit_is_sampled_with_its_error(monkeypatch, matcher):
+def test_cohesion_of_many_rows_is_sampled_with_its_error(monkeypatch, matcher):
     rng = np.random.default_rng(0)
     X, sex = rng.normal(size=(4000, 2)), rng.integers(2, size=4000)
     clustering = ClusterletClustering(2, matcher=matcher, random_state=1).fit(X, sensitive_features=sex).memberships_
@@ -581,7 +583,7 @@ def test_leaving_out_a_slow_score_does_not_change_the_others(people, left_out, n
     assert all(full[name] == shortened[name] for name in full.keys() - names - {"silhouette_of_groups"})
 
 
-def test_coinciding_points_have_cohesion_one():
+def test_clusters_of_equal_points_have_cohesion_one():
     report = fairness_report(np.ones((4, 2)), [0, 0, 1, 1], list("abab"))
     assert (report["cohesion"], report["cohesion_error"]) == (1.0, 0.0)
 
@@ -632,7 +634,7 @@ def test_a_report_refuses_invalid_settings(settings, message):
 
 
 @pytest.mark.parametrize("far", [7, 10**12, 2**63 - 1])
-def test_labels_may_be_any_numbers(far):
+def test_labels_may_be_any_whole_numbers_from_0_on(far):
     X, groups = [[0.0], [1.0], [2.0], [4.0]], list("abab")
     composition = cluster_composition([far, 3, far, 3], groups)
     assert composition.index.tolist() == [3, far] and composition.to_numpy().tolist() == [[0, 2], [2, 0]]
@@ -646,7 +648,7 @@ def test_the_examples_in_the_docstrings_run(kind):
     assert result.failed == 0 and result.attempted > 0
 
 
-def test_the_clusters_of_a_report_agree_with_numbers_computed_by_hand():
+def test_the_table_of_clusters_in_a_report_agrees_with_numbers_computed_by_hand():
     """Cluster 7 holds a and b, and cluster 3 holds a, a and b. The share of a in the table is 0.6."""
     X, sex, labels = [[0.0], [3.0], [10.0], [10.0], [14.0]], list("abaab"), [7, 7, 3, 3, 3]
     report = fairness_report(X, labels, sex)
@@ -660,12 +662,12 @@ def test_the_clusters_of_a_report_agree_with_numbers_computed_by_hand():
     assert unpickled == report and unpickled.clusters.equals(clusters)
 
 
-def test_the_clusters_of_a_report_agree_with_its_scores_where_they_overlap(people):
+def test_overlapping_clusters_of_a_report_agree_with_its_scores(people):
     X, sex, group = people
-    both = pd.DataFrame({"sex": sex, "group": group})
-    fitted = ClusterletClustering(5, matcher="D", random_state=0).fit(X, sensitive_features=both)
-    report = fairness_report(X, fitted.memberships_, both)
-    clusters, counts = report.clusters, cluster_composition(fitted.memberships_, both)
+    both_columns = pd.DataFrame({"sex": sex, "group": group})
+    fitted = ClusterletClustering(5, matcher="D", random_state=0).fit(X, sensitive_features=both_columns)
+    report = fairness_report(X, fitted.memberships_, both_columns)
+    clusters, counts = report.clusters, cluster_composition(fitted.memberships_, both_columns)
     assert counts.columns[1] == "female + 1" and np.allclose(
         clusters.iloc[:, 4:], counts.to_numpy() / clusters[["size"]].to_numpy()
     )

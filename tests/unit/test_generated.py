@@ -20,7 +20,7 @@ def test_nothing_generated_is_out_of_date(generate, capsys):
     assert generate.main(["--check"]) == 0, capsys.readouterr().out
 
 
-def test_a_section_is_replaced_and_nothing_else(generate):
+def test_only_the_named_section_is_replaced_and_it_must_exist(generate):
     page = "before\n<!-- generated: rows -->\nold\n<!-- end: rows -->\nafter\n"
     assert generate.with_section(page, "rows", "new\n") == page.replace("old", "new")
     with pytest.raises(ValueError, match="occurs 0 times"):

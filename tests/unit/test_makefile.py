@@ -14,18 +14,18 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not shutil.which("make"), reason="no make")
 
 
-def environment_outside_make(*without):
-    """The environment variables of a shell outside make, because make itself may run these tests."""
-    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", *without))}
+def environment_outside_make(*prefixes):
+    """The environment without variables of make, which may run these tests, and without those with one of the prefixes."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", *prefixes))}
 
 
 @pytest.mark.parametrize("excluded", ["nbfi,adult", "nbfi, adult", " nbfi , adult ", "nbfi adult"])
 def test_the_list_of_excluded_datasets_may_contain_spaces(excluded):
     command = ["make", "--dry-run", "data", f"EXCLUDE={excluded}"]
-    printed = subprocess.run(
+    output = subprocess.run(
         command, cwd=ROOT, env=environment_outside_make(), text=True, capture_output=True, check=True
     ).stdout
-    assert printed.rstrip().endswith(" --config exclude=nbfi,adult")
+    assert output.rstrip().endswith(" --config exclude=nbfi,adult")
 
 
 @pytest.mark.parametrize("home", ["/proc/nobody", "/dev/null", "writable"])
@@ -87,7 +87,7 @@ def test_a_changed_lock_rebuilds_only_its_environment(checkout, changed, target,
     assert "install" not in dry_run(checkout, target)
     with open(checkout / changed, "a", encoding="utf-8") as file:
         file.write("# a change\n")
-    printed = dry_run(checkout, target)
-    assert rebuilt in printed and ("venv --clear .venv\n" in printed) is (
+    output = dry_run(checkout, target)
+    assert rebuilt in output and ("venv --clear .venv\n" in output) is (
         changed in ("requirements.lock", "requirements-uv.lock")
     )

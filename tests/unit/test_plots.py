@@ -27,7 +27,7 @@ def bar_widths(axes):
 
 
 @pytest.mark.parametrize("form", [list, lambda labels: csr_array(np.equal.outer(labels, [3, 7]))])
-def test_the_bars_show_the_shares_of_clusters_and_above_them_of_the_table(form):
+def test_the_bars_show_the_shares_in_clusters_and_above_them_those_in_the_table(form):
     axes = plot_composition(form(LABELS), SEX)
     np.testing.assert_allclose(bar_widths(axes), [[0.6, 0.4], [2 / 3, 1 / 3], [0.5, 0.5]])
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["a", "b"]
@@ -57,7 +57,7 @@ def test_the_bars_agree_with_the_composition_for_several_columns_and_overlapping
         lambda ax: plot_tradeoff({"one": fairness_report(X, LABELS, SEX)}, ax=ax),
     ],
 )
-def test_given_axes_are_drawn_on_and_returned(plot):
+def test_axes_that_are_passed_are_drawn_on_and_returned(plot):
     ax = Figure().subplots()
     assert plot(ax) is ax and ax.has_data() and pyplot.get_fignums() == []
 
@@ -66,16 +66,17 @@ def test_the_projection_is_a_pca_that_shows_all_clusters_with_numbers_that_do_no
     rng = np.random.default_rng(2)
     X, labels = rng.normal(size=(600, 4)) * [5, 3, 1, 1], np.arange(600) % 50
     axes = plot_projection(X, labels)
-    expected = PCA(2).fit(X)
+    pca = PCA(2).fit(X)
     positions = np.vstack([points.get_offsets() for points in axes.collections])
-    by_cluster = np.concatenate([np.flatnonzero(labels == cluster) for cluster in range(50)])
-    np.testing.assert_allclose(np.abs(positions), np.abs(expected.transform(X)[by_cluster]), atol=1e-9)
-    assert f"({expected.explained_variance_ratio_[0]:.0%} of the variance)" in axes.get_xlabel()
+    rows_by_cluster = np.concatenate([np.flatnonzero(labels == cluster) for cluster in range(50)])
+    np.testing.assert_allclose(np.abs(positions), np.abs(pca.transform(X)[rows_by_cluster]), atol=1e-9)
+    assert f"({pca.explained_variance_ratio_[0]:.0%} of the variance)" in axes.get_xlabel()
     markers = {repr((points.get_facecolor()[0], points.get_paths()[0].vertices.tolist())) for points in axes.collections}
     assert len(markers) == 50
     assert len(axes.texts) == 40 and "the 40 largest have numbers" in axes.get_title()
-    numbers = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(positions, axis=0))
-    gaps = np.abs(numbers[:, None] - numbers).max(axis=2)
+    # Each number takes 5 % of the plot's width and height.
+    centres = np.array([text.xy for text in axes.texts]) / (0.05 * np.ptp(positions, axis=0))
+    gaps = np.abs(centres[:, None] - centres).max(axis=2)
     assert (gaps[~np.eye(40, dtype=bool)] > 0.98).all()
     monkeypatch.setattr(plots, "_MAX_POINTS", 100)
     thinned = plot_projection(X, labels)

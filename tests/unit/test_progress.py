@@ -1,4 +1,4 @@
-"""The logger plugin counts steps, estimates the remaining time, and passes on what else matters."""
+"""The logger plugin counts steps, estimates the remaining time, and passes on errors and other messages that matter."""
 
 import heapq
 import io
@@ -102,13 +102,13 @@ def test_the_line_shows_steps_time_and_the_longest_running_job(handler):
     assert last.startswith("14 % · 1/7 steps · 0:00:40 gone, about ") and last.endswith(" left · FRAC on adult, k = 20")
 
 
-def test_without_a_terminal_a_line_comes_every_five_minutes(handler):
+def test_without_a_terminal_a_line_is_written_every_five_minutes(handler):
     logger, screen = handler()
     feed(logger, [*FIRST_RECORDS[:2], record(LogEvent.RUN_INFO, stats={"score_method": 1000, "total": 1000})])
     for number in range(1000):
         feed(logger, [job_info(number, "score_method", number), job_finished(number, number + 1.0)])
     lines = screen.getvalue().splitlines()
-    assert [text.split(" · ")[1] for text in lines] == [
+    assert [line.split(" · ")[1] for line in lines] == [
         "0/1,000 steps",
         "300/1,000 steps",
         "600/1,000 steps",
@@ -159,7 +159,7 @@ def test_a_failed_group_is_shown_once_and_all_its_jobs_are_counted(handler, tmp_
     assert "Not complete: 0 of 7 steps, 2 failed" in screen.getvalue()
 
 
-def test_jobs_ended_by_ctrl_c_have_not_failed(handler, tmp_path):
+def test_jobs_ended_by_ctrl_c_do_not_count_as_failed(handler, tmp_path):
     logger, screen = handler()
     feed(logger, [*FIRST_RECORDS, job_info(2, "fit_method", 0.0, "FRAC on adult")])
     feed(logger, [record(None, "Terminating processes on user request, this might take some time.")])
@@ -182,7 +182,7 @@ def test_with_a_detailed_output_setting_snakemakes_own_text_is_shown(handler, se
     assert "steps" not in text
 
 
-def test_messages_other_than_steps_are_passed_on(handler):
+def test_errors_warnings_and_notices_are_passed_on_but_not_the_name_of_the_shell(handler):
     logger, screen = handler()
     feed(logger, [record(None, "Nothing to be done"), record(None, "look out", level=logging.WARNING)])
     feed(logger, [record(LogEvent.ERROR, "LockException: ...", level=logging.ERROR), record(None, "Using shell: bash")])
@@ -191,7 +191,7 @@ def test_messages_other_than_steps_are_passed_on(handler):
 
 
 @pytest.mark.parametrize(("quiet", "shown"), [(Quietness.ALL, []), (Quietness.PROGRESS, ["Job 1: G-B on iris"])])
-def test_quiet_shows_no_progress(handler, quiet, shown):
+def test_quiet_suppresses_the_progress_and_quiet_all_the_jobs_too(handler, quiet, shown):
     logger, screen = handler(quiet={quiet})
     feed(logger, [*FIRST_RECORDS, job_info(1, "score_method", 0.0, "G-B on iris"), job_finished(1, 1.0)])
     logger.close()
@@ -205,26 +205,26 @@ def progress_of(planned, expected, slots=1):
     return progress
 
 
-def simulated(jobs, expected, slots):
-    """Run jobs (rule, dataset, seconds) in order on some slots; yields the estimated and true time left at each event."""
+def simulate(jobs, expected, slots):
+    """Run jobs (rule, dataset, seconds) in order on slots; yields the estimated and true time left at each start and end."""
     progress = progress_of((rule for rule, *_ in jobs), expected, slots)
-    free, events = [0.0] * slots, []
+    slot_ends, events = [0.0] * slots, []
     for number, (rule, dataset, seconds) in enumerate(jobs):
-        start = heapq.heappop(free)
-        heapq.heappush(free, start + seconds)
+        start = heapq.heappop(slot_ends)
+        heapq.heappush(slot_ends, start + seconds)
         events += [(start, 1, number, job_info(number, rule, start, dataset=dataset)), (start + seconds, 0, number, None)]
-    for moment, starts, number, job in sorted(events, key=lambda event: event[:3]):
-        progress.start(job) if starts else progress.running.pop(number)
-        yield progress.seconds_left(moment), max(free) - moment
+    for moment, is_start, number, job in sorted(events, key=lambda event: event[:3]):
+        progress.start(job) if is_start else progress.running.pop(number)
+        yield progress.seconds_left(moment), max(slot_ends) - moment
 
 
-def test_large_datasets_first_do_not_inflate_the_estimate():
+def test_running_large_datasets_first_does_not_inflate_the_estimate():
     expected = {"adult": 20.0, "bank": 16.0, "pima": 0.2, "iris": 0.1}
     jobs = [("a", dataset, seconds * 1.1) for dataset, seconds in expected.items() for _ in range(10)]
-    for estimate, truth in list(simulated(jobs, {"a": expected}, slots=2))[2:]:
+    for estimate, truth in list(simulate(jobs, {"a": expected}, slots=2))[2:]:
         assert abs(estimate - truth) < 0.15 * truth + 2.5, (estimate, truth)
-    for dataset, seconds in (("adult", 20.0), ("pima", 0.2)):  # The pace of a single dataset is soon learned.
-        for estimate, truth in list(simulated([("a", dataset, seconds)] * 12, {"a": expected}, slots=1))[15:]:
+    for dataset, seconds in (("adult", 20.0), ("pima", 0.2)):  # the pace of a single dataset is soon known
+        for estimate, truth in list(simulate([("a", dataset, seconds)] * 12, {"a": expected}, slots=1))[15:]:
             assert abs(estimate - truth) < 0.2 * truth + 1, (estimate, truth)
 
 
@@ -236,15 +236,15 @@ def test_the_estimate_finds_the_pace_of_the_machine(pace, elapsed, tolerance):
     jobs = [("score_method", "", rng.uniform(0.2, 0.4)) for _ in range(400)]
     jobs += [("fit_method", "", rng.uniform(2, 30)) for _ in range(50)]
     expected = {
-        kind: {"": mean(seconds for rule, _, seconds in jobs if rule == kind) / pace} for kind in ("score_method", "fit_method")
+        name: {"": mean(seconds for rule, _, seconds in jobs if rule == name) / pace} for name in ("score_method", "fit_method")
     }
     rng.shuffle(jobs)
-    moments = list(simulated(jobs, expected, slots=2))
+    moments = list(simulate(jobs, expected, slots=2))
     estimate, truth = next((estimate, truth) for estimate, truth in moments if truth <= (1 - elapsed) * moments[0][1])
     assert abs(estimate - truth) < tolerance * truth
 
 
-def test_an_unseen_kind_of_job_follows_the_pace_of_the_others():
+def test_a_rule_that_has_not_run_yet_is_estimated_at_the_pace_of_the_others():
     progress = progress_of({"a": 100, "b": 1}, {"a": {"": 1.0}, "b": {"": 1.0}})
     for number in range(100):
         progress.start(job_info(number, "a", 3.0 * number))
@@ -256,7 +256,7 @@ def test_an_unseen_kind_of_job_follows_the_pace_of_the_others():
     assert "1 failed" in progress.line(301.0) and "at most" in progress.line(301.0)
 
 
-def test_a_failed_job_that_is_started_again_has_not_failed(handler, tmp_path):
+def test_a_failed_job_that_succeeds_when_started_again_does_not_count_as_failed(handler, tmp_path):
     logger, screen = handler()
     run_info = record(LogEvent.RUN_INFO, stats={"fit_method": 1, "total": 1})
     feed(logger, [run_info, job_info(1, "fit_method", 0.0), job_error(1, "fit_method", tmp_path / "none.log")])

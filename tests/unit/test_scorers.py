@@ -45,12 +45,12 @@ def with_routed_groups(estimator):
 @pytest.mark.parametrize(
     "estimator", [FRAC(4, random_state=0), FairFlow(3, delta=0.2, random_state=0), ClusterletClustering(3, random_state=1)]
 )
-def test_on_the_fitted_rows_the_fitted_clusters_are_scored(scorer, name, estimator):
+def test_the_clusters_of_the_fit_are_scored_if_the_rows_are_those_of_the_fit(scorer, name, estimator):
     fitted = estimator.fit(X, sensitive_features=SEX)
-    before = fitted.labels_.copy()
+    labels = fitted.labels_.copy()
     expected = -fairness_report(X, fitted.memberships_, SEX)[name]
     assert scorer(fitted, X, sensitive_features=SEX) == scorer(fitted, X, SEX == "f", sensitive_features=SEX) == expected
-    assert np.array_equal(fitted.labels_, before)
+    assert np.array_equal(fitted.labels_, labels)
 
 
 def test_rows_that_were_not_fitted_are_clustered_anew_and_overlapping_clusters_have_no_price():
@@ -64,12 +64,12 @@ def test_rows_that_were_not_fitted_are_clustered_anew_and_overlapping_clusters_h
     assert score == -fairness_report(X, overlapping.memberships_, SEX)["deviation_mean"]
 
 
-def test_an_estimator_that_takes_no_groups_is_scored_too():
+def test_an_estimator_whose_fit_takes_no_groups_is_scored_too():
     plain = KMeans(3, n_init=1, random_state=0).fit(X)
     assert deviation_scorer(plain, X, sensitive_features=SEX) == -fairness_report(X, plain.labels_, SEX)["deviation_mean"]
 
 
-def test_a_search_gives_the_scores_computed_by_hand(routing):
+def test_a_search_gives_the_scores_of_reports_on_the_same_clusters(routing):
     deltas = [0.0, 0.3, 0.6, 0.9]
     flow = with_routed_groups(FairFlow(4, random_state=0))
     expected = []
@@ -106,8 +106,8 @@ def test_rows_are_scored_as_the_scaler_of_a_pipeline_transforms_them(routing):
     for score, k in zip(search.cv_results_["mean_test_score"], [2, 3]):
         labels = FRAC(k, random_state=0).fit(scaled, sensitive_features=SEX).labels_
         assert score == pytest.approx(-fairness_report(scaled, labels, SEX)["price_of_fairness"])
-    alone = Pipeline([("frac", with_routed_groups(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
-    assert deviation_scorer(alone, X, sensitive_features=SEX) == deviation_scorer(alone[-1], X, sensitive_features=SEX)
+    unscaled = Pipeline([("frac", with_routed_groups(FRAC(2, random_state=0)))]).fit(X, sensitive_features=SEX)
+    assert deviation_scorer(unscaled, X, sensitive_features=SEX) == deviation_scorer(unscaled[-1], X, sensitive_features=SEX)
 
 
 def test_groups_may_go_to_the_scorer_under_another_name(routing):
@@ -128,15 +128,15 @@ def test_a_scorer_without_groups_says_how_a_search_passes_them(routing):
     fitted = FRAC(2, random_state=0).fit(X, sensitive_features=SEX)
     with pytest.raises(InvalidInput, match=r"deviation_scorer was given no .*set_fit_request\(sensitive_features=True\)"):
         deviation_scorer(fitted, X)
-    silent = price_scorer.set_score_request(sensitive_features=False)
+    groupless = price_scorer.set_score_request(sensitive_features=False)
     search = GridSearchCV(
-        with_routed_groups(FRAC()), {"n_clusters": [2]}, scoring=silent, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise"
+        with_routed_groups(FRAC()), {"n_clusters": [2]}, scoring=groupless, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise"
     )
     with pytest.raises(InvalidInput, match="price_scorer was given no"):
         search.fit(X, sensitive_features=SEX)
 
 
-def test_a_search_without_routing_is_told_to_enable_it():
+def test_a_search_without_routing_gets_an_error_that_says_how_to_enable_it():
     search = GridSearchCV(
         FRAC(random_state=0), {"n_clusters": [2]}, scoring=deviation_scorer, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise"
     )
@@ -150,19 +150,19 @@ def test_a_scorer_can_be_pickled():
     assert unpickled(fitted, X, sensitive_features=SEX) == price_scorer(fitted, X, sensitive_features=SEX)
 
 
-MISSING = "sensitive_features is missing: pass the group of each instance by name"
+GROUPS_MISSING = "sensitive_features is missing: pass the group of each instance by name"
 
 
 @pytest.mark.parametrize("estimator", [FRAC(2), ClusterletClustering(2), FairFlow(2)])
 def test_missing_groups_give_the_same_message_from_a_pipeline_and_a_search(estimator):
     pipeline = make_pipeline(StandardScaler(), estimator)
     for fit in (pipeline.fit, pipeline.fit_predict, estimator.fit_predict):
-        with pytest.raises(InvalidInput, match=MISSING):
+        with pytest.raises(InvalidInput, match=GROUPS_MISSING):
             fit(X)
     name = next(iter({"n_clusters", "n_clusterlets"} & set(estimator.get_params())))
     for cv_estimator, parameter in ((estimator, name), (pipeline, f"{type(estimator).__name__.lower()}__{name}")):
         search = GridSearchCV(
             cv_estimator, {parameter: [2]}, scoring=deviation_scorer, cv=ONE_FOLD_OF_ALL_ROWS, error_score="raise"
         )
-        with pytest.raises(InvalidInput, match=MISSING):
+        with pytest.raises(InvalidInput, match=GROUPS_MISSING):
             search.fit(X)

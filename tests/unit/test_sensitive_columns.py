@@ -12,7 +12,7 @@ from clusterlets.estimators import FRAC, ClusterletClustering, InvalidInput, Met
 from clusterlets.estimators.groups import encode
 
 RNG = np.random.default_rng(0)
-TEXTS = np.array(["b", "a", "ab", "", "é"])
+STRINGS = np.array(["b", "a", "ab", "", "é"])
 
 ARRAYS = {
     "bool": RNG.random(40) < 0.5,
@@ -20,24 +20,24 @@ ARRAYS = {
     "uint8": RNG.integers(0, 250, 40).astype(np.uint8),
     "float": RNG.integers(-2, 2, 40) * 1.0,
     "complex": RNG.integers(0, 3, 40) + 1j * RNG.integers(0, 2, 40),
-    "text": TEXTS[RNG.integers(0, 5, 40)],
-    "bytes": np.char.encode(TEXTS[RNG.integers(0, 5, 40)], "utf-8"),
-    "objects": TEXTS.astype(object)[RNG.integers(0, 5, 40)],
+    "text": STRINGS[RNG.integers(0, 5, 40)],
+    "bytes": np.char.encode(STRINGS[RNG.integers(0, 5, 40)], "utf-8"),
+    "objects": STRINGS.astype(object)[RNG.integers(0, 5, 40)],
     "dates": np.array(["2020-01-01", "1999-12-31", "2038-02-01"], dtype="datetime64[s]")[RNG.integers(0, 3, 40)],
     "durations": np.array([3, 1, 2], dtype="timedelta64[s]")[RNG.integers(0, 3, 40)],
 }
 
 
-def factorized_by_pandas(array):
+def factorize_with_pandas(array):
     return pd.factorize(pd.Series(array), sort=True)
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-def test_an_array_has_the_same_groups_as_in_pandas(name):
+def test_an_array_gives_the_same_groups_as_pandas(name):
     codes, values = encode(ARRAYS[name], 40)
-    expected, uniques = factorized_by_pandas(ARRAYS[name])
-    assert np.array_equal(codes, expected) and codes.dtype == np.int64
-    assert values.tolist() == np.asarray(uniques).tolist() and values.dtype == np.asarray(uniques).dtype
+    expected_codes, expected_values = factorize_with_pandas(ARRAYS[name])
+    assert np.array_equal(codes, expected_codes) and codes.dtype == np.int64
+    assert values.tolist() == np.asarray(expected_values).tolist() and values.dtype == np.asarray(expected_values).dtype
 
 
 SEX = ["f", "m", "f", "f"]
@@ -113,7 +113,7 @@ def test_groups_are_the_values_in_a_fixed_order(rows, values):
     ],
     ids=str,
 )
-def test_bad_sensitive_features_are_refused_in_plain_words(column, message):
+def test_bad_sensitive_features_are_refused_with_the_reason(column, message):
     for estimator in (ClusterletClustering(2), FRAC(2), MethodClustering("fair-flow", 2)):
         with pytest.raises(InvalidInput) as refused:
             estimator.fit([[0.0], [1.0], [2.0], [3.0]], sensitive_features=column)

@@ -1,4 +1,4 @@
-"""Files are complete or absent, equal content gives equal bytes, and damaged files are noticed, named and removed."""
+"""Files are complete or absent, equal content gives equal bytes, and damaged files are detected, named and removed."""
 
 import errno
 import hashlib
@@ -35,7 +35,7 @@ ARRAYS = {"a": np.arange(6.0).reshape(2, 3), "b/0": np.array(["x", "yy"]), "empt
 
 
 def test_the_bytes_of_arrays_do_not_change(tmp_path):
-    """Not even with the version of Python: the archives of numpy.savez differ between Python 3.11.2 and 3.11.7."""
+    """The bytes do not depend on the version of Python, unlike those of numpy.savez, which differ in 3.11.2 and 3.11.7."""
     save_arrays(tmp_path / "x.npz", ARRAYS)
     digest = hashlib.sha256((tmp_path / "x.npz").read_bytes()).hexdigest()
     assert digest == "1896541d54d81a3495a49dd56bd6f93cd9ac7a36abcfe62382b1ee28cb615d1c"
@@ -79,7 +79,7 @@ KINDS_OF_FILES = {
 
 
 @pytest.fixture(params=KINDS_OF_FILES)
-def saved(request, tmp_path):
+def saved_file(request, tmp_path):
     """The path, loader and value of a file below a folder of results, once for each kind of file."""
     save, load, value = KINDS_OF_FILES[request.param]
     suffix = {load_arrays: ".npz", load_json: ".json"}.get(load, ".csv")
@@ -96,8 +96,8 @@ def equal(loaded, expected):
     )
 
 
-def test_saved_values_are_loaded_unchanged(saved):
-    path, load, value = saved
+def test_saved_values_are_loaded_unchanged(saved_file):
+    path, load, value = saved_file
     assert equal(load(path), value) and (load is load_checked_text or is_intact(path))
     for arrays in (ARRAYS, {}):
         save_arrays(path, arrays)
@@ -108,18 +108,18 @@ def with_flipped_bit(content, at, bit):
     return content[:at] + bytes([content[at] ^ 1 << bit]) + content[at + 1 :]
 
 
-def damages_of(content):
+def damaged_versions(content):
     yield from (with_flipped_bit(content, index, bit) for index in range(len(content)) for bit in range(8))
     yield from (content[:length] for length in range(len(content)))
     yield from (content + b"\n", b"\n" + content, 2 * content)
 
 
-def test_every_flipped_bit_and_every_cut_is_named_and_removed(saved):
-    path, load, _ = saved
+def test_a_file_with_a_flipped_bit_a_cut_or_an_addition_is_named_and_removed(saved_file):
+    path, load, _ = saved_file
     hash_file = path.with_name(f"{path.name}.sha256")
     contents = {file: file.read_bytes() for file in (path, hash_file) if file.exists()}
     for file, content in contents.items():
-        for damaged in damages_of(content):
+        for damaged in damaged_versions(content):
             for other in contents:
                 if not other.exists():  # overwriting a file is slow on some file systems
                     other.write_bytes(contents[other])
@@ -132,8 +132,8 @@ def test_every_flipped_bit_and_every_cut_is_named_and_removed(saved):
 
 
 @pytest.mark.parametrize("fault", ["EACCES", "EMFILE", "EIO", "ENOMEM"])
-def test_a_file_that_cannot_be_read_is_not_damaged(saved, monkeypatch, fault):
-    path, load, value = saved
+def test_a_file_that_cannot_be_read_does_not_count_as_damaged(saved_file, monkeypatch, fault):
+    path, load, value = saved_file
 
     def refuse(*_, **__):
         raise OSError(getattr(errno, fault), os.strerror(getattr(errno, fault)))
@@ -170,15 +170,15 @@ DESCRIBED_KINDS = ("arrays", "JSON", "text")
 
 
 @pytest.mark.parametrize("place", WRONG_PATHS)
-def test_a_file_at_the_path_of_another_is_refused_and_kept(tmp_path, place):
+def test_a_file_at_the_path_of_a_different_file_is_refused_and_kept(tmp_path, place):
     right = tmp_path / "results" / place
     for save, load, value in map(KINDS_OF_FILES.get, DESCRIBED_KINDS):
         save(right, value)
-        for other in WRONG_PATHS[place]:
-            path = tmp_path / "results" / other
+        for wrong in WRONG_PATHS[place]:
+            path = tmp_path / "results" / wrong
             path.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(right, path)
-            with pytest.raises(UnusableFileError, match=f"{other} holds what belongs at {place}, .*: remove it or move it"):
+            with pytest.raises(UnusableFileError, match=f"{wrong} holds what belongs at {place}, .*: remove it or move it"):
                 load(path)
             assert not is_intact(path) and path.read_bytes() == right.read_bytes()
         assert equal(load(right), value)
@@ -202,7 +202,7 @@ def test_the_folder_of_results_may_move_and_be_renamed(tmp_path, monkeypatch, fo
         shutil.rmtree(folder)
 
 
-def test_a_damaged_file_is_removed_from_the_cache_that_it_links_to_too(tmp_path):
+def test_a_damaged_file_is_also_removed_from_the_cache_that_it_links_to(tmp_path):
     """Otherwise the next run would restore the damaged file from the cache."""
     cached, link = tmp_path / "cache" / "1f.npz", tmp_path / "results.npz"
     save_arrays(link, {"a": np.arange(3)})
@@ -230,22 +230,22 @@ def test_a_file_without_its_description_counts_as_damaged(tmp_path, content):
 
 def test_content_without_its_own_hash_counts_as_damaged(tmp_path):
     """A tool that does not know our hash leaves it out, or keeps the old one while it writes a correct CRC for every member."""
-    path, archive = tmp_path / "x.npz", tmp_path / "other.npz"
+    path, other_path = tmp_path / "x.npz", tmp_path / "other.npz"
     np.savez(path, **ARRAYS)
     with pytest.raises(UnusableFileError, match="was damaged"):
         load_arrays(path)
     save_arrays(path, {"a": np.array([1.0])})
-    save_arrays(archive, {"a": np.array([2.0])})
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(archive) as new:
+    save_arrays(other_path, {"a": np.array([2.0])})
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(other_path) as new:
         members = {"about.npy": old.read("about.npy"), "a.npy": new.read("a.npy")}
-    with zipfile.ZipFile(path, "w") as replaced:
+    with zipfile.ZipFile(path, "w") as mixture:
         for name, content in members.items():
-            replaced.writestr(zipfile.ZipInfo(name), content)
+            mixture.writestr(zipfile.ZipInfo(name), content)
     with pytest.raises(UnusableFileError, match="was damaged"):
         load_arrays(path)
 
 
-def test_the_key_of_the_description_cannot_be_used_for_something_else(tmp_path):
+def test_values_cannot_have_the_key_that_is_reserved_for_the_description(tmp_path):
     for save, value in ((save_json, {"about": 1}), (save_arrays, {"about": np.zeros(1)})):
         with pytest.raises(ValueError, match="'about'"):
             save(tmp_path / "x", value)
@@ -258,7 +258,7 @@ def test_a_missing_file_is_named(tmp_path):
             load(tmp_path / "nowhere")
 
 
-def test_a_table_without_a_checksum_file_is_accepted(tmp_path):
+def test_a_table_without_a_checksum_file_is_accepted_but_not_with_an_empty_one(tmp_path):
     write_text(tmp_path / "runs.csv", TEXT)
     check_checksum(tmp_path / "runs.csv")
     write_checksum(tmp_path / "runs.csv")
@@ -272,10 +272,10 @@ def test_a_table_without_a_checksum_file_is_accepted(tmp_path):
 # ---- where files are written -----------------------------------------------------------------------------------------
 
 
-def test_a_pipe_is_written_into(tmp_path):
+def test_a_pipe_stays_a_pipe_and_passes_all_content_on(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     content = bytes(range(256)) * 4000  # more than a pipe holds
-    with (tmp_path / "read").open("wb") as read, subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=read) as reader:
+    with (tmp_path / "read").open("wb") as output, subprocess.Popen(["cat", "pipe"], cwd=tmp_path, stdout=output) as reader:
         try:
             write_bytes(tmp_path / "pipe", content)
             reader.wait(timeout=10)
@@ -286,7 +286,7 @@ def test_a_pipe_is_written_into(tmp_path):
 
 
 @pytest.mark.parametrize("target", ["real/x.txt", "absent/x.txt"])
-def test_a_symbolic_link_is_followed(tmp_path, target):
+def test_writing_to_a_symbolic_link_writes_its_target(tmp_path, target):
     write_text(tmp_path / "real" / "x.txt", "old")
     (tmp_path / "two").symlink_to(tmp_path / target)
     (tmp_path / "one").symlink_to("two")
@@ -316,13 +316,13 @@ def test_a_file_keeps_its_mode_and_owner_and_a_new_file_gets_the_default_mode(tm
 def test_a_path_that_cannot_be_written_is_named_and_left_unchanged(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)  # the name of a socket must be short
     path = Path("taken")
-    with socket.socket(socket.AF_UNIX) as opened:
+    with socket.socket(socket.AF_UNIX) as listener:
         if kind == "circle":
             path.symlink_to("taken")
         elif kind == "folder":
             path.mkdir()
         else:
-            opened.bind("taken")
+            listener.bind("taken")
         before = path.lstat()
         with pytest.raises(OSError) as refused:
             write_text(path, "new")
@@ -340,8 +340,8 @@ print("after")
 
 @pytest.mark.parametrize("name", ["stdout", "said.txt"])
 @pytest.mark.parametrize("goes_to", ["file", "pipe"])
-def test_writing_to_the_standard_output_keeps_what_was_printed(tmp_path, name, goes_to):
-    """Text that was printed before and after is kept, even if the output is redirected to a file and written by its name.
+def test_writing_to_standard_output_keeps_what_the_program_prints(tmp_path, name, goes_to):
+    """Text that is printed before and after is kept, even if output is redirected to a file that is also written by its name.
 
     The test avoids /dev/stdout itself, because a bug could delete it for the whole machine when run as root.
     """
@@ -361,22 +361,22 @@ def test_writing_to_the_standard_output_keeps_what_was_printed(tmp_path, name, g
 
 
 def test_content_is_flushed_before_the_rename_and_the_folder_after_it(tmp_path, monkeypatch):
-    path, flushed = tmp_path / "x.txt", []
+    path, flushes = tmp_path / "x.txt", []
     write_text(path, "old")
     flush = os.fsync
 
     def watch(handle):
         flush(handle)
         info = os.fstat(handle)
-        flushed.append((stat.S_ISDIR(info.st_mode), info.st_size if stat.S_ISREG(info.st_mode) else None, path.read_text()))
+        flushes.append((stat.S_ISDIR(info.st_mode), info.st_size if stat.S_ISREG(info.st_mode) else None, path.read_text()))
 
     monkeypatch.setattr(os, "fsync", watch)
     write_text(path, "new content")
-    assert flushed == [(False, 11, "old"), (True, None, "new content")]
+    assert flushes == [(False, 11, "old"), (True, None, "new content")]
 
 
 @pytest.mark.parametrize(("fault", "is_raised"), [("EINVAL", False), ("EIO", True)])
-def test_files_are_written_even_if_folders_cannot_be_flushed(tmp_path, monkeypatch, fault, is_raised):
+def test_a_file_is_written_even_if_its_folder_cannot_be_flushed(tmp_path, monkeypatch, fault, is_raised):
     flush = os.fsync
 
     def refuse_folders(handle):

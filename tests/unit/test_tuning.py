@@ -21,7 +21,7 @@ from clusterlets.tuning.trials import Task, candidates
 X, DIAGNOSIS = load_breast_cancer(return_X_y=True)
 X = scale(X)[:300, :8]
 DIAGNOSIS = DIAGNOSIS[:300]
-QUICK = ["fair-limit", "fair-flow", "FRAC", "scaff-tree", "fair-lp", "G-B", "B"]
+QUICK_METHODS = ["fair-limit", "fair-flow", "FRAC", "scaff-tree", "fair-lp", "G-B", "B"]
 
 
 TWO_COLUMNS = pd.DataFrame({"diagnosis": DIAGNOSIS, "side": np.arange(300) % 3})
@@ -33,23 +33,23 @@ def tune_quickly(sensitive_features=DIAGNOSIS, **settings):
 
 
 @pytest.fixture(scope="module")
-def tuned():
-    return tune_quickly(n_clusters=4, max_deviation=0.05, minutes=2, methods_tried=QUICK, n_seeds=3)
+def results():
+    return tune_quickly(n_clusters=4, max_deviation=0.05, minutes=2, methods_tried=QUICK_METHODS, n_seeds=3)
 
 
-def test_the_estimator_repeats_the_recommended_run_and_its_numbers(tuned):
-    best = tuned.best()
-    fitted = tuned.estimator().fit(X, sensitive_features=DIAGNOSIS)
+def test_the_estimator_repeats_the_recommended_run_and_its_numbers(results):
+    best = results.best()
+    fitted = results.estimator().fit(X, sensitive_features=DIAGNOSIS)
     report = fairness_report(X, fitted.labels_, DIAGNOSIS, cohesion=False, silhouette=False)
     for name in ("deviation_max", "smallest", "n_clusters", "kmeans_cost"):
         assert best[name] == pytest.approx(report[name], abs=1e-6)
-    assert best["price"] == pytest.approx(report["kmeans_cost"] / tuned.task.plain_cost, abs=1e-6)
-    text = tuned.recommendation()
+    assert best["price"] == pytest.approx(report["kmeans_cost"] / results.task.plain_cost, abs=1e-6)
+    text = results.recommendation()
     assert text.startswith(f"Take {best['method']}") and f"{best['price']:.3f} times" in text
     assert f"seed {best['seed']}:" in text
 
 
-def test_where_plain_k_means_keeps_the_limit_no_fair_method_is_needed():
+def test_if_plain_k_means_keeps_the_limit_the_recommendation_says_that_no_fair_method_is_needed():
     alternating = np.arange(len(X)) % 2
     results = tune_quickly(alternating, max_deviation=0.4, methods_tried=["fair-limit", "k-means"], n_seeds=6)
     text = results.recommendation()
@@ -59,15 +59,15 @@ def test_where_plain_k_means_keeps_the_limit_no_fair_method_is_needed():
 
 
 @pytest.mark.parametrize("factor", [0.5, 1.002])
-def test_a_price_below_one_is_explained(monkeypatch, factor):
-    """The reference cost is halved or raised a little. Only when raised does it exceed the cost of a run."""
+def test_a_price_below_one_is_explained_if_a_run_is_cheaper_than_the_reference(monkeypatch, factor):
+    """The reference cost is halved or raised a little. Only the raised one exceeds the cost of a run."""
     monkeypatch.setattr("clusterlets.tuning.least_plain_cost", lambda X, n: factor * least_plain_cost(X, n))
     text = tune_quickly(max_deviation=1, methods_tried=["fair-limit", "k-means"]).recommendation()
     explanation = "A price below 1: a better optimum than plain k-means found in all its starts."
     assert (explanation in text, "0.2% below the best plain k-means found" in text) == (factor > 1, factor > 1)
 
 
-def test_a_new_machine_does_not_spend_the_minutes_on_compiling(monkeypatch):
+def test_time_spent_on_compiling_does_not_count_towards_the_minutes(monkeypatch):
     def load_slowly(candidate, end):
         time.sleep(3.5)
         return trials.Fit(trials.OK)
@@ -77,40 +77,40 @@ def test_a_new_machine_does_not_spend_the_minutes_on_compiling(monkeypatch):
     assert results.runs.iloc[0][["method", "status"]].tolist() == ["fair-limit", "ok"]
 
 
-def test_the_recommended_run_is_the_cheapest_that_keeps_the_limit(tuned):
-    runs = tuned.runs
+def test_the_recommended_run_is_the_cheapest_that_keeps_the_limit(results):
+    runs = results.runs
     keeps = (runs["n_clusters"] == 4) & (runs["deviation_max"] <= 0.05) & runs["price"].notna()
-    assert (runs["keeps"] == keeps).all() and tuned.best()["price"] == pytest.approx(runs.loc[keeps, "price"].min(), abs=1e-6)
-    assert tuned["keeps"].any() and tuned["keeps"].is_monotonic_decreasing
-    assert tuned.loc[tuned["keeps"], "price"].is_monotonic_increasing
+    assert (runs["keeps"] == keeps).all() and results.best()["price"] == pytest.approx(runs.loc[keeps, "price"].min(), abs=1e-6)
+    assert results["keeps"].any() and results["keeps"].is_monotonic_decreasing
+    assert results.loc[results["keeps"], "price"].is_monotonic_increasing
 
 
-def test_half_and_twice_the_limit_and_plain_k_means_are_compared(tuned):
-    lines = tuned.recommendation().splitlines()
+def test_the_recommendation_lists_prices_for_half_and_twice_the_limit_and_for_none(results):
+    lines = results.recommendation().splitlines()
     prices = [
         float(re.search(rf"{name} +(\S+)", line)[1])
         for name in ("limit 0.025", "limit 0.05", "limit 0.1", "no limit")
         for line in lines
         if line.strip().startswith(f"{name} ")
     ]
-    assert len(prices) == 4 and prices == sorted(prices, reverse=True) and prices[1] == round(tuned.best()["price"], 3)
+    assert len(prices) == 4 and prices == sorted(prices, reverse=True) and prices[1] == round(results.best()["price"], 3)
 
 
-def test_one_seed_of_every_configuration_comes_first_and_only_close_ones_get_more(tuned):
-    runs = tuned.runs
-    first = runs.drop_duplicates(["method", "parameters"])
-    assert (first["seed"] == 0).all() and (runs["seed"].iloc[: len(first)] == 0).all()
+def test_one_seed_of_every_configuration_comes_first_and_only_close_ones_get_more(results):
+    runs = results.runs
+    first_runs = runs.drop_duplicates(["method", "parameters"])
+    assert (first_runs["seed"] == 0).all() and (runs["seed"].iloc[: len(first_runs)] == 0).all()
     assert runs.loc[0, ["method", "parameters"]].tolist() == ["fair-limit", "max_deviation=0.05"]
-    again = runs.iloc[len(first) :]
-    assert {"fair-limit"} <= set(again["method"]) and "B" not in set(again["method"])
-    seed_0 = first.set_index(["method", "parameters"])
+    later_runs = runs.iloc[len(first_runs) :]
+    assert {"fair-limit"} <= set(later_runs["method"]) and "B" not in set(later_runs["method"])
+    seed_0 = first_runs.set_index(["method", "parameters"])
     best = seed_0.loc[seed_0["keeps"], "price"].min()
-    for key in zip(again["method"], again["parameters"]):
+    for key in zip(later_runs["method"], later_runs["parameters"]):
         run = seed_0.loc[key]
         assert run["price"] <= 1.1 * best if run["keeps"] else run["deviation_max"] <= 0.075 and run["price"] < best
 
 
-def test_if_no_run_keeps_the_limit_the_nearest_run_is_named():
+def test_if_no_run_keeps_the_limit_the_run_nearest_to_it_is_recommended():
     iris, kind = load_iris(return_X_y=True)
     results = tune(iris, sensitive_features=kind, n_clusters=3, max_deviation=0, methods_tried=["G-B", "fairlets"], n_seeds=2)
     assert not results["keeps"].any() and results.set_index("method").loc["fairlets", "statuses"] == "unsupported 1"
@@ -126,44 +126,45 @@ def test_a_minimum_size_of_clusters_is_kept():
 
 def tune_two_columns(max_deviation):
     """Results of tuning for two columns, and the largest deviation of each column in the recommended clusters."""
-    tuned = tune_quickly(TWO_COLUMNS, max_deviation=max_deviation, methods_tried=["fair-limit", "fair-flow"], n_seeds=2)
-    labels = tuned.estimator().fit(X, sensitive_features=TWO_COLUMNS).labels_
+    results = tune_quickly(TWO_COLUMNS, max_deviation=max_deviation, methods_tried=["fair-limit", "fair-flow"], n_seeds=2)
+    labels = results.estimator().fit(X, sensitive_features=TWO_COLUMNS).labels_
     shares = {name: pd.crosstab(labels, TWO_COLUMNS[name], normalize="index") for name in TWO_COLUMNS}
-    return tuned, {
+    return results, {
         name: abs(shares[name] - TWO_COLUMNS[name].value_counts(normalize=True)).max(axis=None) for name in TWO_COLUMNS
     }
 
 
-def test_of_several_columns_each_is_limited():
-    tuned, deviations = tune_two_columns(0.03)
-    assert tuned.best()["deviation_max"] == pytest.approx(max(deviations.values()), abs=1e-6)
-    assert tuned["keeps"].any() and max(deviations.values()) <= 0.03
+def test_each_of_several_columns_is_limited():
+    results, deviations = tune_two_columns(0.03)
+    assert results.best()["deviation_max"] == pytest.approx(max(deviations.values()), abs=1e-6)
+    assert results["keeps"].any() and max(deviations.values()) <= 0.03
 
 
-def test_of_several_columns_each_may_have_its_own_limit():
-    tuned, deviations = tune_two_columns({"side": 0.2, "diagnosis": 0.03})
+def test_each_of_several_columns_may_have_its_own_limit():
+    results, deviations = tune_two_columns({"side": 0.2, "diagnosis": 0.03})
     assert deviations["diagnosis"] <= 0.03 < deviations["side"] <= 0.2
-    text = tuned.recommendation()
+    text = results.recommendation()
     assert "within 0.2 (side), 0.03 (diagnosis) of the table's shares" in text
     assert all(name in text for name in ("half the limits", "twice the limits"))
-    tuned.plot()
+    results.plot()
 
 
 @pytest.mark.parametrize(
     ("limits", "description"),
     [({"shares": {"1": [0.5, 0.6]}}, 'shares {"1": [0.5, 0.6]}'), ({"min_ratio": 0.8}, "min_ratio 0.8")],
 )
-def test_shares_and_a_ratio_can_be_limited_instead(limits, description):
-    tuned = tune_quickly(methods_tried=["fair-limit", "fair-flow"], **limits)
-    groups = pd.crosstab(tuned.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_, DIAGNOSIS)
+def test_shares_or_a_ratio_can_be_limited_in_place_of_the_deviation(limits, description):
+    results = tune_quickly(methods_tried=["fair-limit", "fair-flow"], **limits)
+    groups = pd.crosstab(results.estimator().fit(X, sensitive_features=DIAGNOSIS).labels_, DIAGNOSIS)
     table = np.bincount(DIAGNOSIS)
     if "shares" in limits:
         assert groups[1].div(groups.sum(axis=1)).between(0.5, 0.6).all()
     else:
         ratios = (groups[0] / groups[1]) / (table[0] / table[1])
         assert ratios.between(0.8, 1 / 0.8).all()
-    assert f"3 clusters within {description}" in tuned.recommendation() and tuned.best()["keeps"]
-    (delta,) = (float(text.removeprefix("delta=")) for text in tuned["parameters"] if text.startswith("delta="))
+    assert f"3 clusters within {description}" in results.recommendation() and results.best()["keeps"]
+    (delta,) = (float(text.removeprefix("delta=")) for text in results["parameters"] if text.startswith("delta="))
+    # A delta keeps the ratio 0.8 if (1 - delta)**2 is at least 0.8; the limits on shares need a smaller delta.
     assert 0 < delta <= 1 - 0.8**0.5
 
 
@@ -190,12 +191,12 @@ def test_the_delta_for_a_limit_is_the_largest_that_implies_it(shares, limit):
     assert largest_deviation(delta) <= limit < largest_deviation(delta + 2e-4)
 
 
-def test_only_runs_with_the_requested_disjoint_clusters_have_a_price(tuned):
-    row = tuned.set_index("method").loc["B"]
+def test_only_runs_with_the_requested_disjoint_clusters_have_a_price(results):
+    row = results.set_index("method").loc["B"]
     assert row["note"] == "clusters overlap" and pd.isna(row["price"]) and not row["on_front"]
-    tuned = tune_quickly(n_clusters=4, minutes=2, methods_tried=["C", "fair-limit"])
-    runs = tuned.runs[tuned.runs["kmeans_cost"].notna()]
-    has_all_clusters = runs["n_clusters"] == tuned.task.n_clusters
+    results = tune_quickly(n_clusters=4, minutes=2, methods_tried=["C", "fair-limit"])
+    runs = results.runs[results.runs["kmeans_cost"].notna()]
+    has_all_clusters = runs["n_clusters"] == results.task.n_clusters
     assert (~has_all_clusters).any() and (runs["price"].notna() == has_all_clusters).all()
 
 
@@ -237,44 +238,45 @@ def task_of(n=20_000, shares=(0.6, 0.4)):
 
 
 def test_the_limit_decides_which_configurations_are_tried_and_time_their_order():
-    tried = candidates(methods.names(), task_of())
-    first = ["fair-limit max_deviation=0.02", "k-means", "fair-limit max_deviation=0.01", "fair-limit max_deviation=0.04"]
-    assert [str(candidate) for candidate in tried[:4]] == first
-    others = [methods.get(candidate.method)().seconds(20_000, 10, 5) for candidate in tried[4:]]
-    assert others == sorted(others) and {candidate.method for candidate in tried} == set(methods.names())
-    delta = {str(candidate.parameters["delta"]) for candidate in tried if "delta" in candidate.parameters}
-    assert len(delta) == 1 and not any("hops" in candidate.parameters for candidate in tried)
+    configurations = candidates(methods.names(), task_of())
+    first_four = ["fair-limit max_deviation=0.02", "k-means", "fair-limit max_deviation=0.01", "fair-limit max_deviation=0.04"]
+    assert [str(candidate) for candidate in configurations[:4]] == first_four
+    seconds = [methods.get(candidate.method)().seconds(20_000, 10, 5) for candidate in configurations[4:]]
+    assert seconds == sorted(seconds) and {candidate.method for candidate in configurations} == set(methods.names())
+    deltas = {str(candidate.parameters["delta"]) for candidate in configurations if "delta" in candidate.parameters}
+    assert len(deltas) == 1 and not any("hops" in candidate.parameters for candidate in configurations)
 
 
-def test_progress_counts_the_fits_and_names_the_best():
+def test_progress_counts_the_fits_and_shows_the_best_so_far():
     calls = []
     results = tune_quickly(methods_tried=["FRAC"], n_seeds=2, max_deviation=0.2, progress=lambda *now: calls.append(now))
     assert [done for done, _, _ in calls] == list(range(len(results.runs))) and calls[-1][1] == len(results.runs)
     assert "best so far" in calls[-1][2]
 
 
-def test_the_picture_labels_every_configuration_with_a_price(tuned):
-    axes = tuned.plot().axes[0]
+def test_the_plot_labels_every_configuration_that_has_a_price(results):
+    axes = results.plot().axes[0]
     axes.figure.draw_without_rendering()
-    texts = axes.texts
-    priced = tuned.dropna(subset="price")
-    assert {text.get_text() for text in texts} == {
-        " ".join(filter(None, pair)) for pair in zip(priced["method"], priced["parameters"])
+    labels = axes.texts
+    rows = results.dropna(subset="price")
+    assert {text.get_text() for text in labels} == {
+        " ".join(filter(None, pair)) for pair in zip(rows["method"], rows["parameters"])
     }
-    boxes = [Text.get_window_extent(text) for text in texts]  # of the text alone, without its line to the point
+    # Called on Text, because the extent of an annotation includes its line to the point.
+    boxes = [Text.get_window_extent(text) for text in labels]
     assert not any(later.overlaps(earlier) for index, later in enumerate(boxes) for earlier in boxes[:index])
-    points = axes.transData.transform(priced[["deviation_max", "price"]].to_numpy())
+    points = axes.transData.transform(rows[["deviation_max", "price"]].to_numpy())
     assert not any(box.contains(*point) for box in boxes for point in points)
 
 
-def test_the_same_picture_has_the_same_bytes_and_its_ending_is_checked(tuned, tmp_path):
+def test_saved_plots_of_the_same_results_have_the_same_bytes_and_unknown_file_types_are_refused(results, tmp_path):
     for suffix, beginning in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
         files = [tmp_path / f"{name}.{suffix}" for name in ("one", "other")]
         for file in files:
-            tuned.plot(str(file))
+            results.plot(str(file))
         assert files[0].read_bytes().startswith(beginning) and files[0].read_bytes() == files[1].read_bytes()
     with pytest.raises(ClusterletsError, match="must end in .png, .pdf, .svg"):
-        tuned.plot(str(tmp_path / "front.bmp"))
+        results.plot(str(tmp_path / "front.bmp"))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ def our_tables():
     return tables.make(synthetic_runs(seeds=10))
 
 
-def test_table_1_averages_the_ok_runs_and_counts_the_others():
+def test_table_1_averages_the_ok_runs_of_each_matcher_and_counts_the_dropped_ones():
     runs = some_runs(
         {"matcher": "D", "deviation_mean": 0.1, "n_clusters": 2},
         {"matcher": "D", "deviation_mean": 0.3, "n_clusters": 4},
@@ -32,7 +32,7 @@ def test_table_1_averages_the_ok_runs_and_counts_the_others():
     assert (row["runs"], row["dropped"]) == (2, 1)
 
 
-def test_table_2_counts_the_excluded_runs():
+def test_table_2_shows_the_best_run_and_counts_the_candidates_and_excluded_runs():
     runs = some_runs(
         {"deviation_mean": 0.01, "n_clusters": 2},
         {"deviation_mean": 0.02, "overlap": 0.5},
@@ -49,7 +49,7 @@ def test_table_2_counts_the_excluded_runs():
     assert pd.isna(table.loc["adult", "matcher"]) and table.loc["adult", "limit_cases"] == 1
 
 
-def test_configurations_are_chosen_by_the_mean_over_seeds():
+def test_runs_are_chosen_by_their_own_value_and_configurations_by_the_mean_over_seeds():
     lucky = [{"hops": 1, "seed": 0, "deviation_mean": 0.00}, {"hops": 1, "seed": 1, "deviation_mean": 0.30}]
     steady = [{"hops": 2, "seed": 0, "deviation_mean": 0.10}, {"hops": 2, "seed": 1, "deviation_mean": 0.12}]
     runs = some_runs(*lucky, *steady).astype({"omega": float})
@@ -75,7 +75,7 @@ def test_table_4_shows_the_best_run_of_each_output_of_frac():
 
 
 def test_table_5_agrees_with_correlations_computed_by_hand():
-    # Pearson(s, omega) = .5, Spearman .5, Kendall 1/3; omega against deviation -1; the silhouette grows with omega.
+    # In the three ok runs, omega is 0, 1, 2, cohesion 1, 3, 2 and deviation 3, 2, 1; the silhouette equals omega.
     runs = some_runs(*[{"matcher": "C"}] * 4).assign(omega=[0.0, 1, 2, 9], status=["ok"] * 3 + ["no_valid_partition"])
     runs = runs.assign(cohesion=[1, 3, 2, 0.8], deviation_mean=[3, 2, 1, 0.1], centroid_silhouette=runs["omega"])
     table = tables.correlations(runs)
@@ -88,15 +88,14 @@ def test_table_5_agrees_with_correlations_computed_by_hand():
     assert set(table["runs"]) == {3}
 
 
-def test_the_tables_have_all_columns_of_the_paper(our_tables):
+def test_the_tables_have_all_columns_of_the_paper_and_use_only_the_first_ten_seeds(our_tables):
     for name in reported.TABLES:
         assert set(reported.table(name).columns) <= set(our_tables[name].frame.columns)
-    # Only the first ten seeds are used.
     twenty = tables.make(synthetic_runs(seeds=20), ["table1_matchers"])["table1_matchers"]
     pd.testing.assert_frame_equal(twenty.frame, our_tables["table1_matchers"].frame)
 
 
-def test_markup_characters_are_escaped():
+def test_markup_characters_are_escaped_in_latex_and_markdown():
     assert tables.latex_escape(r"a_b & 5% #1 {x} $ ~ ^ \ ± – < | −1") == (
         r"a\_b \& 5\% \#1 \{x\} \$ \textasciitilde{} \textasciicircum{} \textbackslash{} $\pm$ -- $<$ \textbar{} $-$1"
     )
@@ -114,14 +113,15 @@ def test_latex_rows_fit_the_alignment_and_special_characters_are_escaped(our_tab
         assert not re.search(r"(?<!\\)[_%#]", body + table.caption)
         assert text.count("{") == text.count("}")
         assert text.isascii()
-    text = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])  # rows of one dataset share its cell
-    assert text.count(r"\multirow{3}{*}") == 10 and r"\multirow{3}{*}{heart\_failure} & Clusterlets & G-B" in text
+    table_4 = tables.to_latex(our_tables["table4_frac_vs_clusterlets"])  # the three rows of a dataset share one cell
+    assert table_4.count(r"\multirow{3}{*}") == 10 and r"\multirow{3}{*}{heart\_failure} & Clusterlets & G-B" in table_4
     assert "Centroid silhouette" in tables.to_latex(our_tables["table5_correlations"])
 
 
 def test_markdown_is_a_pipe_table_with_a_dash_for_a_missing_value(our_tables):
     lines = tables.to_markdown(our_tables["table4_frac_vs_clusterlets"]).splitlines()
     rows = [line for line in lines if line.startswith("|")]
+    # Two lines of heading, and three methods on each of ten datasets.
     assert len(rows) == 2 + 30 and {row.count("|") for row in rows} == {13}
     assert any("| FRAC (fair) | – |" in row for row in rows)
     assert lines[-1].endswith("left out for their status: 4 no_valid_partition.")

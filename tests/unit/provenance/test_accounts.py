@@ -1,4 +1,4 @@
-"""The cost of jobs: the line that a step logs, and the logs that count. And the software and machine behind the results."""
+"""The cost that a step logs, the logs that count for a grid, and the software and machine behind the results."""
 
 import json
 import os
@@ -31,6 +31,7 @@ CONFIG = {
 
 
 def write_log(folder, name, step="score-method", cpu=1.0, wall=2.0, memory=30.0, ended=1000.0):
+    # ``cpu`` and ``wall`` are seconds, ``memory`` is in MB and ``ended`` a Unix time.
     job = {"step": step, "cpu_seconds": cpu, "wall_seconds": wall, "memory_mb": memory, "ended": ended}
     path = folder / f"{name}.log"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -55,9 +56,9 @@ def test_the_log_of_a_step_ends_with_its_cost_even_if_it_fails(tmp_path):
 @pytest.mark.skipif(sys.platform != "linux", reason="only on Linux does a child inherit the peak")
 def test_peak_memory_does_not_include_that_of_the_parent_process():
     code = "from clusterlets.grid.measures import peak_memory; print(peak_memory())"
-    memory_of_parent = bytearray(300_000_000)
+    parent_memory = bytearray(300_000_000)
     process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert 5e6 < int(process.stdout) < len(memory_of_parent)
+    assert 5e6 < int(process.stdout) < len(parent_memory)
 
 
 def test_writing_the_account_imports_almost_nothing():
@@ -98,14 +99,14 @@ def test_costs_are_added_up_by_step_over_several_folders_of_logs(tmp_path):
         *((f"score_method/iris/{cell}/seeds0-1", []) for cell in ("D/k2_hops2", "D/k3_hops1", "C/k5_omega0.25")),
     ],
 )
-def test_a_log_counts_if_and_only_if_a_method_of_the_grid_needs_its_step(tmp_path, name, methods_it_serves):
+def test_a_log_counts_if_and_only_if_a_method_of_the_grid_needs_its_output(tmp_path, name, methods_it_serves):
     write_log(tmp_path, name)
     account = accounts.read([tmp_path], CONFIG)
     assert (len(account.jobs), account.left_out["not of this grid"]) == ((1, 0) if methods_it_serves else (0, 1))
-    not_served = [method for method in CONFIG["methods"] if method not in methods_it_serves]
-    if not_served:
-        without = {"methods": not_served, "grids": {method: CONFIG["grids"][method] for method in not_served}}
-        assert accounts.read([tmp_path], CONFIG | without).jobs == []
+    other_methods = [method for method in CONFIG["methods"] if method not in methods_it_serves]
+    if other_methods:
+        other_grids = {"methods": other_methods, "grids": {method: CONFIG["grids"][method] for method in other_methods}}
+        assert accounts.read([tmp_path], CONFIG | other_grids).jobs == []
 
 
 def test_ignored_rules_and_logs_without_an_account_are_left_out(tmp_path):
@@ -130,7 +131,7 @@ def test_the_figure_names_every_step_and_shows_its_numbers(tmp_path):
     save(runtime.draw(steps.iloc[:0]), tmp_path / "empty")
 
 
-def test_every_library_is_locked_and_one_that_is_not_installed_is_listed(tmp_path):
+def test_installed_and_locked_versions_are_listed_even_of_a_library_that_is_not_installed(tmp_path):
     software = environment.software(ROOT / "requirements.lock")
     assert software["libraries"]["numpy"]["installed"] == software["libraries"]["numpy"]["locked"]
     lock = tmp_path / "lock"
@@ -140,10 +141,10 @@ def test_every_library_is_locked_and_one_that_is_not_installed_is_listed(tmp_pat
     }
 
 
-def test_the_source_is_the_commit_of_the_checkout_and_dirty_after_a_change(tmp_path):
+def test_the_source_is_the_commit_of_the_checkout_marked_dirty_after_a_change(tmp_path):
     def git(*arguments):
-        name = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
-        return subprocess.run(["git", *name, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+        author = ["-c", "user.name=n", "-c", "user.email=e@example.org"]
+        return subprocess.run(["git", *author, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True).stdout
 
     assert environment.source(tmp_path) is None
     git("init", "--quiet")
@@ -154,6 +155,7 @@ def test_the_source_is_the_commit_of_the_checkout_and_dirty_after_a_change(tmp_p
     assert environment.source(tmp_path) == {"commit": commit, "dirty": False}
     (tmp_path / "file").write_text("b")
     assert environment.source(tmp_path) == {"commit": commit, "dirty": True}
+    # A folder inside a checkout, such as a copy of the package, has no commit of its own.
     (tmp_path / "inside").mkdir()
     assert environment.source(tmp_path / "inside") is None
 
@@ -167,18 +169,18 @@ def test_the_source_is_the_commit_of_the_checkout_and_dirty_after_a_change(tmp_p
         (None, platform.processor() or platform.machine()),
     ],
 )
-def test_the_processor_has_the_name_that_its_system_gives(tmp_path, text, name):
+def test_the_processor_is_named_as_in_cpuinfo_or_else_as_python_names_it(tmp_path, text, name):
     cpuinfo = tmp_path / "cpuinfo"
     if text is not None:
         cpuinfo.write_text(text)
     assert environment._processor(cpuinfo) == name
 
 
-def test_the_kernels_that_libraries_choose_follow_the_environment():
-    def processor_under(**environment):
+def test_the_kernels_that_libraries_choose_follow_the_environment_variables():
+    def processor_under(**variables):
         code = "import json; from clusterlets.provenance import environment; print(json.dumps(environment.processor()))"
-        variables = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
-        process = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=True)
+        env = {**os.environ, "PYTHONPATH": str(ROOT), **variables}
+        process = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
         return json.loads(process.stdout)
 
     default = processor_under()
@@ -195,7 +197,7 @@ def test_the_kernels_that_libraries_choose_follow_the_environment():
         )
 
 
-def test_the_machine_has_cores_and_memory_and_no_kernel_of_libraries_that_are_not_installed(monkeypatch):
+def test_the_machine_is_described_without_the_kernels_of_libraries_that_are_not_installed(monkeypatch):
     for name in ("numpy", "llvmlite", "llvmlite.binding", "threadpoolctl"):
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delenv("NUMBA_CPU_NAME", raising=False)

@@ -42,7 +42,7 @@ def test_a_declaration_is_read_without_importing_its_file(reads, folder, tmp_pat
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_faulty_declaration_is_refused_with_its_file(fault, tmp_path):
+def test_a_faulty_declaration_is_refused_by_an_error_that_names_its_file(fault, tmp_path):
     source, phrase = FAULTS[fault]
     (tmp_path / "faulty.py").write_text(source)
     with pytest.raises(ClusterletsError, match=r"faulty\.py") as raised:
@@ -79,14 +79,14 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
         assert f'id="figure-full_{number}"' in content and f"empty_{number}" not in content
 
 
-def test_every_figure_has_a_caption_without_markup_in_snakemakes_report(tmp_path):
+def test_every_figure_has_an_escaped_caption_that_is_not_rewritten_if_it_is_unchanged(tmp_path):
     captions.write(str(tmp_path))
     for figure in declarations():
-        text = (tmp_path / captions.file_of(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
-        assert text.replace("\\", "") == f"{figure.title}. {figure.caption}"
-    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+        caption = (tmp_path / captions.file_of(f"{figure.folder}/{figure.name}")).read_text(encoding="utf-8")
+        assert caption.replace("\\", "") == f"{figure.title}. {figure.caption}"
+    times = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     captions.write(str(tmp_path))
-    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    assert times == {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""docs/field.md and the committed leaderboard of the field agree exactly."""
+"""docs/field.md follows from the committed leaderboard of the field, and the leaderboard from its committed points."""
 
 from pathlib import Path
 
@@ -19,14 +19,14 @@ needs_committed_field = pytest.mark.skipif(
 
 
 @needs_committed_field
-def test_every_sentence_and_number_of_the_page_comes_from_the_committed_tables():
+def test_the_page_is_the_one_that_the_committed_tables_give():
     committed_standings = Standings(*map(read_lines, TABLES[:-1]))
     settings = {"results": "results/field", "scaling": "standard"}
     assert PAGE.read_text(encoding="utf-8") == to_markdown(committed_standings, "workflow/configs/field.yaml", settings)
 
 
 @needs_committed_field
-def test_all_tables_follow_from_the_committed_points():
+def test_the_committed_tables_follow_from_the_committed_points():
     *tables, points = map(read_lines, TABLES)
     board = leaderboard.leaderboard(points)
     for table, recomputed in zip(tables, (board, leaderboard.overall(board), leaderboard.pairs(board)), strict=True):

@@ -1,4 +1,4 @@
-"""Figures show the numbers, and can be drawn even from few or failed runs."""
+"""Figures show the numbers of the runs, and can be drawn even from few or failed runs."""
 
 import os
 import struct
@@ -54,7 +54,7 @@ def axes_titled(figure, title):
     return axes
 
 
-def texts_of(figure):
+def text_in(figure):
     return " ".join(text.get_text() for text in figure.findobj(Text))
 
 
@@ -75,7 +75,8 @@ def test_the_front_leaves_out_limit_cases(runs):
     eligible = selection.without_limit_cases(selection.ok(runs[runs["dataset"] == "pima"]))
     assert np.array_equal(line.get_xydata(), cohesion_vs_deviation.pareto_front(eligible)) and len(eligible)
     assert line.get_drawstyle() == "steps-post"
-    assert axes.collections and all(marks.get_zorder() > line.get_zorder() for marks in axes.collections)  # marks on top
+    # The marks lie on top of the line.
+    assert axes.collections and all(marks.get_zorder() > line.get_zorder() for marks in axes.collections)
 
 
 # ---- heat maps and omega ---------------------------------------------------------------------------------------------
@@ -85,22 +86,20 @@ def test_the_heat_maps_show_means_over_seeds_and_then_datasets(runs):
     figure = heatmaps.draw(runs)
     for column, matcher in enumerate(("C", "G-B", "D", "B", "G-D")):
         for row, quantity in enumerate(("deviation_mean", "cohesion")):
-            axes = figure.axes[6 * row + column]
+            axes = figure.axes[6 * row + column]  # of six panels in a row
             expected = heatmaps.means(runs[runs["matcher"] == matcher], quantity, "omega" if matcher == "C" else "hops")
             assert np.allclose(axes.collections[0].get_array(), expected.to_numpy().reshape(2, 4))
             assert axes.texts[0].get_text() == f"{expected.iloc[0, 0]:.3f}"
     assert figure.axes[0].get_title() == "C" and figure.axes[6].get_xlabel() == "omega"
     without_a_seed = runs[(runs["matcher"] == "G-B") & ~((runs["dataset"] == "pima") & (runs["seed"] == 1))]
-    cell = without_a_seed[
-        (without_a_seed["k"] == 10) & (without_a_seed["hops"] == 3)
-    ]  # averaged over seeds, and then over datasets
+    cell = without_a_seed[(without_a_seed["k"] == 10) & (without_a_seed["hops"] == 3)]
     expected = cell.groupby("dataset")["cohesion"].mean().mean()
     assert heatmaps.means(without_a_seed, "cohesion", "hops").loc[10, 3] == pytest.approx(expected) != cell["cohesion"].mean()
 
 
 def test_a_heat_map_does_not_show_a_small_number_as_zero(runs):
-    shown = [heatmaps.draw(runs.assign(deviation_mean=value)).axes[0].texts[0].get_text() for value in (3.7e-4, 0.0)]
-    assert shown == ["4e−4", "0.000"]
+    labels = [heatmaps.draw(runs.assign(deviation_mean=value)).axes[0].texts[0].get_text() for value in (3.7e-4, 0.0)]
+    assert labels == ["4e−4", "0.000"]
 
 
 def test_the_heat_maps_show_frac_and_the_controls_by_k(runs):
@@ -123,8 +122,8 @@ def test_lines_over_omega_are_means_and_dashed_lines_the_means_of_the_controls(r
     runs_of_c = runs[(runs["matcher"] == "C") & (runs["status"] == "ok")]
     for axes, quantity in zip(figure.axes, ("centroid_silhouette", "deviation_mean", "deviation_max", "cohesion"), strict=True):
         by_dataset = [runs_of_c[runs_of_c["dataset"] == name].groupby("omega")[quantity].mean() for name in sorted(DATASETS)]
-        drawn = [line.get_ydata() for line in axes.lines[:3]]
-        assert np.allclose(drawn, [*by_dataset, np.mean(by_dataset, axis=0)])
+        curves = [line.get_ydata() for line in axes.lines[:3]]
+        assert np.allclose(curves, [*by_dataset, np.mean(by_dataset, axis=0)])
         levels = {to_hex(line.get_color()).upper(): line.get_ydata()[0] for line in axes.lines[3:]}
         has_levels = quantity != "centroid_silhouette"
         assert set(levels) == ({COLORS["random"], COLORS["k-means"]} if has_levels else set())
@@ -136,7 +135,7 @@ def test_lines_over_omega_are_means_and_dashed_lines_the_means_of_the_controls(r
 
 
 def ranking_of(names, title="All methods"):
-    """A ranking of these methods by random values."""
+    """A ranking of these methods, which are ordered at random in each of 20 blocks."""
     values = np.random.default_rng(0).permuted(np.tile(np.arange(float(len(names))), (20, 1)), axis=1)
     return statistics.rank("all_methods", title, pd.DataFrame(values, columns=names))
 
@@ -144,13 +143,13 @@ def ranking_of(names, title="All methods"):
 def test_a_method_has_the_same_color_as_in_figures_with_more_methods():
     ranked, further = ["FRAC (fair)", "vfc", "scaff-tree", "k-means"], ["antidote", "fairlets", "tree-fairlets"]
     figure = critical_difference.draw_ranking(ranking_of(ranked), [*ranked, *further])
-    drawn = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
+    dot_colors = {to_hex(dot.get_facecolor()[0]).upper() for dot in figure.axes[0].collections}
     styles = method_styles([*ranked, *further])
-    assert drawn == {styles[name][0].upper() for name in ranked}
+    assert dot_colors == {styles[name][0].upper() for name in ranked}
     assert styles["vfc"] != method_styles(ranked)["vfc"]  # A style depends on the position among all methods.
 
 
-def test_all_names_are_below_a_long_title():
+def test_a_long_title_is_wrapped_above_all_names():
     names = [f"method-{number:02}" for number in range(22)]
     title = f"All methods, without {', '.join(f'absent-{number}' for number in range(9))}, blocks are datasets"
     figure = critical_difference.draw_ranking(ranking_of(names, title), names)
@@ -170,43 +169,43 @@ def test_all_names_are_below_a_long_title():
 @pytest.mark.parametrize(("name", "methods"), [("table4_frac_vs_clusterlets", 3), ("table2_with_controls", 5)])
 def test_the_runs_shown_in_detail_are_those_of_table_4_and_the_controls(runs, name, methods):
     selected = selection.best_runs(runs)
-    shown = tables.make(runs, [name])[name].frame.dropna(subset="seed")
-    selected = selected[selected["method"].isin(shown["method"])]
+    table = tables.make(runs, [name])[name].frame.dropna(subset="seed")
+    selected = selected[selected["method"].isin(table["method"])]
     columns = ["dataset", "method", "k", "seed", "deviation_mean"]
-    actual, expected = (frame[columns].sort_values(columns).to_numpy().tolist() for frame in (selected, shown))
+    actual, expected = (frame[columns].sort_values(columns).to_numpy().tolist() for frame in (selected, table))
     assert actual == expected and len(actual) == methods * len(DATASETS)
 
 
 def test_the_matchers_are_compared_at_the_same_settings(runs):
     comparable = clusterings.comparable_runs(runs[runs["dataset"] == "pima"])
     assert sorted(comparable["matcher"]) == ["B", "C", "D", "G-B", "G-D"]
-    assert set(comparable["k"]) == {2} and set(comparable["seed"]) == {0}  # of 2 and 10, 2 is nearer to 5
+    assert set(comparable["k"]) == {2} and set(comparable["seed"]) == {0}  # the preferred k is 5, and 2 is nearer to it than 10
     assert set(comparable["hops"].dropna()) == {2} and set(comparable["omega"].dropna()) == {0.5}
 
 
 def test_bars_are_the_shares_in_clusters_and_lines_the_shares_in_datasets(runs):
     lines = synthetic_clusterings(runs)["composition"]
     axes = axes_titled(composition.draw(runs, lines), "pima")
-    shown = lines[lines["dataset"] == "pima"]
-    assert set(shown["method"]) == set(selection.METHODS)
-    assert Counter(round(bar.get_height(), 9) for bar in axes.patches) == Counter(round(share, 9) for share in shown["share"])
+    pima = lines[lines["dataset"] == "pima"]
+    assert set(pima["method"]) == set(selection.METHODS)
+    assert Counter(round(bar.get_height(), 9) for bar in axes.patches) == Counter(round(share, 9) for share in pima["share"])
     tops = {round(bar.get_y() + bar.get_height(), 9) for container in axes.containers[1::2] for bar in container}
     assert tops == {1.0}
     assert [line.get_ydata()[0] for line in axes.lines] == pytest.approx([0.5])
     labels = [label.get_text() for label in axes.get_xticklabels()]
-    clusters = shown[shown["method"] == "FRAC (nearest)"]["cluster"].nunique()
-    assert labels[1].startswith(f"FRAC (nearest)\n{clusters} clusters of\n")
+    n_clusters = pima[pima["method"] == "FRAC (nearest)"]["cluster"].nunique()
+    assert labels[1].startswith(f"FRAC (nearest)\n{n_clusters} clusters of\n")
     assert [text.split("\n")[0].split(",")[0] for text in labels] == list(selection.METHODS)
 
 
-def test_the_legend_counts_many_groups_and_a_panel_without_a_run_says_so(runs):
+def test_many_groups_are_counted_and_a_panel_without_a_run_says_so(runs):
     lines = synthetic_clusterings(runs)["composition"]
     figure = composition.draw(runs, lines[lines["dataset"] != "pima"])
     assert "no run with 3 clusters" in axes_titled(figure, "pima").texts[0].get_text() and axes_titled(figure, "credit").patches
-    ten = pd.concat(
+    ten_groups = pd.concat(
         [lines[lines["group"] == "no"].assign(group=str(digit), share=0.1, dataset_share=0.1) for digit in range(10)]
     )
-    axes = axes_titled(composition.draw(runs, ten), "pima")
+    axes = axes_titled(composition.draw(runs, ten_groups), "pima")
     assert "10 groups   " in [text.get_text() for text in axes.texts]
     assert len({bar.get_facecolor() for bar in axes.patches}) == 10 and len(axes.lines) == 9
 
@@ -215,15 +214,15 @@ def test_a_row_in_two_clusters_has_a_second_mark_inside_its_mark(runs):
     lines = synthetic_clusterings(runs)["projection"]
     figure = projection.draw(runs, lines)
     for matcher, name in selection.PAPER_NAMES.items():
-        of_matcher = lines[lines["matcher"] == matcher]
+        matcher_lines = lines[lines["matcher"] == matcher]
         (axes,) = (axes for axes in figure.axes if axes.get_title().startswith(f"{name}: "))
-        drawn = np.vstack([marks.get_offsets() for marks in axes.collections])
-        assert len(drawn) == len(of_matcher)
+        positions = np.vstack([marks.get_offsets() for marks in axes.collections])
+        assert len(positions) == len(matcher_lines)
         sizes = {float(marks.get_sizes()[0]) for marks in axes.collections if len(marks.get_offsets())}
-        assert len(sizes) == of_matcher.groupby("row").size().max() == (2 if matcher == "D" else 1)
-    assert len(lines) > 5 * 60
-    without = projection.draw(runs, lines[lines["matcher"] != "C"])
-    assert not axes_titled(without, "C: no valid partition").collections
+        assert len(sizes) == matcher_lines.groupby("row").size().max() == (2 if matcher == "D" else 1)
+    assert len(lines) > 5 * 60  # five matchers, each with 60 rows, of which some have a second line
+    without_c = projection.draw(runs, lines[lines["matcher"] != "C"])
+    assert not axes_titled(without_c, "C: no valid partition").collections
 
 
 # ---- names that users choose ------------------------------------------------------------------------------------------
@@ -232,7 +231,7 @@ def test_a_row_in_two_clusters_has_a_second_mark_inside_its_mark(runs):
 ODD_NAMES = ["$0-$20k", "$\\frac{$", "a_{b}^2", "rate {pct}", "\\alpha & 50 %", "_hidden", "<b>|", "=1+1", "x" * 20_000, "東京"]
 
 
-@pytest.mark.filterwarnings("ignore:Glyph")  # the font has no Chinese
+@pytest.mark.filterwarnings("ignore:Glyph")  # the font lacks the characters of Tokyo's name
 @pytest.mark.parametrize("pair", list(zip(ODD_NAMES[::2], ODD_NAMES[1::2], strict=True)), ids=lambda pair: pair[0][:10])
 def test_names_are_drawn_literally_and_cut_if_too_long(pair, runs, tmp_path):
     renamed = runs.replace({"dataset": {"pima": pair[0]}})
@@ -249,8 +248,9 @@ def test_names_are_drawn_literally_and_cut_if_too_long(pair, runs, tmp_path):
         save(figure, tmp_path / "figure")
         assert not any(text.get_parse_math() for text in figure.findobj(Text))
         for name in names_in_figure:
-            text = texts_of(figure)
+            text = text_in(figure)
             assert name in text or (len(name) > 12 and name[:11] in text and "…" in text)
+        # The resolution is 200 dots per inch.
         width, height = struct.unpack(">II", (tmp_path / "figure.png").read_bytes()[16:24])
         assert width <= 1.02 * 200 * WIDTH and height <= 200 * 2 * WIDTH
 
@@ -266,38 +266,38 @@ def test_groups_too_many_for_the_legend_are_counted(runs):
 
 
 @pytest.fixture(scope="module")
-def compared(runs):
+def comparison(runs):
     return compared_runs(runs)
 
 
-def test_the_points_are_the_counted_numbers(compared):
-    figure = reported_vs_reproduced.draw(compared)
+def test_the_points_are_the_counted_numbers(comparison):
+    figure = reported_vs_reproduced.draw(comparison)
     axes = axes_titled(figure, "cohesion")
-    cells = counted(compared).dropna(subset="difference").query("quantity == 'cohesion'")
+    cells = counted(comparison).dropna(subset="difference").query("quantity == 'cohesion'")
     marks = [collection for collection in axes.collections if collection.get_offsets().size and len(collection.get_sizes())]
-    drawn = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
+    points = Counter(tuple(point) for collection in marks for point in np.round(collection.get_offsets(), 9).tolist())
     expected = cells[["reported", "reproduced"]].astype(float).round(9)
-    assert drawn == Counter(map(tuple, expected.to_numpy().tolist())) and len(cells)
+    assert points == Counter(map(tuple, expected.to_numpy().tolist())) and len(cells)
 
 
-def test_the_labelled_points_are_those_furthest_outside_their_band(compared):
-    figure = reported_vs_reproduced.draw(compared)
-    cells = compared[compared["counted"] & (compared["quantity"] == "cohesion") & (compared["verdict"] == "differs")]
+def test_the_labelled_points_are_those_furthest_outside_their_band(comparison):
+    figure = reported_vs_reproduced.draw(comparison)
+    cells = comparison[comparison["counted"] & (comparison["quantity"] == "cohesion") & (comparison["verdict"] == "differs")]
     worst = cells.assign(miss=cells["difference"].abs() / closeness_limit("cohesion", 0)).nlargest(3, "miss")
-    axes, cells = axes_titled(figure, "cohesion"), list(enumerate(worst.to_dict("records"), 1))
-    assert axes.get_xlabel().split("\n") == [f"{number} {cell['row']}, T{cell['table'][5]}" for number, cell in cells]
-    drawn = {text.get_text(): text.xy for text in axes.texts}
-    assert drawn == {f"{number}": (float(cell["reported"]), float(cell["reproduced"])) for number, cell in cells} != {}
+    axes, ranked_cells = axes_titled(figure, "cohesion"), list(enumerate(worst.to_dict("records"), 1))
+    assert axes.get_xlabel().split("\n") == [f"{rank} {cell['row']}, T{cell['table'][5]}" for rank, cell in ranked_cells]
+    labels = {text.get_text(): text.xy for text in axes.texts}
+    assert labels == {f"{rank}": (float(cell["reported"]), float(cell["reproduced"])) for rank, cell in ranked_cells} != {}
 
 
 def test_without_the_papers_datasets_the_figure_says_why_it_is_empty():
     figure = reported_vs_reproduced.draw(compared_runs(synthetic_runs(("iris",), seeds=1, ks=(2,))))
-    assert "none of the paper's datasets is among these runs" in texts_of(figure)
+    assert "none of the paper's datasets is among these runs" in text_in(figure)
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------------
 
-OF_RUNS_ALONE = (cohesion_vs_deviation, heatmaps, omega_effect)
+DRAWN_FROM_RUNS_ALONE = (cohesion_vs_deviation, heatmaps, omega_effect)
 SPARSE_RUNS = {
     "no row": lambda runs: runs[:0],
     "one run": lambda runs: runs[:1],
@@ -312,23 +312,23 @@ SPARSE_RUNS = {
 @pytest.mark.parametrize("case", SPARSE_RUNS)
 def test_figures_can_be_drawn_from_sparse_runs(runs, case, tmp_path):
     sparse = SPARSE_RUNS[case](runs)
-    drawn = {module.__name__: module.draw(sparse) for module in OF_RUNS_ALONE}
+    figures = {module.__name__: module.draw(sparse) for module in DRAWN_FROM_RUNS_ALONE}
     for name, lines in synthetic_clusterings(sparse).items():
         write_csv(tmp_path / f"{name}.csv", lines)
         module = {"composition": composition, "projection": projection}[name]
-        drawn[name] = module.draw(sparse, read_lines(tmp_path / f"{name}.csv"))
-    for name, figure in drawn.items():
+        figures[name] = module.draw(sparse, read_lines(tmp_path / f"{name}.csv"))
+    for name, figure in figures.items():
         save(figure, tmp_path / name)
         assert figure.get_figwidth() <= WIDTH + 0.01
         if sparse.empty:
-            assert "Nothing to show" in texts_of(figure) and is_empty((tmp_path / f"{name}.png").read_bytes())
+            assert "Nothing to show" in text_in(figure) and is_empty((tmp_path / f"{name}.png").read_bytes())
 
 
 @pytest.mark.slow
 def test_another_process_draws_the_same_bytes(tmp_path):
-    # Eight datasets with few differences give bands that join three or more methods.
+    # Methods differ so little on eight datasets that the ranking has bands that join three or more of them.
     runs = synthetic_runs(names()[:8], seeds=2, ks=(2, 10))
-    drawn = []
+    outputs = []
     for seed in ("1", "2"):
         folder = tmp_path / seed
         (folder / "statistics").mkdir(parents=True)
@@ -338,16 +338,16 @@ def test_another_process_draws_the_same_bytes(tmp_path):
         for module in ("cohesion_vs_deviation", "critical_difference", "heatmaps", "omega_effect"):
             command = [sys.executable, "-m", "clusterlets", "plot", f"--module={module}", f"--results={folder}"]
             subprocess.run(command, check=True, env=os.environ | {"PYTHONHASHSEED": seed})
-        drawn.append({path.name: path.read_bytes() for path in (folder / "figures").iterdir()})
-    assert len(drawn[0]) == 12 and drawn[0].keys() == drawn[1].keys()
-    assert [name for name in drawn[0] if drawn[0][name] != drawn[1][name]] == []
+        outputs.append({path.name: path.read_bytes() for path in (folder / "figures").iterdir()})
+    assert len(outputs[0]) == 12 and outputs[0].keys() == outputs[1].keys()
+    assert [name for name in outputs[0] if outputs[0][name] != outputs[1][name]] == []
 
 
 def test_a_pdf_stores_only_the_pixels_that_its_panels_show(runs, monkeypatch, tmp_path):
     images, write_image = [], PdfFile.imageObject
     monkeypatch.setattr(PdfFile, "imageObject", lambda file, image: images.append(image) or write_image(file, image))
     figure = cohesion_vs_deviation.draw(runs)
-    width, height = figure.get_size_inches() * 200
+    width, height = figure.get_size_inches() * 200  # in pixels, of four bytes each
     save(figure, tmp_path / "figure")
     assert len(images) == len(DATASETS)
     assert all(image.base is None and image.nbytes < width * height * 4 / len(DATASETS) for image in images)
@@ -356,15 +356,15 @@ def test_a_pdf_stores_only_the_pixels_that_its_panels_show(runs, monkeypatch, tm
 def test_names_that_look_like_numbers_or_missing_values_stay_names(tmp_path, runs):
     lines = synthetic_clusterings(runs)["composition"].replace({"group": {"no": "NA", "yes": "01"}})
     write_csv(tmp_path / "lines.csv", lines)
-    read = read_lines(tmp_path / "lines.csv")
-    assert set(read["group"]) == {"NA", "01"} and read["omega"].dtype == float
-    assert read["matcher"].isna().sum() == (lines["method"] != "Clusterlets").sum() > 0
+    reread = read_lines(tmp_path / "lines.csv")
+    assert set(reread["group"]) == {"NA", "01"} and reread["omega"].dtype == float
+    assert reread["matcher"].isna().sum() == (lines["method"] != "Clusterlets").sum() > 0
     write_csv(tmp_path / "runs.csv", runs.replace({"dataset": dict(zip(DATASETS, ("null", "nan")))}))
-    read = read_runs(tmp_path / "runs.csv")
-    assert set(read["dataset"]) == {"null", "nan"} and read["note"].isna().all() and len(read) == len(runs)
+    reread = read_runs(tmp_path / "runs.csv")
+    assert set(reread["dataset"]) == {"null", "nan"} and reread["note"].isna().all() and len(reread) == len(runs)
 
 
-def test_the_papers_datasets_are_in_its_order():
+def test_the_papers_datasets_are_in_the_order_of_the_paper():
     names = list(reported.datasets()[:3])
     figure = cohesion_vs_deviation.draw(synthetic_runs(reversed(names), seeds=1, ks=(10,)))
     assert [axes.get_title() for axes in figure.axes[:3]] == names
@@ -372,23 +372,24 @@ def test_the_papers_datasets_are_in_its_order():
 
 def test_a_methods_mark_is_hollow_only_if_all_its_runs_are_limit_cases(runs):
     figure = cohesion_vs_deviation.draw(runs)
-    marks_of_c, marks_of_d = (figure.axes[0].collections[index] for index in (1, 5))  # C, G-B, D: cloud, mark
+    # Each matcher has a cloud and then a mark, in the order C, G-B, D.
+    marks_of_c, marks_of_d = (figure.axes[0].collections[index] for index in (1, 5))
     assert marks_of_c.get_facecolor().tolist() == [[1, 1, 1, 1]]
     assert marks_of_d.get_facecolor().tolist() == marks_of_d.get_edgecolor().tolist()
 
 
-COMPARED_COPIES = CHECKOUT / "reference/paper/comparison_controls.csv"
+CONTROLS_FILE = CHECKOUT / "reference/paper/comparison_controls.csv"
 
 
 def test_the_readmes_figure_of_the_verdict_shows_the_reference(tmp_path):
-    write(verdict.draw(pd.read_csv(COMPARED_COPIES)), str(tmp_path / "verdict.png"), dpi=200)
-    drawn, committed = (plt.imread(path) for path in (tmp_path / "verdict.png", CHECKOUT / "docs/figures/verdict.png"))
-    assert drawn.shape == committed.shape and np.abs(drawn - committed).mean() < 0.005
+    write(verdict.draw(pd.read_csv(CONTROLS_FILE)), str(tmp_path / "verdict.png"), dpi=200)
+    image, committed_image = (plt.imread(path) for path in (tmp_path / "verdict.png", CHECKOUT / "docs/figures/verdict.png"))
+    assert image.shape == committed_image.shape and np.abs(image - committed_image).mean() < 0.005
 
 
 def test_the_figure_of_the_verdict_shows_only_tables_that_can_be_compared():
-    """The paper's averages cannot be compared with runs on few datasets, but those of copies with all ten can."""
-    copies = pd.read_csv(COMPARED_COPIES)
+    """Runs on few datasets cannot be compared with the paper's averages (tables 1 and 5), but with copies of the paper."""
+    copies = pd.read_csv(CONTROLS_FILE)
     averages = (copies["source"] == "the paper") & copies["table"].str.match("table[15]")
     (axes,) = verdict.draw(copies[~averages]).axes
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Table 2", "Table 3", "Table 4"]

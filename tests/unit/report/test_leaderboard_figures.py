@@ -63,16 +63,16 @@ def test_the_marks_are_the_configurations_and_the_line_is_their_front(runs):
     points = points_of(runs)
     figure = price_against_unfairness.draw(runs, points)
     for dataset in DATASETS:
-        own = leaderboard.configurations(points[points["dataset"] == dataset]).query("k == 5 and exact")
-        own["on_front"] = leaderboard.is_on_front(own[["deviation_max", "price"]])
+        rows = leaderboard.configurations(points[points["dataset"] == dataset]).query("k == 5 and exact")
+        rows["on_front"] = leaderboard.is_on_front(rows[["deviation_max", "price"]])
         axes = panel(figure, dataset)
-        drawn = np.vstack([marks.get_offsets() for marks in axes.collections])
-        highest = axes.get_ylim()[1]
-        shown = own[own["price"] <= highest]
-        assert sorted(map(tuple, drawn.round(9))) == sorted(map(tuple, shown[["deviation_max", "price"]].to_numpy().round(9)))
-        assert ("above" in axes.get_title()) == (len(shown) < len(own)) and own.loc[own["on_front"], "price"].max() < highest
+        dots = np.vstack([marks.get_offsets() for marks in axes.collections])
+        top = axes.get_ylim()[1]
+        in_panel = rows[rows["price"] <= top]
+        assert sorted(map(tuple, dots.round(9))) == sorted(map(tuple, in_panel[["deviation_max", "price"]].to_numpy().round(9)))
+        assert ("above" in axes.get_title()) == (len(in_panel) < len(rows)) and rows.loc[rows["on_front"], "price"].max() < top
         (line,) = axes.lines
-        front = own[own["on_front"]].sort_values(["deviation_max", "price"])
+        front = rows[rows["on_front"]].sort_values(["deviation_max", "price"])
         assert np.allclose(line.get_xydata(), front[["deviation_max", "price"]]) and (np.diff(line.get_ydata()) <= 0).all()
         assert {text.get_text() for text in axes.texts} <= set(front["parameters"])
 
@@ -87,8 +87,8 @@ def test_labels_of_the_front_do_not_overlap(runs):
     figure.canvas.draw()
     boxes = [text.get_window_extent() for text in panel(figure, "pima").texts]
     assert len(boxes) > 3 and not any_overlap(boxes)
-    frame = panel(figure, "pima").get_window_extent()
-    assert all(frame.x0 - 2 <= box.x0 and box.x1 <= frame.x1 + 6 for box in boxes)
+    panel_box = panel(figure, "pima").get_window_extent()
+    assert all(panel_box.x0 - 2 <= box.x0 and box.x1 <= panel_box.x1 + 6 for box in boxes)
 
 
 # ---- reliability against price ---------------------------------------------------------------------------------------
@@ -110,41 +110,43 @@ def test_every_method_that_keeps_the_limit_has_a_named_point_with_its_intervals(
 
 def test_names_of_equal_points_do_not_overlap():
     point = {"limit": 0.05, "kind": "method", "kept": 1, "reliability": 0.5, "price": 1.2}
-    ends = {"reliability_low": 0.4, "reliability_high": 0.6, "price_low": 1.1, "price_high": 1.3}
+    intervals = {"reliability_low": 0.4, "reliability_high": 0.6, "price_low": 1.1, "price_high": 1.3}
     figure = reliability_against_price.draw(
-        pd.DataFrame({"method": [f"method-{number}" for number in range(8)]}).assign(**point, **ends)
+        pd.DataFrame({"method": [f"method-{number}" for number in range(8)]}).assign(**point, **intervals)
     )
     figure.canvas.draw()
-    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]  # of the text alone, without its line to the point
+    # Called on Text, because the extent of an annotation includes its line to the point.
+    boxes = [Text.get_window_extent(text) for text in figure.axes[0].texts]
     assert len(boxes) == 8 and not any_overlap(boxes)
 
 
 # ---- cost under a limit ----------------------------------------------------------------------------------------------
 
 
-def test_dots_are_prices_and_bars_their_range_over_the_seeds(runs, board):
-    demoted = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
-    board = board.assign(outcome=board["outcome"].where(~board.index.isin(demoted), leaderboard.MISSES))
+def test_dots_are_prices_hollow_if_the_limit_is_missed_and_bars_their_range_over_the_seeds(runs, board):
+    # One of the limits that were kept counts as missed, so that the figure has both kinds of dots.
+    demoted_row = board.index[(board["limit"] == 0.05) & (board["k"] == 5) & (board["outcome"] == leaderboard.KEEPS)][:1]
+    board = board.assign(outcome=board["outcome"].where(~board.index.isin(demoted_row), leaderboard.MISSES))
     figure = cost_at_limit.draw(runs, board)
-    shown = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
-    assert len(demoted) and (shown["outcome"] == leaderboard.KEEPS).any()
+    rows = board[(board["limit"] == 0.05) & (board["k"] == 5) & board["price"].notna()]
+    assert len(demoted_row) and (rows["outcome"] == leaderboard.KEEPS).any()
     for dataset in DATASETS:
-        axes, rows_of_dataset = panel(figure, dataset), shown[shown["dataset"] == dataset]
-        order = [label.get_text() for label in figure.axes[0].get_yticklabels()]
-        dots = {order[int(line.get_ydata()[0])]: line for line in axes.lines if line.get_marker() != "None"}
-        bars = {order[int(line.get_ydata()[0])]: line.get_xdata() for line in axes.lines if line.get_marker() == "None"}
+        axes, rows_of_dataset = panel(figure, dataset), rows[rows["dataset"] == dataset]
+        method_names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+        dots = {method_names[int(line.get_ydata()[0])]: line for line in axes.lines if line.get_marker() != "None"}
+        bars = {method_names[int(line.get_ydata()[0])]: line.get_xdata() for line in axes.lines if line.get_marker() == "None"}
         assert dots.keys() == bars.keys() == set(rows_of_dataset["method"])
-        end = float(axes.get_xticklabels()[-1].get_text().removeprefix("≥"))
+        axis_end = float(axes.get_xticklabels()[-1].get_text().removeprefix("≥"))
         for row in rows_of_dataset.to_dict("records"):
-            assert dots[row["method"]].get_xdata()[0] == min(row["price"], end)
-            assert list(bars[row["method"]]) == [min(row["price_low"], end), min(row["price_high"], end)]
+            assert dots[row["method"]].get_xdata()[0] == min(row["price"], axis_end)
+            assert list(bars[row["method"]]) == [min(row["price_low"], axis_end), min(row["price_high"], axis_end)]
             assert (dots[row["method"]].get_markerfacecolor() == "white") == (row["outcome"] != leaderboard.KEEPS)
 
 
 # ---- seconds against rows --------------------------------------------------------------------------------------------
 
 
-def test_seconds_are_medians_of_the_fits_by_the_names_in_the_results():
+def test_seconds_are_medians_over_fits_under_the_method_names_of_the_results():
     fits = pd.DataFrame(
         [("iris", "FRAC", 5, None, seed, "ok", seconds, 60.0 + seed) for seed, seconds in enumerate([1, 2, 9])]
         + [("iris", "G-D", 5, "hops=2", 0, "ok", 0.5, 50.0), ("wine", "FRAC", 5, None, 0, "timeout", 60.0, 0.0)],
@@ -195,6 +197,6 @@ def test_figures_can_be_drawn_from_sparse_runs_read_back_from_files(runs, case, 
         figure = module.draw(*frames)
         save(figure, tmp_path / "figure")
         assert figure.get_figwidth() <= WIDTH + 0.01
-        texts = [text.get_text() for axes in figure.axes for text in axes.texts]
-        assert any("Nothing to show" in text for text in texts) == empty
+        messages = [text.get_text() for axes in figure.axes for text in axes.texts]
+        assert any("Nothing to show" in text for text in messages) == empty
         assert is_empty((tmp_path / "figure.png").read_bytes()) == empty

@@ -1,4 +1,4 @@
-"""The step that fits a method: no method can change its table, and a run keeps the best of its starts."""
+"""The step that fits a method: no method can change the table it gets, and a run keeps the best of its starts."""
 
 import json
 
@@ -26,11 +26,11 @@ class Halves(Method):
 """
 
 
-def run_step(folder, X, entry, k, seeds, starts=1):
-    """Fit a method to a table of two groups; returns the pieces and labels that the step writes."""
+def run_step(folder, X, entry, k, seeds, n_starts=1):
+    """Fit the method of a configuration's ``entry`` to a table of two groups; returns the pieces and labels that it writes."""
     save_arrays(folder / "data.npz", {"X": X, "groups": np.arange(len(X)) % 2, "group_names": np.array(["a", "b"])})
     data, pieces, labels = (str(folder / f"{name}.npz") for name in ("data", "pieces", "labels"))
-    fit_method(data, json.dumps(entry), "table", k, "{}", seeds, 0, "{}", pieces, labels, starts=starts)
+    fit_method(data, json.dumps(entry), "table", k, "{}", seeds, 0, "{}", pieces, labels, starts=n_starts)
     return SeedBlock.load(pieces), SeedBlock.load(labels)
 
 
@@ -42,20 +42,20 @@ def test_a_fit_cannot_change_its_table(tmp_path, is_random):
         assert all(status == "failed" and "read-only" in note for status, note in block.failures.values())
 
 
-def test_a_run_is_the_best_of_its_starts_and_the_first_is_that_of_a_run_with_one_start(tmp_path):
+def test_a_run_keeps_the_best_of_its_starts_and_its_first_start_equals_a_run_with_one(tmp_path):
     X = np.random.default_rng(0).normal(size=(200, 2))
     costs = {}
-    for starts in (1, 6):
-        pieces, _ = run_step(tmp_path, X, {"name": "k-means"}, 7, "0-3", starts)
-        costs[starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
+    for n_starts in (1, 6):
+        pieces, _ = run_step(tmp_path, X, {"name": "k-means"}, 7, "0-3", n_starts)
+        costs[n_starts] = [pieces.values[f"k-means/{seed}"]["inertia"].sum() for seed in range(4)]
     stream_number = methods.get("k-means").stream
     streams = [[random_stream(0, "table", 7, seed, stream_number, start) for start in range(6)] for seed in range(4)]
-    inertia = np.array([[kmeans(X, 7, stream).inertia for stream in row] for row in streams])
+    inertia = np.array([[kmeans(X, 7, stream).inertia for stream in row] for row in streams])  # (seeds, starts)
     assert costs[1] == pytest.approx(inertia[:, 0]) and costs[6] == pytest.approx(inertia.min(axis=1))
     assert sum(costs[6]) < sum(costs[1])
 
 
-def test_a_method_with_an_objective_of_its_own_is_judged_by_it():
+def test_starts_are_judged_by_the_methods_own_objective_or_else_by_the_squared_error():
     X, groups = np.random.default_rng(1).normal(size=(60, 2)), np.arange(60) % 2
     for name in ("fairkm", "vfc", "fair-lloyd"):
         fitted, clusterings = methods.fit(methods.get(name), X, groups, 3, np.random.default_rng(0), {})

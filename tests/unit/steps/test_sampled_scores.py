@@ -1,4 +1,4 @@
-"""A table above the limit of exact sums, from the fit to the report. The test lowers the limit, so that a small table does."""
+"""A table above the size limit of exact sums, from the fit to the report. The test lowers the limit below a small table."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ GRID = {
 
 @pytest.fixture
 def run_in(tmp_path, monkeypatch):
-    """A function that runs every step up to the tables in a new folder, as the rules do, and returns the runs."""
+    """A function that runs, in a new folder with the given name, every step up to the tables; it returns the runs."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(ROWS, 2)) + 6 * rng.integers(2, size=(ROWS, 1))
     cities = ("ab"[code] for code in rng.integers(2, size=ROWS))
@@ -46,7 +46,7 @@ def run_in(tmp_path, monkeypatch):
     return run
 
 
-def test_a_table_above_the_limit_is_scored_on_samples_up_to_the_report(run_in, tmp_path, monkeypatch):
+def test_a_table_above_the_limit_is_scored_on_samples_and_the_report_says_so(run_in, tmp_path, monkeypatch):
     assert EXACT_LIMIT == geometry.EXACT_LIMIT == 100_000
     monkeypatch.setattr(geometry, "EXACT_LIMIT", ROWS)
     exact = run_in("exact")
@@ -54,9 +54,10 @@ def test_a_table_above_the_limit_is_scored_on_samples_up_to_the_report(run_in, t
     monkeypatch.setattr(geometry, "sampled_sums", partial(geometry.sampled_sums, sample_size=20))
     run_in("again")
     sampled = run_in("sampled")
+    # The same samples are drawn again.
     for path in ("runs.csv", "geometry/people.city.json", "distances/people.city/clusterlets/k4/seeds0-1.npz"):
         assert Path("results", path).read_bytes() == Path("../again/results", path).read_bytes()
-    assert exact["cohesion_error"].isna().all() and len(sampled) == 8
+    assert exact["cohesion_error"].isna().all() and len(sampled) == 8  # four methods with two seeds
     assert (sampled["cohesion_error"] > 0).all() and sampled["cohesion_error"].max() < 0.01
     assert (np.abs(sampled["cohesion"] - exact["cohesion"]) < 4 * sampled["cohesion_error"]).all()
     assert (sampled["overlap"] > 0).any()

@@ -1,4 +1,4 @@
-"""The scores in the results equal those that fairness_report gives for the same clusters, and prices are as defined."""
+"""Scores in the results equal those of fairness_report for the same clusters; prices are relative to plain k-means."""
 
 import json
 
@@ -48,19 +48,19 @@ def score_cell(X, matcher, hops):
 
 
 def matching_of(matcher, hops, pieces, seed):
-    """Whether each cluster of a matcher holds each clusterlet (C, N)."""
+    """Which clusterlets each cluster of a matcher holds: booleans with a row for each cluster."""
     ((_, matching),) = match(get(matcher), "iris", 6, {"hops": hops}, [seed], 0, Limits(), pieces, None)
     return matching.result
 
 
-def test_stored_scores_of_labels_and_memberships_equal_the_reports(iris):
+def test_stored_scores_of_labels_and_memberships_equal_those_of_a_report(iris):
     rng = np.random.default_rng(0)
     labels, overlapping = rng.permutation(np.arange(150) % 4), rng.random((150, 3)) < 0.5
     overlapping[np.arange(150), rng.integers(3, size=150)] = True
     clusterings = {"crisp/0": labels, "fuzzy/0": overlapping, "crisp/1": np.eye(4, dtype=bool)[labels], "one/0": labels * 0}
     save_pieces(iris, clusterings, "pieces.npz", "labels.npz", {}, Sample(np.arange(150)))
-    blocks = SeedBlock.load("pieces.npz").values
-    scores = {key: dict(zip(INSTANCE_SCORES, arrays["of_instances"].tolist())) for key, arrays in blocks.items()}
+    pieces = SeedBlock.load("pieces.npz").values
+    scores = {key: dict(zip(INSTANCE_SCORES, arrays["of_instances"].tolist())) for key, arrays in pieces.items()}
     silhouettes = [name for name in INSTANCE_SCORES if name.startswith("silhouette")]
     for key, clustering in clusterings.items():
         report = fairness_report(iris.X, clustering, iris.groups)
@@ -72,36 +72,36 @@ def test_stored_scores_of_labels_and_memberships_equal_the_reports(iris):
     assert [name for name, value in scores["one/0"].items() if np.isnan(value)] == silhouettes
 
 
-def test_the_sample_of_rows_depends_only_on_the_dataset():
-    first, again, other = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
-    assert np.array_equal(first, again) and not np.array_equal(first, other) and len(first) == 2000
+def test_the_sample_of_rows_depends_only_on_the_dataset_and_holds_at_most_2000():
+    first, same, different = (Sample.draw(2001, sample_stream(0, name)).rows for name in ("a", "a", "b"))
+    assert np.array_equal(first, same) and not np.array_equal(first, different) and len(first) == 2000
     assert np.array_equal(Sample.draw(2000, sample_stream(0, "a")).rows, np.arange(2000))
 
 
 @pytest.mark.parametrize(("matcher", "hops"), [("G-B", 2), ("G-D", 2), ("D", 3), ("B", 3)])
-def test_a_matchers_scores_equal_the_reports_of_its_clusters(iris, matcher, hops):
+def test_scores_of_a_matcher_equal_those_of_a_report_on_its_clusters(iris, matcher, hops):
     extract_clusterlets("table.npz", "iris", 6, "0-2", 0, "pieces.npz", "labels.npz")
     sum_distances("table.npz", "iris", "labels.npz", 0, "distances.npz")
-    cell = score_cell(iris.X, matcher, hops)
-    block, labels = SeedBlock.load("pieces.npz"), SeedBlock.load("labels.npz")
-    for row in cell:
-        membership = matching_of(matcher, hops, block, int(row["seed"]))
+    rows = score_cell(iris.X, matcher, hops)
+    pieces, labels = SeedBlock.load("pieces.npz"), SeedBlock.load("labels.npz")
+    for row in rows:
+        membership = matching_of(matcher, hops, pieces, int(row["seed"]))
         report = fairness_report(iris.X, membership.T[labels.values[row["seed"]]["labels"]], iris.groups)
         scores = {name: float(row[name]) for name in report if row.get(name)}
         assert scores == pytest.approx({name: report[name] for name in scores}, rel=1e-9, abs=1e-12)
         empty = {name for name in COLUMNS[COLUMNS.index("parameters") + 1 :] if not row[name]}
         undefined = {"silhouette", "silhouette_error", "silhouette_least_group"} if report["overlap"] else set()
         assert empty == {"cohesion_error"} | undefined
-    assert any(float(row["overlap"]) for row in cell) == (matcher in "DB")
+    assert any(float(row["overlap"]) for row in rows) == (matcher in "DB")  # only D and B share clusterlets
 
 
-def test_prices_are_relative_to_the_least_cost_of_plain_k_means_and_depend_on_no_other_run(tmp_path, monkeypatch):
+def test_prices_are_relative_to_the_lowest_cost_of_plain_k_means_and_do_not_depend_on_other_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     columns = ("dataset", "method", "seed", "status", "n_clusters", "kmeans_cost")
     expected = [
         (("a", "k-means", 0, "ok", 2, 120.0), 1.2),
         (("a", "k-means", 1, "failed", None, None), np.nan),
-        (("a", "FRAC (fair)", 0, "ok", 8, 20.0), 0.8),  # a better optimum
+        (("a", "FRAC (fair)", 0, "ok", 8, 20.0), 0.8),  # cheaper than the best run of plain k-means
         (("a", "FRAC (fair)", 0, "ok", 2, 240.0), 2.4),
         (("a", "Clusterlets", 1, "ok", 4, 100.0), 2),  # a number of clusters between the two of plain k-means
         (("a", "Clusterlets", 1, "ok", 9, 10.0), np.nan),  # more clusters than the costs cover
