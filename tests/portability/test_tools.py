@@ -77,7 +77,7 @@ def test_a_product_of_doubles_ends_the_process(product, message):
 
 
 @needs_breakable_blas
-def test_other_products_still_work():
+def test_products_of_other_types_and_sums_still_work():
     for expression in ("n @ n", "np.dot(n, n)", "np.einsum('ij->i', n)", "x.astype('f4') @ x.astype('f4')", "x.sum()"):
         process = run_without_blas(expression)
         assert process.returncode == 0, process.stderr
