@@ -22,8 +22,8 @@ _FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--disable-dev-shm-usage"),
     "--remote-debugging-pipe",
 )
-# Chromium reads commands from descriptor 3 and writes answers to 4. This program moves the pipes there, by
-# way of descriptors from 10 on so that they do not overwrite each other, and becomes Chromium.
+# Chromium reads commands from descriptor 3 and writes answers to 4. This program moves the pipes there, through
+# descriptors from 10 on, so that neither pipe overwrites the other, and becomes Chromium.
 _LAUNCH = (
     "import fcntl, os, sys; r, w = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
     "os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"

@@ -320,10 +320,10 @@ def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site
 
 def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, start_process):
     site.serve(FILE, GOOD, stall=HALF_SIZE)
-    interrupted = start_process()
+    interrupted_fetch = start_process()
     assert site.stalled.wait(20)
-    interrupted.kill()
-    interrupted.wait()
+    interrupted_fetch.kill()
+    interrupted_fetch.wait()
     assert toy.data_files() == []
     site.resume.set()
     site.heal(FILE)
@@ -358,8 +358,8 @@ def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site
     site.heal(ZIP, archive(ADULT))
     kill_when_stalled(FETCH_TOY, json.dumps(toy_of_two_files.catalogue), toy_of_two_files.raw, "adult.test")
     assert toy_of_two_files.data_files() == ["adult.data"] and toy_of_two_files.target.read_bytes() == ADULT["adult.data"]
-    (leftover,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
-    leftover.unlink()
+    (partial_file,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
+    partial_file.unlink()
     assert toy_of_two_files.recovers()["source"] == site.address + ZIP
 
 
