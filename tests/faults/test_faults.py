@@ -358,8 +358,8 @@ def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site
     site.heal(ZIP, archive(ADULT))
     kill_when_stalled(FETCH_TOY, json.dumps(toy_of_two_files.catalogue), toy_of_two_files.raw, "adult.test")
     assert toy_of_two_files.data_files() == ["adult.data"] and toy_of_two_files.target.read_bytes() == ADULT["adult.data"]
-    (partial_file,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
-    partial_file.unlink()
+    (temporary_file,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
+    temporary_file.unlink()
     assert toy_of_two_files.recovers()["source"] == site.address + ZIP
 
 

@@ -36,7 +36,7 @@ def match(name, clusterlets, seed):
 @few_examples
 @given(tables(), st.integers(2, 12), seeds)
 def test_every_instance_is_in_a_cluster_and_no_cluster_is_empty(name, table, k, seed):
-    """k often exceeds a group's number of distinct rows. Such a group has fewer than k clusterlets, many of a single row."""
+    """k often exceeds a group's number of distinct rows. Such a group has fewer than k clusterlets, each of equal rows."""
     X, groups = table
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     clusters = match(name, clusterlets, seed)
