@@ -1,4 +1,4 @@
-"""Write all files and sections of pages that are generated from declarations in code: python docs/generate.py [--check]
+"""Write all files and sections of pages that are generated from code and committed results: python docs/generate.py [--check]
 
 A generated file is rewritten as a whole. A generated section of a page lies between two comments,
 ``<!-- generated: NAME -->`` and ``<!-- end: NAME -->``. With --check, the script writes nothing, and it fails if a
@@ -35,7 +35,7 @@ PUBLIC_NAMES = {
 
 def package_stub() -> str:
     """Text of clusterlets/__init__.pyi: every public name of the package, imported from its module."""
-    exports = [(module, name) for module, names in PUBLIC_NAMES.items() for name in sorted(names, key=order_of)]
+    exports = [(module, name) for module, names in PUBLIC_NAMES.items() for name in sorted(names, key=import_sort_key)]
     lines = [f"from {module} import {name} as {name}" for module, name in exports]
     return "\n".join([*lines, "", "__version__: str", ""])
 
@@ -50,19 +50,19 @@ def estimators_stub() -> str:
     for base in itertools.chain(*bases.values()):
         outer = base.__qualname__.partition(".")[0]  # FRAC if the base is FRAC.Estimator
         imports.append(f"from {base.__module__} import {outer} as _{outer}")
-    classes = [stub_of(estimator, [f"_{base.__qualname__}" for base in its_bases]) for estimator, its_bases in bases.items()]
+    classes = [class_stub(estimator, [f"_{base.__qualname__}" for base in own_bases]) for estimator, own_bases in bases.items()]
     text = "\n\n".join(["NAMED: dict[str, type[_NamedMethod]]", *classes, ""])
     standard_names = {"collections.abc": ["Mapping", "Sequence"], "fractions": ["Fraction"], "typing": ["Literal"]}
     used_names = {
         module: [name for name in names if re.search(rf"\b{name}\b[\[ ]", text)] for module, names in standard_names.items()
     }
     standard_imports = [f"from {module} import {', '.join(names)}" for module, names in used_names.items() if names]
-    imports = sorted(set(imports), key=lambda line: (line.split()[1], order_of(line.split()[3])))
+    imports = sorted(set(imports), key=lambda line: (line.split()[1], import_sort_key(line.split()[3])))
     return "\n".join([*standard_imports, "", "import numpy as np", "", *imports, "", text.rstrip("\n") + "\n"])
 
 
-def stub_of(estimator: Any, bases: list[str]) -> str:
-    """Text of an estimator's class: its docstring and the signature of ``__init__``."""
+def class_stub(estimator: Any, bases: list[str]) -> str:
+    """An estimator's class as text: its ``bases``, its docstring and the signature of ``__init__``."""
     arguments = ["self"]
     for parameter in inspect.signature(estimator).parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and "*" not in arguments:
@@ -74,20 +74,20 @@ def stub_of(estimator: Any, bases: list[str]) -> str:
     return f"class {estimator.__name__}({', '.join(bases)}):\n{docstring}\n\n{signature}"
 
 
-def order_of(name: str) -> tuple[int, str]:
+def import_sort_key(name: str) -> tuple[int, str]:
     """Sort key of a name among imports, in the order that linters want: constants, classes, functions."""
     return (0 if name.isupper() else 1 if name.lstrip("_")[0].isupper() else 2), name.lower()
 
 
-def estimators_of_api() -> str:
-    """The list of estimators in docs/api.md."""
+def api_estimators() -> str:
+    """The section of docs/api.md that lists the estimators."""
     names = ["ClusterletClustering", "MethodClustering", *(estimator.__name__ for estimator in estimators.NAMED.values())]
     lines = [f"   ~clusterlets.{name}" for name in names]
     return "\n".join(["```{eval-rst}", ".. autosummary::", "   :toctree: api", "", *lines, "```"])
 
 
-def table_of_methods() -> str:
-    """The tables of docs/methods.md: for each role, one row per method, and a table of all parameters."""
+def method_tables() -> str:
+    """The tables of docs/methods.md: for each role, a table with one row per method; then one of all parameters."""
     roles = {"rival": "Methods that cluster instances", "paper": "The paper's matchers", "baseline": "Controls"}
     parts = []
     for role, title in roles.items():
@@ -101,12 +101,12 @@ def table_of_methods() -> str:
             rows.append([f"`{method.name}`", description, grid, method.guarantee, method.cost + limits])
         header = ["name", "how", "default grid", "what it guarantees", "cost and limits"]
         parts.append(f"### {title}\n\n{table(header, rows)}")
-    rows = rows_of_parameters(map(methods.get, methods.names()))
+    rows = parameter_rows(map(methods.get, methods.names()))
     parts.append(f"### Parameters\n\n{table(['methods', 'parameter', 'values', 'default', 'meaning'], rows)}")
     return "\n\n".join(parts)
 
 
-def rows_of_parameters(classes: Iterable[type[methods.Method]]) -> list[list[str]]:
+def parameter_rows(classes: Iterable[type[methods.Method]]) -> list[list[str]]:
     """One row per parameter. Methods that declare an identical parameter share a row."""
     owners: dict[tuple[str, ...], list[str]] = {}
     for method in classes:
@@ -122,7 +122,7 @@ def table(header: list[str], rows: list[list]) -> str:
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def columns_of_runs() -> str:
+def runs_columns() -> str:
     """The columns of ``results/runs.csv``, as a table in Markdown."""
     meanings = [column.explanation if isinstance(column, Score) else column.meaning for column in TABLE]
     rows = [[column.name, column.values, meaning] for column, meaning in zip(TABLE, meanings, strict=True)]
@@ -132,35 +132,35 @@ def columns_of_runs() -> str:
 PUBLISHED = CHECKOUT / "reference/published/as_published.csv"
 
 
-def headline_as_published() -> str:
-    """The README's line on what the authors' published code explains."""
+def published_headline() -> str:
+    """The README's line on how much of table 1 the paper's text and the authors' published code reproduce."""
     return f"- {as_published.headline(read_lines(PUBLISHED))}"
 
 
-def findings_as_published() -> str:
-    """The text of docs/reproduction.md on what only the authors' published code reproduces, from the committed results."""
+def published_findings() -> str:
+    """The section of docs/reproduction.md on what only the authors' published code reproduces, from the committed results."""
     return as_published.body(read_lines(PUBLISHED))
 
 
 def verdict_by_table() -> str:
-    """The README's table of how many numbers are reproduced: of the paper, of a perfect copy, and of wrong copies."""
+    """The README's table of the percentage of numbers reproduced: the paper's, a perfect copy's, and those of wrong copies."""
     rows = read_lines(CHECKOUT / "reference" / "paper" / "comparison_controls.csv")
     lines = []
-    for name, rows_of_table in rows.groupby("table", sort=False):
-        paper, perfect = (rows_of_table[rows_of_table["source"] == source] for source in (controls.PAPER, controls.PERFECT))
-        wrong = rows_of_table[rows_of_table["source"].isin(controls.WRONG)]
+    for name, table_rows in rows.groupby("table", sort=False):
+        paper, perfect = (table_rows[table_rows["source"] == source] for source in (controls.PAPER, controls.PERFECT))
+        wrong = table_rows[table_rows["source"].isin(controls.WRONG)]
         lines.append([TITLES[name], f"{paper['cells'].iloc[0]:.0f}", *map(_percentages, (paper, perfect, wrong))])
     return table(["table", "numbers", "of the paper", "of a perfect copy", "of wrong copies"], lines)
 
 
-def _percentages(copies) -> str:
-    """``62 % reproduced, 12 % differ``, or the range over several kinds of copies."""
-    texts = []
+def _percentages(counts) -> str:
+    """``62 % reproduced, 12 % differ`` for one row of verdict counts; for several, ranges such as ``5 to 9 % reproduced``."""
+    parts = []
     for verdict, word in (("reproduced", "reproduced"), ("differs", "differ")):
-        percents = 100 * copies[verdict] / copies["cells"]
+        percents = 100 * counts[verdict] / counts["cells"]
         extremes = dict.fromkeys(f"{percent:.0f}" for percent in (percents.min(), percents.max()))
-        texts.append(f"{' to '.join(extremes)} % {word}")
-    return ", ".join(texts)
+        parts.append(f"{' to '.join(extremes)} % {word}")
+    return ", ".join(parts)
 
 
 #: Generated files, with paths relative to the checkout, and the function that makes the text of each.
@@ -171,12 +171,12 @@ FILES: dict[str, Callable[[], str]] = {
 
 #: Generated sections, by page and name, and the function that makes the text of each.
 SECTIONS: dict[tuple[str, str], Callable[[], str]] = {
-    ("docs/methods.md", "methods"): table_of_methods,
-    ("docs/api.md", "estimators"): estimators_of_api,
-    ("docs/results-format.md", "columns of runs.csv"): columns_of_runs,
-    ("docs/reproduction.md", "as published"): findings_as_published,
+    ("docs/methods.md", "methods"): method_tables,
+    ("docs/api.md", "estimators"): api_estimators,
+    ("docs/results-format.md", "columns of runs.csv"): runs_columns,
+    ("docs/reproduction.md", "as published"): published_findings,
     ("README.md", "verdict"): verdict_by_table,
-    ("README.md", "as published"): headline_as_published,
+    ("README.md", "as published"): published_headline,
 }
 
 
@@ -189,7 +189,7 @@ def with_section(page: str, name: str, text: str) -> str:
     return page
 
 
-def renewed() -> dict[Path, str]:
+def generate_texts() -> dict[Path, str]:
     """New text of every file that is generated or has generated sections."""
     texts = {CHECKOUT / name: make() for name, make in FILES.items()}
     for (name, section), make in SECTIONS.items():
@@ -200,7 +200,9 @@ def renewed() -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     stale_files = [
-        (path, text) for path, text in renewed().items() if not path.is_file() or path.read_text(encoding="utf-8") != text
+        (path, text)
+        for path, text in generate_texts().items()
+        if not path.is_file() or path.read_text(encoding="utf-8") != text
     ]
     for path, text in stale_files:
         print(path.relative_to(CHECKOUT))

@@ -11,26 +11,28 @@ with open("leaderboard_points.csv", encoding="utf-8", newline="") as file:
 
 def proves_infeasible(row, limit):
     """Whether the row proves that no clustering of its block (dataset and k) keeps the limit."""
-    proved_limits = row["parameters"].partition("max_deviation=")[2]
-    is_proof = row["method"] == "fair-limit" and row["status"] == "infeasible" and proved_limits
-    return is_proof and float(proved_limits.split(",")[0]) >= limit
+    limit_and_rest = row["parameters"].partition("max_deviation=")[2]
+    is_proof = row["method"] == "fair-limit" and row["status"] == "infeasible" and limit_and_rest
+    return is_proof and float(limit_and_rest.split(",")[0]) >= limit
 
 
-def keeps(row, limit):
+def keeps_limit(row, limit):
+    # The tolerance allows for rounding errors.
     return row["price"] and row["n_clusters"] == row["k"] and float(row["deviation_max"]) <= limit + 1e-13
 
 
-def scoring_runs(configurations, limit):
-    """The scoring runs of the configuration that is best in its choosing runs; None if no choosing run keeps the limit."""
-    best_key, scoring = None, None
+def find_scoring_runs(configurations, limit):
+    """The runs that score the configuration chosen by the other runs, or None if none of those keeps the limit."""
+    best_key, scoring_runs = None, None
     for runs in configurations.values():
-        choosing = [row for row in runs if row["chooses"] == "True"]
-        prices = [float(row["price"]) for row in choosing if keeps(row, limit)]
+        choosing_runs = [row for row in runs if row["chooses"] == "True"]
+        prices = [float(row["price"]) for row in choosing_runs if keeps_limit(row, limit)]
         if prices:
-            key = -len(prices) / len(choosing), median(prices)
+            # The largest share of runs within the limit comes first, then the lowest median price.
+            key = -len(prices) / len(choosing_runs), median(prices)
             if best_key is None or key < best_key:
-                best_key, scoring = key, [row for row in runs if row["chooses"] == "False"]
-    return scoring
+                best_key, scoring_runs = key, [row for row in runs if row["chooses"] == "False"]
+    return scoring_runs
 
 
 for limit in LIMITS:
@@ -44,9 +46,9 @@ for limit in LIMITS:
     for method, blocks in runs_by_method.items():
         prices = []
         for configurations in blocks.values():
-            scoring = scoring_runs(configurations, limit)
-            if scoring and all(keeps(row, limit) for row in scoring):
-                prices.append(median(float(row["price"]) for row in scoring))
+            scoring_runs = find_scoring_runs(configurations, limit)
+            if scoring_runs and all(keeps_limit(row, limit) for row in scoring_runs):
+                prices.append(median(float(row["price"]) for row in scoring_runs))
         price = median(prices) if prices else float("inf")
         ranking.append((-len(prices) / len(blocks), price, method))
     for place, (negative_reliability, price, method) in enumerate(sorted(ranking), 1):

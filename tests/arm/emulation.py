@@ -3,8 +3,8 @@
     .venv/bin/python tests/arm/emulation.py
 
 This command fills the folder .arm64 of the checkout with QEMU, Debian's libraries and Python for arm64, and the locked wheels
-that the steps of a grid import. They take up 850 MB, and the command a minute. Calling it again changes nothing. With
-.arm64/bin first on PATH, a native Snakemake runs every job emulated.
+that the steps of a grid import: 850 MB in a minute or two. A second call changes nothing unless the lock or this file has
+changed. With .arm64/bin first on PATH, a native Snakemake runs every job emulated.
 """
 
 import hashlib
@@ -25,9 +25,9 @@ THIS_FILE = Path(__file__).resolve()
 ROOT = THIS_FILE.parents[2]
 LOCK = ROOT / "requirements.lock"
 FOLDER = ROOT / ".arm64"
-#: Debian's packages by architecture: arm64 for what runs emulated, amd64 for the emulator.
+#: Debian's packages by architecture: arm64 for the emulated Python, amd64 for the emulator.
 PACKAGES = {"arm64": ["python3", "libstdc++6"], "amd64": ["qemu-user-static"]}
-#: Libraries of the steps whose results must not depend on the processor. Their dependencies are installed too.
+#: The libraries that the steps of a grid import. Their dependencies are installed too.
 DISTRIBUTIONS = (
     *("numpy", "numba", "scipy", "pandas", "threadpoolctl", "pyyaml", "jsonschema", "requests"),
     *("scikit-learn", "scikit-posthocs", "statsmodels"),
@@ -88,14 +88,14 @@ def _set_up(folder):
 
 
 def _download(folder, architecture, packages):
-    """Download Debian's packages and their dependencies, with an apt state of their own: the machine's apt stays unchanged."""
+    """Download Debian packages and their dependencies into ``folder``, which holds apt's state too; return the archives."""
     (folder / "lists" / "partial").mkdir(parents=True)
     (folder / "archives" / "partial").mkdir(parents=True)
-    (folder / "status").touch()  # empty, so apt takes no package to be installed
+    (folder / "status").touch()  # empty: apt assumes that nothing is installed, and downloads every dependency
     options = {
         "APT::Architecture": architecture,
         "APT::Architectures": architecture,
-        "APT::Sandbox::User": "",  # apt runs as this user, because its own user cannot write here
+        "APT::Sandbox::User": "",  # empty: apt does not switch to its own user, who cannot write here
         "Dir::State::Lists": folder / "lists",
         "Dir::State::Status": folder / "status",
         "Dir::Cache": folder,
@@ -107,31 +107,31 @@ def _download(folder, architecture, packages):
 
 
 def _install(target, version):
-    """Install wheels with the locked versions and hashes into the folder where Debian's Python looks for packages."""
+    """Install wheels with the locked versions and hashes into ``target``, for Debian's Python of this ``version``."""
     lock = LOCK.read_text(encoding="utf-8")
     names = sorted(_with_dependencies(DISTRIBUTIONS))
     pins = [re.search(rf"^{re.escape(name)}==.*(?:\n .*)*\n", lock, re.MULTILINE)[0] for name in names]
-    wheels = ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}"]
-    wheels += [f"--platform={name}" for name in PLATFORMS]
+    wheel_options = ["--only-binary=:all:", "--implementation=cp", f"--python-version={version}"]
+    wheel_options += [f"--platform={name}" for name in PLATFORMS]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
         requirements.write("".join(pins))
         requirements.flush()
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", target]
-        _run(*pip, *wheels, "--no-deps", "--require-hashes", "--requirement", requirements.name)
+        pip_install = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", target]
+        _run(*pip_install, *wheel_options, "--no-deps", "--require-hashes", "--requirement", requirements.name)
 
 
 def _with_dependencies(names):
     """The distributions and all their dependencies, read from this environment, which has the locked versions too."""
-    seen, new = set(), set(names)
-    while new:
-        seen |= new
-        required = (Requirement(text) for name in new for text in metadata.requires(name) or [])
-        new = {
+    names_with_dependencies, new_names = set(), set(names)
+    while new_names:
+        names_with_dependencies |= new_names
+        requirements = (Requirement(text) for name in new_names for text in metadata.requires(name) or [])
+        new_names = {
             canonicalize_name(requirement.name)
-            for requirement in required
+            for requirement in requirements
             if not requirement.marker or requirement.marker.evaluate({"extra": ""})
-        } - seen
-    return seen
+        } - names_with_dependencies
+    return names_with_dependencies
 
 
 def _run(*command):

@@ -7,7 +7,7 @@ import emulation
 import pytest
 import tiny_grid
 
-# Emulated processors. The first has vectors of any length (SVE), like a server of 2022; the second, of 2016, has none.
+# Emulated processors. "max" has vectors of scalable length (SVE), as servers since 2022; "cortex-a72", of 2016, has none.
 PROCESSORS = ["max", "cortex-a72"]
 
 
@@ -23,11 +23,11 @@ def runs(tmp_path_factory):
     jobs = tiny_grid.plan(tmp_path_factory.mktemp("plan"))
     with ThreadPoolExecutor(len(PROCESSORS)) as pool:
 
-        def start(processor):
+        def submit_grid(processor):
             folder = tmp_path_factory.mktemp(processor)
             return folder, pool.submit(tiny_grid.run_steps, folder, jobs, python=python, variables={"QEMU_CPU": processor})
 
-        yield {processor: start(processor) for processor in PROCESSORS}
+        yield {processor: submit_grid(processor) for processor in PROCESSORS}
 
 
 @pytest.mark.parametrize("processor", PROCESSORS)
@@ -37,5 +37,5 @@ def test_the_grid_gives_the_same_bytes_on_aarch64(processor, runs, tmp_path):
     assert facts["machine"] == "aarch64"
     assert ("SVE" in facts["numpy"]) == (processor == "max")
     if tiny_grid.mismatch(folder):
-        tiny_grid.run_steps(tmp_path, tiny_grid.plan(tmp_path))  # not emulated, so that the message shows the difference
+        tiny_grid.run_steps(tmp_path, tiny_grid.plan(tmp_path))  # natively, so that the message can show the difference
         pytest.fail(tiny_grid.mismatch(folder, tmp_path))

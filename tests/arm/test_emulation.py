@@ -33,7 +33,7 @@ def test_debian_on_x86_64_can_emulate(machine):
         ({"name": "x86_64", "programs": ["dpkg-deb"]}, "^apt-get missing"),
     ],
 )
-def test_a_machine_that_cannot_or_need_not_emulate_says_why(machine, looks, reason):
+def test_the_reason_is_given_if_a_machine_cannot_or_need_not_emulate(machine, looks, reason):
     machine(**looks)
     with pytest.raises(emulation.NotRun, match=reason):
         emulation.python()
@@ -49,7 +49,7 @@ def test_a_failed_set_up_shows_its_last_lines_and_is_tried_again(machine, monkey
             emulation.python()
 
 
-def test_the_wrapper_passes_arguments_on_and_finds_its_folder(tmp_path):
+def test_a_link_to_the_wrapper_finds_the_folder_and_passes_arguments_on(tmp_path):
     (tmp_path / "a folder" / "bin").mkdir(parents=True)
     wrapper, qemu = (tmp_path / "a folder" / "bin" / name for name in ("python", "qemu"))
     wrapper.write_text(emulation.WRAPPER.format(name="python3.11"))

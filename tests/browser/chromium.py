@@ -1,7 +1,7 @@
 """A headless Chromium for tests, which use its mouse and keyboard and see every request and error.
 
-Commands of the DevTools protocol go through a pair of pipes (``--remote-debugging-pipe``), as JSON texts that end in a zero
-byte. So the tests need only Debian's package ``chromium``, and no driver of a matching version, port or socket.
+Commands of the DevTools protocol go through a pair of pipes (``--remote-debugging-pipe``), as JSON messages that each
+end in a zero byte. So the tests need only Debian's package ``chromium``: no port, no socket, no driver of a matching version.
 """
 
 import json
@@ -22,7 +22,8 @@ _FLAGS = (
     *("--disable-background-networking", "--disable-component-update", "--hide-scrollbars", "--disable-dev-shm-usage"),
     "--remote-debugging-pipe",
 )
-# Chromium reads commands from descriptor 3 and writes answers to 4. This program moves the pipes there and becomes Chromium.
+# Chromium reads commands from descriptor 3 and writes answers to 4. This program moves the pipes there, through
+# descriptors from 10 on, so that neither pipe overwrites the other, and becomes Chromium.
 _LAUNCH = (
     "import fcntl, os, sys; r, w = (fcntl.fcntl(int(n), fcntl.F_DUPFD, 10) for n in sys.argv[1:3]); "
     "os.dup2(r, 3); os.dup2(w, 4); os.execv(sys.argv[3], sys.argv[3:])"
@@ -132,7 +133,7 @@ class Page:
         self._browser.send("Target.closeTarget", targetId=self._target)
 
     def events(self, *methods: str) -> list[dict]:
-        """The parameters of this tab's events so far whose method is one of these."""
+        """The parameters of this tab's events so far, of the given methods of the protocol."""
         self.run("0")  # its answer arrives after all earlier events
         in_this_tab = [event for event in self._browser.events if event.get("sessionId") == self._session]
         return [event["params"] for event in in_this_tab if event["method"] in methods]
@@ -144,9 +145,11 @@ class Page:
             for event in self.events("Runtime.consoleAPICalled")
             if event["type"] in ("error", "warning", "assert")
         ]
-        thrown = [str(event["exceptionDetails"]) for event in self.events("Runtime.exceptionThrown")]
-        logged = [event["entry"]["text"] for event in self.events("Log.entryAdded") if event["entry"]["level"] != "verbose"]
-        return console + thrown + logged
+        exceptions = [str(event["exceptionDetails"]) for event in self.events("Runtime.exceptionThrown")]
+        log_entries = [
+            event["entry"]["text"] for event in self.events("Log.entryAdded") if event["entry"]["level"] != "verbose"
+        ]
+        return console + exceptions + log_entries
 
     def requests(self) -> list[str]:
         """Every address that the page requested, except data that is embedded in the page."""
@@ -167,11 +170,11 @@ class Page:
 
     def click(self, selector: str) -> None:
         """Click the middle of an element with the mouse, after scrolling it into view."""
-        quoted = json.dumps(selector)
-        self.run(f"document.querySelector({quoted}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
+        selector_literal = json.dumps(selector)
+        self.run(f"document.querySelector({selector_literal}).scrollIntoView({{block: 'center', behavior: 'instant'}})")
         x, y = self.run(
             f"(({{x, y, width, height}}) => [x + width / 2, y + height / 2])"
-            f"(document.querySelector({quoted}).getBoundingClientRect())"
+            f"(document.querySelector({selector_literal}).getBoundingClientRect())"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)

@@ -9,6 +9,7 @@ ROWS = "[...document.querySelectorAll('#points tbody tr')].map(row => [...row.ce
 # The bounding box of a name: left, top, width, height.
 BOX = "(({x, y, width, height}) => [x, y, width, height])(name.getBBox())"
 BOXES = f"[...document.querySelectorAll('.plot .name')].map(name => {BOX})"
+# The columns of the table.
 METHOD, PRICE, DEVIATION, KEEPS, ON_FRONT, PARAMETERS, CLUSTERS = range(7)
 
 
@@ -21,49 +22,51 @@ def choose(page, **choices):
         )
 
 
-def count(page, selector):
+def count_elements(page, selector):
     return page.run(f"document.querySelectorAll({json.dumps(selector)}).length")
 
 
-def options(page, name):
+def option_texts(page, name):
     return page.run(f"[...document.querySelector('.choices').{name}.options].map(option => option.text)")
 
 
 @pytest.mark.parametrize("width", [1400, 390])
 def test_every_block_is_drawn_without_errors_or_overlapping_names(results, show, width):
     page = show(results / "fronts.html", width=width)
-    for table in options(page, "table")[:4]:
-        for k in options(page, "k"):
+    for table in option_texts(page, "table")[:4]:
+        for k in option_texts(page, "k"):
             choose(page, table=table, k=k)
             rows = page.run(ROWS)
-            assert count(page, ".plot .keeps, .plot .misses") == len(rows) > 3
-            assert count(page, ".plot .keeps") == sum(row[KEEPS] == "yes" for row in rows)
-            assert count(page, ".plot .front") == sum(row[ON_FRONT] == "yes" for row in rows)
+            assert count_elements(page, ".plot .keeps, .plot .misses") == len(rows) > 3
+            assert count_elements(page, ".plot .keeps") == sum(row[KEEPS] == "yes" for row in rows)
+            assert count_elements(page, ".plot .front") == sum(row[ON_FRONT] == "yes" for row in rows)
             boxes = page.run(BOXES)
             pairs = combinations(boxes, 2)
-            are_apart = [any(a[i] + a[i + 2] <= b[i] or b[i] + b[i + 2] <= a[i] for i in (0, 1)) for a, b in pairs]
-            assert len(boxes) >= 2 and all(are_apart), (table, k)
+            are_disjoint = [any(a[i] + a[i + 2] <= b[i] or b[i] + b[i + 2] <= a[i] for i in (0, 1)) for a, b in pairs]
+            assert len(boxes) >= 2 and all(are_disjoint), (table, k)
     assert page.errors() == [] and page.requests() == [(results / "fronts.html").as_uri()]
     assert page.run("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
 
 
 def test_the_front_has_the_unbeaten_points_within_the_limit(results, show):
     page = show(results / "fronts.html")
-    for limit in options(page, "limit"):
+    for limit in option_texts(page, "limit"):
         choose(page, limit=limit)
         rows, k = page.run(ROWS), page.run("document.querySelector('.choices').k.value")
         # The table shows four decimals, so a deviation just within the limit may be shown as slightly above it.
-        allowed = [row for row in rows if row[KEEPS] == "yes"]
-        assert all(row[CLUSTERS] == k and float(row[DEVIATION]) <= float(limit) + 5e-5 for row in allowed)
-        prices = [float(row[PRICE]) for row in allowed]
+        rows_within_limit = [row for row in rows if row[KEEPS] == "yes"]
+        assert all(row[CLUSTERS] == k and float(row[DEVIATION]) <= float(limit) + 5e-5 for row in rows_within_limit)
+        prices = [float(row[PRICE]) for row in rows_within_limit]
         assert prices == sorted(prices)
-        lowest = float("inf")
-        for row in allowed:
+        lowest_deviation = float("inf")
+        for row in rows_within_limit:
             deviation = float(row[DEVIATION])
-            assert (row[ON_FRONT] == "yes") == (deviation < lowest) or deviation == pytest.approx(lowest)
-            lowest = min(lowest, deviation)
+            assert (row[ON_FRONT] == "yes") == (deviation < lowest_deviation) or deviation == pytest.approx(lowest_deviation)
+            lowest_deviation = min(lowest_deviation, deviation)
         assert all(row[ON_FRONT] == "no" for row in rows if row[KEEPS] == "no")
-        assert f"{len(allowed) or 'None'} of {len(rows)} points" in page.run("document.querySelector('.answer').textContent")
+        assert f"{len(rows_within_limit) or 'None'} of {len(rows)} points" in page.run(
+            "document.querySelector('.answer').textContent"
+        )
 
 
 def test_pointing_at_a_mark_shows_its_method_and_scores(results, show):
@@ -90,9 +93,9 @@ def test_the_table_sorts_and_choosing_another_block_restores_the_original_order(
     page.click(f"{header} button")
     prices = [float(row[PRICE]) for row in page.run(ROWS)]
     assert prices == sorted(prices) and page.run(f"document.querySelector('{header}').ariaSort") == "ascending"
-    choose(page, k=options(page, "k")[-1])
+    choose(page, k=option_texts(page, "k")[-1])
     assert page.run(f"document.querySelector('{header}').ariaSort") is None
-    choose(page, k=options(page, "k")[0])
+    choose(page, k=option_texts(page, "k")[0])
     assert page.run(ROWS) == original_rows
 
 

@@ -1,4 +1,4 @@
-"""Fixtures for these tests: a web server, toy datasets, and a guard against contacting other machines."""
+"""Fixtures of the fault tests: a web server, toy datasets, and a guard against contacting other machines."""
 
 import socket
 import types
@@ -32,7 +32,7 @@ def toy_of_two_files(tmp_path, monkeypatch):
 
 
 @pytest.fixture(autouse=True)
-def only_this_machine(monkeypatch):
+def no_contact_with_other_machines(monkeypatch):
     """Fail a test that looks up a host other than this machine. Ignore proxies that the environment sets."""
     lookup = socket.getaddrinfo
 
@@ -47,5 +47,5 @@ def only_this_machine(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def pooch_does_not_wait(monkeypatch):
-    """Let pooch try again at once, without its waits of one second and two seconds."""
+    """Let pooch try again at once, instead of after one second and then two."""
     monkeypatch.setattr(pooch.core, "time", types.SimpleNamespace(sleep=lambda _: None))

@@ -33,9 +33,9 @@ def archive(members, compression=zipfile.ZIP_DEFLATED):
 
 
 class Site:
-    """A web server on 127.0.0.1. Requests for a path get the replies added by :meth:`serve` in turn, then the last one again.
+    """A web server on 127.0.0.1. Requests for a path get the replies added by :meth:`serve` in turn, and then always the last.
 
-    ``requested_paths`` lists the path of each request, and ``logins`` its Authorization header.
+    ``requested_paths`` lists the paths of the requests, and ``logins`` their Authorization headers.
     """
 
     def __init__(self):
@@ -69,11 +69,11 @@ class Site:
     def answer(self, handler, body, status=200, cut=None, stall=None, drip=None, slow_headers=False, sized=True, headers=()):
         """Send a reply.
 
-        cut: hang up after this many bytes
+        cut: end the body after this many bytes, although Content-Length counts all
         stall: pause after this many bytes; set the event ``stalled``, and go on once ``resume`` is set
-        drip: (bytes, seconds): send this many bytes at a time, and wait this long before each
+        drip: (bytes, seconds): send this many bytes at a time, and wait this long before each portion
         slow_headers: send a long header instead of the body, so that ``drip`` slows down the headers
-        sized: whether to send the Content-Length
+        sized: whether to send Content-Length
         headers: additional headers, which replace headers of the same name
         """
         lengths = {"Content-Length": str(len(body))} if sized else {}
@@ -107,7 +107,7 @@ class Site:
 
 
 class Toy:
-    """A dataset called ``toy``: one file in pima's format, or two in adult's. Methods assert what must hold after a fault."""
+    """A dataset ``toy``: one file in pima's format, or two in adult's. ``refuses`` and ``recovers`` check how a fetch ends."""
 
     def __init__(self, folder, contents, module):
         self.raw, self.contents = folder / "raw", contents
@@ -123,7 +123,7 @@ class Toy:
         self.entry |= self._describe_table(folder / "true")
 
     def _describe_table(self, folder):
-        """What the catalogue says of the table: rows, features and fingerprint."""
+        """The catalogue's fields on the table: rows, features and fingerprint."""
         folder.mkdir()
         for name, content in self.contents.items():
             (folder / name).write_bytes(content)
@@ -140,7 +140,7 @@ class Toy:
         return self.raw / "toy" / next(iter(self.contents))
 
     def from_addresses(self, *addresses, members=None):
-        """Make these addresses the only sources from now on."""
+        """Make these addresses the only sources. If they are of archives, ``members`` maps each file to its path in them."""
         self.entry["sources"] = [{"url": address} | ({"members": members} if members else {}) for address in addresses]
 
     def fetch(self, mirror=None):
@@ -163,7 +163,7 @@ class Toy:
     def recovers(self, mirror=None):
         """Assert that a fetch gets the right files and that a second one gives the same receipt. Return the receipt.
 
-        Only the lock and the note of origin may lie beside the files.
+        Beside the files there may only be the lock and the note on their origin.
         """
         receipt = self.fetch(mirror)
         assert self.fetch(mirror) == receipt and receipt["sha256_matches"]

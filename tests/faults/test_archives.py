@@ -1,4 +1,4 @@
-"""Every archive in which a dataset is published gives the same table. A local web server serves copies of the archives."""
+"""Every archive in which a dataset is published gives the same table. A local web server serves archives made like these."""
 
 import copy
 import re
@@ -61,7 +61,7 @@ def test_every_archive_gives_the_same_table_even_with_other_line_ends_and_a_byte
 
 
 def zip_like_the_publisher(source, files):
-    """An archive with the files at the paths that the source gives, and other files. Paths may lead into the inner bank.zip."""
+    """An archive with ``files`` (content by name) at the source's paths, some in an inner bank.zip, and with other members."""
     contents = OTHER_MEMBERS | {path: files[file] for file, path in source["members"].items()}
     inner = {path.split("/", 1)[1]: content for path, content in contents.items() if path.startswith("bank.zip/")}
     outer = {path: content for path, content in contents.items() if not path.startswith("bank.zip/")}

@@ -85,7 +85,7 @@ def test_the_message_about_a_damaged_file_names_the_place_and_the_remedy(name, c
     assert f"Delete {file}" in message and "CLUSTERLETS_MIRROR" in message and f"EXCLUDE={name}" in message
 
 
-def test_changed_values_of_the_right_shape_are_refused(steps):
+def test_a_table_of_the_right_shape_with_changed_values_is_refused(steps):
     steps.fetch("iris")
     path = steps.raw / "iris" / "iris.csv"
     steps.put("iris", "iris.csv", path.read_text().replace("5.1,3.5,1.4,0.2,0", "5.1,3.5,1.4,0.3,0", 1))
@@ -108,8 +108,8 @@ def test_other_line_ends_are_accepted_with_a_warning(steps):
 def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_again(steps):
     steps.fetch("iris")
     path = steps.raw / "iris" / "iris.csv"
-    good = path.read_bytes()
-    path.write_bytes(good[: len(good) // 2])
+    intact_content = path.read_bytes()
+    path.write_bytes(intact_content[: len(intact_content) // 2])
     steps.assert_refused("iris", "iris.csv is no longer what was fetched")
     assert not path.exists() and path.with_name("iris.csv.changed").exists()
     steps.fetch("iris")
@@ -117,7 +117,7 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_again(step
     steps.assert_refused("iris", "iris.csv has gone")
     steps.fetch("iris")
     steps.prepare("iris")
-    assert path.read_bytes() == good and json.loads(steps.receipt.read_text())["source"] == "bundled"
+    assert path.read_bytes() == intact_content and json.loads(steps.receipt.read_text())["source"] == "bundled"
 
 
 @pytest.mark.parametrize(
@@ -131,9 +131,9 @@ def test_a_file_that_changed_after_the_fetch_is_set_aside_and_fetched_again(step
 def test_a_receipt_that_lists_other_files_is_removed_and_the_raw_file_stays(change, steps):
     steps.fetch("iris")
     storage.save_json(steps.receipt, change(storage.load_json(steps.receipt)))
-    raw = {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()}
+    raw_files = {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()}
     steps.assert_refused("iris", "the receipt .* lists other files and has been removed")
-    assert not steps.receipt.exists() and {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()} == raw
+    assert not steps.receipt.exists() and {path.name: path.read_bytes() for path in (steps.raw / "iris").iterdir()} == raw_files
 
 
 def test_an_unknown_scaling_is_refused_before_anything_is_read(steps):
@@ -141,26 +141,26 @@ def test_an_unknown_scaling_is_refused_before_anything_is_read(steps):
         steps.prepare("iris", scaling="zscore")
 
 
-def test_a_receipt_with_a_flipped_bit_is_removed_and_nothing_else(steps):
+def test_a_receipt_with_a_flipped_bit_is_removed_but_no_raw_file(steps):
     steps.fetch("iris")
-    content, raw = steps.receipt.read_bytes(), (steps.raw / "iris" / "iris.csv").read_bytes()
+    content, raw_content = steps.receipt.read_bytes(), (steps.raw / "iris" / "iris.csv").read_bytes()
     for position in range(len(content)):
         steps.receipt.write_bytes(content[:position] + bytes([content[position] ^ 1]) + content[position + 1 :])
         with pytest.raises(ClusterletsError, match="receipt.json was damaged .* removed. Run the same command again"):
             steps.prepare("iris")
-        assert not steps.receipt.exists() and (steps.raw / "iris" / "iris.csv").read_bytes() == raw
+        assert not steps.receipt.exists() and (steps.raw / "iris" / "iris.csv").read_bytes() == raw_content
 
 
 def test_arrays_are_removed_if_their_description_cannot_be_written(steps, monkeypatch):
     steps.fetch("iris")
-    write = storage.write_bytes
+    original_write = storage.write_bytes
 
-    def full_disk(path, content):
+    def write_to_full_disk(path, content):
         if str(path).endswith(".json"):
             raise OSError(28, "No space left on device")
-        write(path, content)
+        original_write(path, content)
 
-    monkeypatch.setattr(storage, "write_bytes", full_disk)
+    monkeypatch.setattr(storage, "write_bytes", write_to_full_disk)
     with pytest.raises(OSError, match="No space left"):
         steps.prepare("iris")
     assert list(steps.npz.parent.iterdir()) == []
@@ -169,22 +169,27 @@ def test_arrays_are_removed_if_their_description_cannot_be_written(steps, monkey
 def test_the_prepared_files_hold_the_table_and_its_description_and_can_be_reproduced(steps):
     steps.fetch("iris")
     steps.prepare("iris")
-    before = [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)]
+    first_contents = [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)]
     steps.fetch("iris")
     steps.prepare("iris")
-    assert [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)] == before
-    arrays, stored = storage.load_arrays(steps.npz), json.loads(steps.json.read_text())
+    assert [path.read_bytes() for path in (steps.receipt, steps.npz, steps.json)] == first_contents
+    arrays, description = storage.load_arrays(steps.npz), json.loads(steps.json.read_text())
     assert arrays["X"].shape == (150, 4) and arrays["X"].dtype == np.float64
     assert arrays["groups"].dtype == np.int64 and np.bincount(arrays["groups"]).tolist() == [50, 50, 50]
     assert arrays["group_names"].tolist() == ["setosa", "versicolor", "virginica"]
     assert arrays["feature_names"].tolist()[0] == "sepal length (cm)"
-    assert stored["groups"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
-    assert (stored["rows"], stored["features"], stored["positives"], stored["source"]) == (150, 4, None, "bundled")
-    assert stored["fingerprint"] == datasets.describe("iris")["fingerprint"] and stored["warnings"] == []
-    raw = arrays["X"]
+    assert description["groups"] == {"setosa": 50, "versicolor": 50, "virginica": 50}
+    assert (description["rows"], description["features"], description["positives"], description["source"]) == (
+        150,
+        4,
+        None,
+        "bundled",
+    )
+    assert description["fingerprint"] == datasets.describe("iris")["fingerprint"] and description["warnings"] == []
+    unscaled = arrays["X"]
     steps.prepare("iris", scaling="standard")
-    assert np.array_equal(storage.load_arrays(steps.npz)["X"], standardise(raw))
-    assert json.loads(steps.json.read_text())["fingerprint"] == stored["fingerprint"]
+    assert np.array_equal(storage.load_arrays(steps.npz)["X"], standardise(unscaled))
+    assert json.loads(steps.json.read_text())["fingerprint"] == description["fingerprint"]
 
 
 def test_the_environment_can_set_the_mirror(steps, toy, site, monkeypatch):

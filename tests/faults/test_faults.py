@@ -24,7 +24,7 @@ from clusterlets.steps.preparing import prepare_dataset
 
 FILE, ZIP = "/diabetes.csv", "/toy.zip"
 WRONG = GOOD.replace(b"33.6", b"36.3", 1)
-HALF = len(GOOD) // 2
+HALF_SIZE = len(GOOD) // 2
 
 # A program that fetches the toy. Its arguments are the catalogue, as JSON, and the raw folder.
 FETCH_TOY = """
@@ -52,8 +52,8 @@ def archive_address(toy, site):
 
 
 @pytest.fixture
-def child(toy):
-    """A function that starts a process that fetches the toy, or runs another program. After the test they are killed."""
+def start_process(toy):
+    """A function that starts a process, which fetches the toy or runs another program, and is killed after the test."""
     children = []
 
     def start(program=FETCH_TOY, *arguments):
@@ -69,7 +69,7 @@ def child(toy):
 
 # Answers of the server.
 
-_ZIPPED = gzip.compress(GOOD)
+_GZIPPED = gzip.compress(GOOD)
 BAD_ANSWERS = {
     "not found": ({"status": 404}, "404 Client Error: Not Found .*attempts: 3"),
     "busy": ({"status": 503}, "503 Server Error: Service Unavailable .*attempts: 3"),
@@ -77,12 +77,12 @@ BAD_ANSWERS = {
     "a web page": ({"body": b"\n <!DOCTYPE html><html>Please log in</html>"}, "diabetes.csv is a web page, not data"),
     "nothing": ({"body": b""}, "diabetes.csv is empty"),
     "damaged compression": (
-        {"body": _ZIPPED[:99] + b"damaged" + _ZIPPED[106:], "headers": {"Content-Encoding": "gzip"}},
+        {"body": _GZIPPED[:99] + b"damaged" + _GZIPPED[106:], "headers": {"Content-Encoding": "gzip"}},
         "ContentDecodingError",
     ),
-    "cut at every attempt": ({"body": GOOD, "cut": HALF}, "ChunkedEncodingError.*attempts: 3"),
+    "cut at every attempt": ({"body": GOOD, "cut": HALF_SIZE}, "ChunkedEncodingError.*attempts: 3"),
     "too short a length": (
-        {"body": GOOD, "headers": {"Content-Length": str(HALF)}},
+        {"body": GOOD, "headers": {"Content-Length": str(HALF_SIZE)}},
         "bytes other than the known ones, and diabetes.csv, line",
     ),
     "an early end": (
@@ -104,15 +104,15 @@ def test_a_bad_answer_is_reported_and_the_next_fetch_works(answer, toy, site, ad
 
 GOOD_ANSWERS = {
     "busy at first": [{"status": 503}, {"body": GOOD}],
-    "cut at first": [{"body": GOOD, "cut": HALF}, {"body": GOOD}],
-    "silent half way at first": [{"body": GOOD, "stall": HALF}, {"body": GOOD}],
+    "cut at first": [{"body": GOOD, "cut": HALF_SIZE}, {"body": GOOD}],
+    "silent half way at first": [{"body": GOOD, "stall": HALF_SIZE}, {"body": GOOD}],
     "moved": [{"status": 302, "headers": {"Location": FILE}}, {"body": GOOD}],
-    "compressed on the way": [{"body": _ZIPPED, "headers": {"Content-Encoding": "gzip"}}],
+    "compressed on the way": [{"body": _GZIPPED, "headers": {"Content-Encoding": "gzip"}}],
 }
 
 
 @pytest.mark.parametrize("replies", GOOD_ANSWERS.values(), ids=GOOD_ANSWERS)
-def test_a_good_answer_counts_even_if_retried_redirected_or_compressed(replies, toy, site, address, monkeypatch):
+def test_good_content_is_used_even_if_it_was_retried_redirected_or_compressed(replies, toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.5)
     for reply in replies:
         site.serve(FILE, **reply)
@@ -125,8 +125,8 @@ def test_a_good_answer_counts_even_if_retried_redirected_or_compressed(replies, 
 
 def test_a_fetch_gives_up_on_a_silent_server(toy, site, address, monkeypatch):
     monkeypatch.setattr(transfer, "_TIMEOUT", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        toy.from_addresses(f"http://127.0.0.1:{silent.getsockname()[1]}/")
+    with socket.create_server(("127.0.0.1", 0)) as silent_server:
+        toy.from_addresses(f"http://127.0.0.1:{silent_server.getsockname()[1]}/")
         toy.refuses("timed out.*ReadTimeout, attempts: 3", "http://127.0.0.1")
     toy.from_addresses(address)
     site.heal(FILE)
@@ -146,8 +146,8 @@ def test_a_fetch_gives_up_on_a_server_that_sends_too_slowly(slow, toy, site, add
 
 
 def test_a_dead_proxy_is_reported(toy, site, address, monkeypatch):
-    with socket.create_server(("127.0.0.1", 0)) as unused:
-        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{unused.getsockname()[1]}")
+    with socket.create_server(("127.0.0.1", 0)) as dead_proxy:
+        monkeypatch.setenv("http_proxy", f"http://127.0.0.1:{dead_proxy.getsockname()[1]}")
     toy.from_addresses("http://data.example/toy.csv")
     toy.refuses("proxy.*ProxyError, attempts: 3", "http://data.example/toy.csv")
     monkeypatch.setenv("http_proxy", site.address)
@@ -158,7 +158,7 @@ def test_a_dead_proxy_is_reported(toy, site, address, monkeypatch):
 # Wrong content.
 
 
-@pytest.mark.parametrize("bytes_of_mirror", [WRONG, GOOD[:HALF]])
+@pytest.mark.parametrize("bytes_of_mirror", [WRONG, GOOD[:HALF_SIZE]])
 def test_the_publisher_is_used_if_the_mirror_serves_wrong_bytes(bytes_of_mirror, toy, site, address):
     site.serve("/mirror/toy/diabetes.csv", bytes_of_mirror)
     toy.refuses(f"mirror {site.address}/mirror: serves bytes other than the known ones, and", address, f"{site.address}/mirror")
@@ -169,7 +169,7 @@ def test_the_publisher_is_used_if_the_mirror_serves_wrong_bytes(bytes_of_mirror,
 @pytest.mark.parametrize("sized", [True, False])
 def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(transfer, "_MAX_BYTES", HALF)
+        patch.setattr(transfer, "_MAX_BYTES", HALF_SIZE)
         site.serve(FILE, GOOD, sized=sized)
         toy.refuses("a file of more than .* MB cannot be the expected one", address)
     toy.recovers()
@@ -182,9 +182,9 @@ def test_a_file_over_the_size_limit_is_refused(sized, toy, site, address, monkey
 def test_an_archive_cannot_write_outside_its_folder(outside, toy, site, archive_address, tmp_path):
     outside = outside.format(absolute=tmp_path / "outside")
     site.serve(ZIP, archive({f"{outside}diabetes.csv": WRONG, f"{outside}escaped": GOOD}))
-    before = {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]}
+    outside_paths = {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]}
     toy.refuses("its values differ", archive_address)
-    assert {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]} == before
+    assert {path for path in tmp_path.rglob("*") if toy.raw not in [path, *path.parents]} == outside_paths
     site.heal(ZIP, archive({"../diabetes.csv": WRONG, "diabetes.csv": GOOD}))
     toy.recovers()
 
@@ -214,6 +214,7 @@ def _damage_archive(pattern, offset, byte):
     return _UNCOMPRESSED[:position] + byte + _UNCOMPRESSED[position + 1 :]
 
 
+# An entry of the directory has its flags 8 bytes, and its compression method 10 bytes, after its start.
 BAD_ARCHIVES = {
     "truncated": (_UNCOMPRESSED[:-30], "its archive cannot be used: File is not a zip file"),
     "without the member": (archive({"readme.txt": b"moved"}), "its archive cannot be used: it holds no diabetes.csv"),
@@ -294,9 +295,9 @@ def test_a_file_in_place_of_the_raw_folder_is_reported(toy, site, address):
     toy.recovers()
 
 
-def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, child):
-    site.serve(FILE, GOOD, stall=HALF)
-    first, second = child(), child()
+def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, start_process):
+    site.serve(FILE, GOOD, stall=HALF_SIZE)
+    first, second = start_process(), start_process()
     assert [process.stdout.readline() for process in (first, second)] == ["started\n"] * 2
     assert site.stalled.wait(20)
     site.resume.set()
@@ -305,30 +306,32 @@ def test_only_one_of_two_simultaneous_fetches_downloads(toy, site, address, chil
     assert site.requested_paths == [FILE]
 
 
-def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site, address, child):
-    site.serve(FILE, GOOD, stall=HALF)
-    no_locks = "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + FETCH_TOY
-    first, second = child(no_locks), child(no_locks)
+def test_two_simultaneous_fetches_both_succeed_on_a_disk_without_locks(toy, site, address, start_process):
+    site.serve(FILE, GOOD, stall=HALF_SIZE)
+    fetch_toy_without_locks = (
+        "import fcntl, os\ndef flock(*_):\n    raise OSError(95, os.strerror(95))\nfcntl.flock = flock\n" + FETCH_TOY
+    )
+    first, second = start_process(fetch_toy_without_locks), start_process(fetch_toy_without_locks)
     wait_until(lambda: len(site.requested_paths) == 2)
     site.resume.set()
     receipts = [json.loads(process.communicate(timeout=20)[0].splitlines()[-1]) for process in (first, second)]
     assert receipts[0] == receipts[1] == toy.recovers()
 
 
-def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, child):
-    site.serve(FILE, GOOD, stall=HALF)
-    interrupted = child()
+def test_a_fetch_killed_during_the_download_can_be_repeated(toy, site, address, start_process):
+    site.serve(FILE, GOOD, stall=HALF_SIZE)
+    interrupted_fetch = start_process()
     assert site.stalled.wait(20)
-    interrupted.kill()
-    interrupted.wait()
+    interrupted_fetch.kill()
+    interrupted_fetch.wait()
     assert toy.data_files() == []
     site.resume.set()
     site.heal(FILE)
     toy.recovers()
 
 
-# Put before a program, this makes it stall before it gives a file its final name, if that name ends in the last argument.
-STALLING = """
+# With this in front, a program stalls before it renames a file to a name that ends with the program's last argument.
+STALLER = """
 import os, sys, time
 replace = os.replace
 def stall(source, target):
@@ -345,7 +348,7 @@ prepare_dataset("iris", sys.argv[1], sys.argv[2], "none", sys.argv[3], sys.argv[
 
 
 def kill_when_stalled(program, *arguments):
-    with subprocess.Popen([sys.executable, "-c", STALLING + program, *arguments], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([sys.executable, "-c", STALLER + program, *arguments], stdout=subprocess.PIPE, text=True) as process:
         wait_until(lambda: process.stdout.readline() == "stalled\n")
         process.kill()
 
@@ -355,8 +358,8 @@ def test_a_fetch_killed_between_two_files_can_be_repeated(toy_of_two_files, site
     site.heal(ZIP, archive(ADULT))
     kill_when_stalled(FETCH_TOY, json.dumps(toy_of_two_files.catalogue), toy_of_two_files.raw, "adult.test")
     assert toy_of_two_files.data_files() == ["adult.data"] and toy_of_two_files.target.read_bytes() == ADULT["adult.data"]
-    (leftover,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # it is never taken for data
-    leftover.unlink()
+    (temporary_file,) = toy_of_two_files.raw.glob("toy/.adult.test.*")  # hidden, so it is never mistaken for data
+    temporary_file.unlink()
     assert toy_of_two_files.recovers()["source"] == site.address + ZIP
 
 

@@ -35,7 +35,7 @@ def test_bundled_datasets_are_not_requested_from_a_mirror(site, tmp_path):
     assert site.requested_paths == []
 
 
-def test_a_file_put_there_by_hand_is_used_and_kept_unless_it_is_empty(toy, site):
+def test_a_raw_file_put_in_place_by_hand_is_used_and_kept_unless_it_is_empty(toy, site):
     site.serve("/toy/diabetes.csv", GOOD)
     toy.target.parent.mkdir(parents=True)
     toy.target.touch()
@@ -48,14 +48,14 @@ def test_a_file_put_there_by_hand_is_used_and_kept_unless_it_is_empty(toy, site)
     assert site.requested_paths == [] and [path.name for path in toy.target.parent.iterdir()] == ["diabetes.csv"]
 
 
-def test_if_one_of_two_files_was_put_there_by_hand_only_the_other_is_fetched(toy_of_two_files, site):
+def test_if_one_of_two_files_was_put_in_place_by_hand_only_the_other_is_fetched(toy_of_two_files, site):
     toy_of_two_files.target.parent.mkdir(parents=True)
-    by_hand = ADULT["adult.data"].replace(b"\n", b"\r\n")
-    toy_of_two_files.target.write_bytes(by_hand)
+    content_by_hand = ADULT["adult.data"].replace(b"\n", b"\r\n")
+    toy_of_two_files.target.write_bytes(content_by_hand)
     site.serve("/toy/adult.data", ADULT["adult.data"])
     site.serve("/toy/adult.test", ADULT["adult.test"])
     receipt = toy_of_two_files.fetch(site.address)
-    assert receipt["source"] == "by hand and mirror" and toy_of_two_files.target.read_bytes() == by_hand
+    assert receipt["source"] == "by hand and mirror" and toy_of_two_files.target.read_bytes() == content_by_hand
     assert site.requested_paths == ["/toy/adult.test"] and toy_of_two_files.fetch(site.address) == receipt
 
 
@@ -120,7 +120,7 @@ def test_messages_show_the_full_name_of_a_mirror_folder_with_an_at_sign_or_colon
 
 
 def test_bytes_that_cannot_be_checked_are_used_only_if_no_source_serves_the_known_ones(toy, site):
-    """Here, as for nbfi, the catalogue has no fingerprint of the table. So only the known bytes are sure to be right."""
+    """Here, as for nbfi, the catalogue has no fingerprint of the table, so only the known bytes are certain to be right."""
     toy.entry |= {"strict": False, "fingerprint": None}
     toy.from_addresses(f"{site.address}/unknown", f"{site.address}/known")
     unknown, other_unknown = GOOD.replace(b"33.6", b"36.3", 1), GOOD.replace(b"33.6", b"63.3", 1)

@@ -31,19 +31,19 @@ SHRINKING_SECONDS = 30
 
 
 def run_examples(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with ``n_examples`` examples, which are the same every time."""
-    _run_batch(check, examples, n_examples, seed_of_batch=0)
+    """Call ``check`` with ``n_examples`` examples of the strategy, which are the same every time."""
+    _run_batch(check, examples, n_examples, batch_seed=0)
 
 
 def search(check: Callable, examples: st.SearchStrategy, n_examples: int) -> None:
-    """Call ``check`` with batches of examples, each with a different seed, until the time is up."""
+    """Call ``check`` with batches of ``n_examples`` examples, each batch with a different seed, until the time is up."""
     deadline, batch = time.monotonic() + SEARCH_SECONDS, 0
     while time.monotonic() < deadline:
         _run_batch(check, examples, n_examples, FIRST_SEED + batch)
         batch += 1
 
 
-def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, seed_of_batch: int) -> None:
+def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, batch_seed: int) -> None:
     recorder = _FailureRecorder(check)
     run_settings = settings(
         max_examples=n_examples,
@@ -53,10 +53,10 @@ def _run_batch(check: Callable, examples: st.SearchStrategy, n_examples: int, se
         suppress_health_check=list(HealthCheck),
     )
     try:
-        seed(seed_of_batch)(run_settings(given(examples)(lambda example: recorder(example))))()
+        seed(batch_seed)(run_settings(given(examples)(lambda example: recorder(example))))()
     except BaseException as error:
         if recorder.smallest is not None:
-            error.add_note(as_test(check, recorder.smallest))
+            error.add_note(format_as_test(check, recorder.smallest))
         raise
 
 
@@ -73,8 +73,8 @@ class _FailureRecorder:
         self.deadline = float("inf")
 
     def __call__(self, example) -> None:
-        text = repr(example)
-        if time.monotonic() > self.deadline and text not in self.failing_examples:
+        example_text = repr(example)
+        if time.monotonic() > self.deadline and example_text not in self.failing_examples:
             return
         try:
             with _limit_cpu_time():
@@ -83,12 +83,12 @@ class _FailureRecorder:
             raise
         except BaseException:
             self.deadline = min(self.deadline, time.monotonic() + SHRINKING_SECONDS)
-            self.failing_examples.add(text)
-            self.smallest = text
+            self.failing_examples.add(example_text)
+            self.smallest = example_text
             raise
 
 
-def as_test(check: Callable, example: str) -> str:
+def format_as_test(check: Callable, example: str) -> str:
     """The source of a test of one example. It belongs in the file of the check, and needs the fixtures of the fuzz test."""
     return (
         "Paste this into the file of the check, with the fixtures of its fuzz test:\n\n"
@@ -124,7 +124,7 @@ class Outcome:
 def command(*arguments: str, may_remove: str = "") -> Outcome:
     """Run a command in this process. Assert that it ends without a traceback and, if it fails, leaves every file unchanged.
 
-    A failing command may remove only the damaged file ``may_remove``, which is then made again.
+    A failing command may remove only the damaged file ``may_remove``, so that the workflow makes it again.
     """
     before = files_here()
     out, err = io.StringIO(), io.StringIO()
@@ -144,7 +144,7 @@ def command(*arguments: str, may_remove: str = "") -> Outcome:
 
 
 def is_one_line(outcome: Outcome, name: str) -> bool:
-    """Whether a failed command gave the reason in one line, after its usage if the command line was wrong."""
+    """Whether a failed command gave the reason in one line, below the usage message if its arguments were wrong."""
     line = outcome.err.removesuffix("\n").rpartition(f"clusterlets {name}: ")[2]
     usage = outcome.err.startswith("usage: ") and outcome.status == 2
     return bool(line) and "\n" not in line and (usage or outcome.err.startswith(f"clusterlets {name}: "))
@@ -157,7 +157,7 @@ def files_here() -> dict[str, bytes]:
 
 @contextlib.contextmanager
 def restored_folder() -> Iterator[None]:
-    """Restore the working directory afterwards: remove new files, and give the other files their content back."""
+    """Restore the working directory afterwards: remove new files, and undo changes to the others."""
     before = files_here()
     try:
         yield
@@ -174,7 +174,7 @@ def any_of(*values) -> st.SearchStrategy:
     return st.sampled_from(values)
 
 
-#: Texts that programs often handle wrongly.
+#: Strings that programs often handle wrongly.
 ODD = any_of(
     *("", " ", "-", "--", "0", "-1", "1e400", "nan", "inf", "1_000", "٣", "²", "true", "null", "{k}", "{", "$(touch hit)"),
     *("`x`", "~user"),

@@ -30,15 +30,15 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def mostly(usual, rare):
-    """Values of the strategy ``usual``, and about one in ten of the strategy ``rare``."""
+    """Values of the strategy ``usual``; about one in ten is of the strategy ``rare`` instead."""
     return st.integers(0, 9).flatmap(lambda number: usual if number else rare)
 
 
 def options(**values):
-    """Lists of some of these options in any order, each with one of its values or, rarely, without a value."""
-    strategies = {name: mostly(allowed.map(lambda value: (value,)), st.just(())) for name, allowed in values.items()}
-    pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda drawn: [(name, *value) for name, value in drawn.items()])
-    return pairs.filter(lambda drawn: not any("--" in pair for pair in drawn)).flatmap(st.permutations)  # argparse drops "--"
+    """Some of these options in any order, each as (name, value) or, rarely, as (name,). ``values``: a strategy for each."""
+    strategies = {name: mostly(strategy.map(lambda value: (value,)), st.just(())) for name, strategy in values.items()}
+    pairs = st.fixed_dictionaries({}, optional=strategies).map(lambda picks: [(name, *value) for name, value in picks.items()])
+    return pairs.filter(lambda picks: not any("--" in pair for pair in picks)).flatmap(st.permutations)  # argparse drops "--"
 
 
 def as_arguments(pairs):
@@ -109,6 +109,7 @@ def test_cluster_gives_every_row_a_cluster_or_says_why_not(fuzz, people):
 # ---- tune ------------------------------------------------------------------------------------------------------------
 
 PLOT_PATHS = any_of("a.png", "b/c.svg", "people.csv", "a.csv", "folder", "é 漢.pdf", "a.gif", "-a.png", "", "x" * 300 + ".png")
+# The option --seed is at most 4294966295, so that even the last of 1000 seeds is below 2**32.
 TUNE = options(
     sensitive=mostly(any_of("sex"), any_of("age", "name", "nothing", "") | ODD),
     features=mostly(any_of("age,income", "age"), any_of("city", "") | ODD),
@@ -125,7 +126,7 @@ TUNE = options(
 
 @pytest.fixture
 def few_methods(people, monkeypatch):
-    """Let tune try only two fast methods, and skip their loading."""
+    """Let tune try only two fast methods, without a first run that compiles their code."""
     names = methods.names
     monkeypatch.setattr(methods, "names", lambda *roles: names(*roles) if roles else ["FRAC", "k-means"])
     monkeypatch.setattr(trials, "_load", lambda *_: Fit(OK))
@@ -135,11 +136,11 @@ def child_processes():
     return Path("/proc/thread-self/children").read_text() if sys.platform == "linux" else ""
 
 
-def tune_recommends_a_run_that_its_command_repeats(pairs):
+def tune_recommends_a_run_that_the_printed_command_repeats(pairs):
     with restored_folder():
-        before = child_processes()
+        children_before = child_processes()
         result = command("tune", "people.csv", *as_arguments([("sensitive", "city"), *pairs]))
-        assert child_processes() == before
+        assert child_processes() == children_before
         if result.status:
             assert is_one_line(result, "tune"), result.err
             return
@@ -147,17 +148,17 @@ def tune_recommends_a_run_that_its_command_repeats(pairs):
         paths = re.findall(r"^(?:every configuration|picture): (.*)$", result.out, re.MULTILINE)
         assert len(paths) == 2 and all(Path(path).stat().st_size for path in paths)
         assert paths == [values.get("o", paths[0]), values.get("plot", paths[1])]
-        front = list(csv.DictReader(io.StringIO(Path(paths[0]).read_text())))
-        assert {row["method"] for row in front} == {"FRAC", "k-means"}
-        assert all(int(row["runs"]) <= int(values.get("seeds", 6)) for row in front)
+        configurations = list(csv.DictReader(io.StringIO(Path(paths[0]).read_text())))
+        assert {row["method"] for row in configurations} == {"FRAC", "k-means"}
+        assert all(int(row["runs"]) <= int(values.get("seeds", 6)) for row in configurations)
         deviation = re.search(r"largest deviation ([\d.]+),", result.out)[1]
         repeated = command(*shlex.split(result.out.splitlines()[-1])[1:])
         assert repeated.status == 0 and re.search(rf"max {deviation}\b", repeated.out), repeated
-        pyplot.close("all")  # each command leaves a figure open, and this process runs many
+        pyplot.close("all")  # each command leaves a figure open in this process
 
 
-def test_tune_recommends_a_run_that_its_command_repeats(fuzz, few_methods):
-    fuzz(tune_recommends_a_run_that_its_command_repeats, TUNE, n_examples=30)
+def test_tune_recommends_a_run_that_the_printed_command_repeats(fuzz, few_methods):
+    fuzz(tune_recommends_a_run_that_the_printed_command_repeats, TUNE, n_examples=30)
 
 
 # ---- the results of a grid -------------------------------------------------------------------------------------------
@@ -185,7 +186,7 @@ def make_results(folder):
 
 
 @pytest.fixture(scope="module")
-def made_results(tmp_path_factory):
+def grid_folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made_results")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -195,15 +196,15 @@ def made_results(tmp_path_factory):
 
 
 @pytest.fixture
-def results(made_results, monkeypatch):
-    """The paths of the files in results/. A copy is in reference/. Each test restores the files that it changes."""
-    monkeypatch.chdir(made_results)
+def results(grid_folder, monkeypatch):
+    """The paths of the files in results/. The folder reference/ holds a copy. Each test restores what it changes."""
+    monkeypatch.chdir(grid_folder)
     return sorted(name for name in files_here() if name.startswith("results/"))
 
 
 @st.composite
 def damage(draw, files):
-    """The path of one of the files, and the damaged content to give it; None to remove it."""
+    """The path of one of the files, and its damaged content, or None if the file is to be removed."""
     name = draw(st.sampled_from([*files, *["results/manifest.json"] * 3]))
     content = Path(name).read_bytes()
     kind = draw(any_of("flip", "cut", "empty", "gone", "other", "bytes", "json"))
@@ -254,8 +255,8 @@ SELECTIONS = [
 
 
 def export_gives_the_same_clusters_or_none(example):
-    (name, content), requested = example
-    export = ("export", "--config", "settings.json", "--dataset", "iris", "-k", "3", "--seed", "1", *requested)
+    (name, content), selection = example
+    export = ("export", "--config", "settings.json", "--dataset", "iris", "-k", "3", "--seed", "1", *selection)
     intact = command(*export)
     assert intact.status == 0 and intact.out
     with restored_folder():
@@ -273,8 +274,8 @@ def test_export_of_damaged_results_gives_the_same_clusters_or_none(fuzz, results
 
 
 @pytest.fixture
-def results_with_account(results, monkeypatch):
-    """The paths of the results, with an account of the run. The crate has no metadata, which would need another library."""
+def results_with_run_account(results, monkeypatch):
+    """The paths of the results, with an account of the run. The crate gets no metadata: they would need another library."""
     settings = json.loads(Path("results/manifest.json").read_bytes())["settings"]
     save_json(
         "results/accounts/provenance.json",
@@ -304,6 +305,6 @@ def archive_holds_the_run_or_nothing_is_written(example):
         assert all(Path(file).read_bytes() == packed_content for file, packed_content in files.items())
 
 
-def test_archive_holds_the_run_or_nothing_is_written(fuzz, results_with_account):
+def test_archive_holds_the_run_or_nothing_is_written(fuzz, results_with_run_account):
     output_option = options(o=OUTPUT_PATHS | any_of("a.zip", "b/c.zip", "results/a.zip", "results/runs.csv"))
-    fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(results_with_account), output_option), n_examples=40)
+    fuzz(archive_holds_the_run_or_nothing_is_written, st.tuples(damage(results_with_run_account), output_option), n_examples=40)

@@ -69,7 +69,7 @@ class Own(Method):
 """
 
 
-def name_of(method):
+def method_name(method):
     """The name of the method that an entry of ``methods`` describes."""
     return method if isinstance(method, str) else method.get("name", "own")
 
@@ -77,15 +77,15 @@ def name_of(method):
 # Strategies for the keys whose values name datasets and methods.
 BY_NAME = {
     "datasets": st.lists(DATASETS, min_size=1, max_size=3, unique_by=json.dumps),
-    "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=name_of),
+    "methods": st.lists(METHODS, min_size=1, max_size=4, unique_by=method_name),
     "exclude": any_of([], "", None, "wine", ["wine"], "wine, digits"),
 }
 VALUES = {key: valid_values(value, SCHEMA) for key, value in SCHEMA["properties"].items() if key not in BY_NAME} | BY_NAME
 
 
-def configurations(**required):
-    """Contents of configuration files: the ``required`` keys, and any other keys of the schema."""
-    return st.fixed_dictionaries(required, optional={key: values for key, values in VALUES.items() if key not in required})
+def configurations(**fixed_keys):
+    """Contents of configuration files: the given keys, each by a strategy for its values, and any others of the schema."""
+    return st.fixed_dictionaries(fixed_keys, optional={key: values for key, values in VALUES.items() if key not in fixed_keys})
 
 
 @pytest.fixture(autouse=True)
@@ -97,7 +97,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def read_if_accepted(requested):
-    """Write the requested configuration to a file and read it; None if it is refused, with a readable message."""
+    """Write the requested configuration to a file and read it. If it is refused, check the message and return None."""
     Path("requested.yaml").write_text(yaml.safe_dump(requested, allow_unicode=True))
     try:
         return read_configuration("requested.yaml")
@@ -125,7 +125,7 @@ def assert_runs_as_requested(requested, config):
     assert len({cell.path for cell in grid_cells}) == len(grid_cells)
     assert all(re.fullmatch(r"[\w./+%-]+", cell.path) for cell in grid_cells)
     omegas = {cell.configuration.partition("_omega")[2] for cell in grid_cells if cell.method == "C"}
-    entries = {name_of(method): method for method in requested.get("methods", config["methods"])}
+    entries = {method_name(method): method for method in requested.get("methods", config["methods"])}
     c_parameters = entries["C"].get("parameters", {}) if isinstance(entries.get("C"), dict) else {}
     assert {float(omega) for omega in omegas} == (set(c_parameters.get("omega", config["omega"])) if "C" in entries else set())
     assert {cell.method for cell in grid_cells} == set(config["methods"]) == set(entries)
@@ -172,7 +172,7 @@ SMALL_GRID = {
 }
 
 
-def planned_commands(config_file):
+def plan_commands(config_file):
     """The arguments of every command that the workflow would run, from a dry run."""
     snakemake = [sys.executable, "-P", "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--cores", "1"]
     options = ["--dry-run", "--quiet=host", "--printshellcmds", "--configfile", config_file]
@@ -193,10 +193,10 @@ def step_arguments(name, options):
 def check_planned_commands(requested):
     config = read_if_accepted(requested)
     assume(config is not None)
-    steps = [(name, step_arguments(name, options)) for name, *options in planned_commands("requested.yaml")]
+    steps = [(name, step_arguments(name, options)) for name, *options in plan_commands("requested.yaml")]
     for _, arguments in steps:
-        passed_on = {"base_seed": config["base_seed"], "limits": "$LIMITS", "sample_size": config["sample_size"]}
-        assert all(arguments[key] == value for key, value in passed_on.items() if key in arguments)
+        expected_values = {"base_seed": config["base_seed"], "limits": "$LIMITS", "sample_size": config["sample_size"]}
+        assert all(arguments[key] == value for key, value in expected_values.items() if key in arguments)
         assert "config" not in arguments or json.loads(arguments["config"])["seeds"] == config["seeds"]
     cell_jobs = [job for name, job in steps if name == "score-method" and "/variants/" not in job["output"]]
     for job in cell_jobs:

@@ -1,4 +1,4 @@
-"""Fuzz tests of users' methods, as Python files and as command lines: a valid clustering, or a refusal and no output."""
+"""Fuzz tests of users' methods, as Python files and as command lines: a valid clustering, or a refusal and no output file."""
 
 import csv
 import itertools
@@ -46,7 +46,7 @@ class Mine({base}):
 """
 # Labels that a test can predict.
 ROUND_ROBIN = "np.arange(len(X)) % n_clusters"
-# Expressions that a method returns, valid and invalid.
+# Expressions for what a method returns, some of them valid.
 RESULTS = any_of(
     *[ROUND_ROBIN] * 3,
     *("np.arange(len(X)) % n_clusters + 0.0", "list(range(len(X)))", "np.eye(n_clusters, dtype=bool)[groups]", "X", "-groups"),
@@ -94,7 +94,7 @@ FILE_PARTS = st.fixed_dictionaries(
 @pytest.fixture
 def people_csv(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "dont_write_bytecode", False)  # or the check for __pycache__ could not fail
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)  # otherwise the check for __pycache__ could not fail
     rows = [f"{n % 7 + n / 10},{n * n % 31},{'wm'[n % 2]}\n" for n in range(N_ROWS)]
     Path("people.csv").write_text("".join(["age,income,sex\n", *rows]))
 
@@ -186,7 +186,7 @@ def as_yaml(value):
 
 
 def expected_arguments(words, values):
-    """The arguments of the command, with each ``{name}`` replaced by its value. Braces in a value stay as they are."""
+    """The arguments of the command, with ``{seed}`` and each ``{name}`` in ``values`` replaced. Braces in a value stay."""
     seed = str(int(np.random.default_rng(0).integers(2**31)))
     return [_fill_in(word, {**values, "seed": seed}) for word in shlex.split(" ".join(words))]
 
@@ -202,7 +202,7 @@ def _fill_in(word, values):
 
 
 def test_a_command_gets_the_configured_values_or_is_refused(fuzz, people_csv, monkeypatch):
-    monkeypatch.setenv("HOME", "${HOME}")  # text that stays the same if a shell expands it
+    monkeypatch.setenv("HOME", "${HOME}")  # a string that stays the same if a shell expands it
     Path("program").write_text(PROGRAM)
     Path("program").chmod(0o755)
     fuzz(check_command, COMMANDS, n_examples=40)

@@ -49,7 +49,7 @@ def column_cells(draw, n_rows):
 
 @st.composite
 def tables(draw):
-    """A table for a text file: its header, its rows and the names of its sensitive columns."""
+    """A table for a text file, as (header, rows, names of the sensitive columns)."""
     n_rows = draw(st.integers(0, 9))
     is_simple = draw(any_of(False, True, True))  # otherwise names can be almost any text, and groups can be missing
     names = draw(st.lists(any_of(*"xyzw") if is_simple else ODD | st.text(max_size=5), min_size=1, max_size=4, unique=True))
@@ -70,23 +70,26 @@ def read_if_accepted(path, sensitive, **options):
         return None
 
 
-def assert_equals_file(table, remarks, kept, header, rows, sensitive):
-    """Assert that the table equals the file's cells in all complete rows, and that the remarks name every column left out."""
+def assert_equals_file(table, remarks, row_numbers, header, rows, sensitive):
+    """Assert that the table equals the file's cells in all complete rows, and that the remarks name every column left out.
+
+    ``row_numbers`` are those of the complete rows, which have a value in every sensitive column.
+    """
     header = [name.strip() for name in header]
     records = [dict(zip(header, row, strict=True)) for row in rows]
-    complete = [row for row in records if all(row[name].strip() for name in sensitive)]
-    assert [records[row] for row in kept] == complete
-    assert table.X.shape == (len(complete), len(table.feature_names)) and np.isfinite(table.X).all()
+    complete_rows = [row for row in records if all(row[name].strip() for name in sensitive)]
+    assert [records[row] for row in row_numbers] == complete_rows
+    assert table.X.shape == (len(complete_rows), len(table.feature_names)) and np.isfinite(table.X).all()
     for name, column in zip(table.feature_names, table.X.T, strict=True):
-        for cell, value in zip((row[name].strip() for row in complete), column, strict=True):
+        for cell, value in zip((row[name].strip() for row in complete_rows), column, strict=True):
             assert value == (
                 BOOLEANS[cell.lower()] if cell.lower() in BOOLEANS else float(cell) if NUMBER.fullmatch(cell) else None
             )
     groups = [table.group_names[group] for group in table.groups]
-    assert groups == [" + ".join(row[name].strip() for name in sensitive) for row in complete]
+    assert groups == [" + ".join(row[name].strip() for name in sensitive) for row in complete_rows]
     left_out = set(header) - set(table.feature_names) - set(sensitive)
     assert all(any(name in remark for remark in remarks) for name in left_out)
-    assert len(complete) == len(records) or any("left out" in remark for remark in remarks)
+    assert len(complete_rows) == len(records) or any("left out" in remark for remark in remarks)
 
 
 def check_text_file(example):
@@ -150,7 +153,7 @@ PARQUET_VALUES = {
 
 @st.composite
 def parquet_columns(draw):
-    """The columns of a Parquet file by name, each as (type, values): "city", and others that are named after their type."""
+    """The columns of a Parquet file by name, each as (type, values): "city", and more that are named after their type."""
     n_rows = draw(st.integers(0, 6))
     groups = draw(st.lists(any_of("a", "b", None), min_size=n_rows, max_size=n_rows))
     columns = {"city": ("string", groups)}
@@ -175,9 +178,9 @@ def check_parquet_file(columns):
     if not result:
         return
     table, remarks, _ = result
-    complete = [row for row in source.to_pylist() if (row["city"] or "").strip()]
+    complete_rows = [row for row in source.to_pylist() if (row["city"] or "").strip()]
     for name, column in zip(table.feature_names, table.X.T, strict=True):
-        cells = [row[name] for row in complete]
+        cells = [row[name] for row in complete_rows]
         assert all(isinstance(cell, (int, float, bool, decimal.Decimal, str)) for cell in cells), name
         # A double cannot hold all digits of a number above 2^53.
         assert column.tolist() == [

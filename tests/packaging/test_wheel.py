@@ -1,4 +1,4 @@
-"""Tests of the wheel in a new environment: what it installs, what works without extras, and which extra each error names.
+"""Tests of the wheel in a new environment: what it installs, what works without extras, and which extra each message names.
 
 The required packages come from the package index. Without an index, the tests that install the wheel are skipped; with
 CLUSTERLETS_REQUIRE_INDEX=1 they fail.
@@ -20,7 +20,7 @@ import clusterlets
 
 ROOT = Path(__file__).resolve().parents[2]
 ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV")}
-# --no-compile saves time: Python compiles the modules that a test imports, and no others.
+# --no-compile saves time: Python then compiles only the modules that a test imports.
 INSTALL = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-compile", "--only-binary", ":all:")
 
 
@@ -31,7 +31,7 @@ def run(*command, **settings):
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    """The wheel, built from a copy of the files that git lists: no earlier build gets into it, and no build is left behind."""
+    """The wheel, built from a copy of the files that git lists: no earlier build gets into it, and the checkout stays clean."""
     folder = tmp_path_factory.mktemp("wheel")
     pytest.importorskip("setuptools", reason="the wheel is built by setuptools, which is not installed")
     source = folder / "source"
@@ -66,19 +66,19 @@ def bare_python(wheel, tmp_path_factory):
     return python
 
 
-def requirements(python):
+def declared_requirements(python):
     code = "from importlib.metadata import requires; print(*requires('clusterlets-benchmark'), sep='\\n')"
     return run(python, "-c", code).stdout.splitlines()
 
 
-def metadata_and_files(wheel):
+def read_metadata_and_file_names(wheel):
     with ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
         return message_from_string(archive.read(name).decode()), archive.namelist()
 
 
 def test_the_wheel_has_its_metadata_and_every_file_of_the_package(wheel):
-    fields, names = metadata_and_files(wheel)
+    fields, names = read_metadata_and_file_names(wheel)
     version = run(sys.executable, "-c", "import clusterlets; print(clusterlets.__version__)", cwd=ROOT).stdout.strip()
     assert fields["Name"] == "clusterlets-benchmark" and fields["Version"] == version and fields["License-Expression"] == "MIT"
     assert set(fields.get_all("Provides-Extra")) == {"tables", "data", "plots", "tune", "workflow", "archive", "all", "dev"}
@@ -98,7 +98,7 @@ def test_the_wheel_installs_the_packages_it_requires_and_no_extra(bare_python):
     packages = json.loads(run(bare_python, "-m", "pip", "list", "--format", "json", "--disable-pip-version-check").stdout)
     installed_names = {entry["name"].lower().replace("_", "-") for entry in packages}
     required, optional = (
-        {re.split(r"[\[><=;]", line)[0] for line in requirements(bare_python) if ("extra ==" in line) == is_optional}
+        {re.split(r"[\[><=;]", line)[0] for line in declared_requirements(bare_python) if ("extra ==" in line) == is_optional}
         for is_optional in (False, True)
     )
     assert required == {"numba", "numpy", "scikit-learn", "scipy", "threadpoolctl"} <= installed_names
@@ -168,7 +168,7 @@ def test_version_and_help_work_without_extras(bare_python, tmp_path):
 
 def test_a_table_is_clustered_with_the_extra_for_tables(bare_python, tmp_path):
     """The extra is installed in a separate folder, so that the other tests still run without it."""
-    extra = [line.split(";")[0].strip() for line in requirements(bare_python) if line.endswith('extra == "tables"')]
+    extra = [line.split(";")[0].strip() for line in declared_requirements(bare_python) if line.endswith('extra == "tables"')]
     assert len(extra) == 2
     # Without pyarrow, which is large and only reads Parquet files, and without numpy, which is already installed.
     packages = [*(name for name in extra if name.startswith("pandas")), "python-dateutil", "pytz", "six", "tzdata"]

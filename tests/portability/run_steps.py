@@ -1,8 +1,8 @@
 """Run jobs of the workflow one after the other in this process: run_steps.py PLAN FACTS [--threads N] [--without-blas]
 
 PLAN is a JSON list of command lines, each without ``clusterlets`` and with paths relative to the working directory. At the end,
-the packages that each step was the first to load, and the libraries and processor features in use, are written to FACTS.
-For this record to be right, no third-party library may be imported at the top of this module.
+FACTS records the packages that each step was the first to load, and the libraries and processor features in use. So that this
+record is right, no third-party library may be imported at the top of this module.
 """
 
 import argparse
@@ -12,7 +12,7 @@ import platform
 import sys
 from pathlib import Path
 
-from clusterlets.__main__ import main  # importing it limits numeric libraries to one thread
+from clusterlets.__main__ import main  # this import limits numeric libraries to one thread
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -30,7 +30,7 @@ def run(plan):
 
 
 def facts(packages_by_step):
-    """Facts about this process, by which a test can check that the requested settings took effect."""
+    """Facts about this process, which show a test whether the requested settings took effect."""
     from numba.core import config
     from numpy._core._multiarray_umath import __cpu_features__
     from threadpoolctl import threadpool_info
@@ -39,7 +39,7 @@ def facts(packages_by_step):
         "machine": platform.machine(),
         "loaded": packages_by_step,
         "blas": [{key: pool.get(key) for key in ("architecture", "num_threads")} for pool in threadpool_info()],
-        "numpy": sorted(feature for feature, is_used in __cpu_features__.items() if is_used),
+        "numpy": sorted(feature for feature, is_enabled in __cpu_features__.items() if is_enabled),
         "numba": config.CPU_NAME,
     }
 

@@ -1,7 +1,7 @@
 """A tiny grid with every method gives the same bytes on every processor.
 
 Environment variables make most libraries compute as they would on a different processor, so these tests run the grid once for
-each setting that works on this machine. tests/arm runs it on a different architecture. All runs must give the hashes of
+each setting that works on this machine. tests/arm runs the grid on a different architecture. All runs must give the hashes of
 expected.json; tiny_grid.py says how to renew that file.
 """
 
@@ -44,7 +44,7 @@ def jobs_up_to_runs(jobs):
 
 @pytest.fixture
 def run_and_check(jobs, native_run, tmp_path):
-    """A function that runs the grid with variables and options, asserts that the bytes are right, and returns the facts."""
+    """A function that runs the grid with variables and options, asserts that its bytes are right, and returns its facts."""
 
     def run(variables=None, *options):
         facts = tiny_grid.run_steps(tmp_path, jobs, *options, variables=variables)
@@ -65,8 +65,8 @@ def test_the_grid_has_every_method_and_every_step_that_makes_reproducible_number
     lines = (native_run[0] / "results" / "runs.csv").read_text().splitlines()
     columns = lines[0].split(",")
     rows = [dict(zip(columns, line.split(","))) for line in lines[1:]]
-    configured = [entry if isinstance(entry, str) else entry["name"] for entry in tiny_grid.SETTINGS["methods"]]
-    names = {name for method in configured for name in methods.get(method).names_in_results()}
+    configured_methods = [entry if isinstance(entry, str) else entry["name"] for entry in tiny_grid.SETTINGS["methods"]]
+    names = {name for method in configured_methods for name in methods.get(method).names_in_results()}
     assert {row["matcher"] or row["method"] for row in rows} == names
     # Two methods handle only two groups, and iris and people have more. With one seed, VFC leaves a cluster of iris empty.
     assert {(row["method"], row["status"]) for row in rows if row["status"] != "ok"} == {
@@ -126,7 +126,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_threads(run_and_check):
 
 @pytest.mark.skipif(not without_blas.POSSIBLE, reason="not run: BLAS can be broken on Linux on x86-64 and aarch64 only")
 def test_no_step_up_to_the_runs_computes_a_product_of_doubles(jobs, tmp_path):
-    """On tables this small, two BLAS kernels may round alike by chance. So this test fails at any call, whatever the result."""
+    """On tables this small, two BLAS kernels may round alike by chance, so this test fails if a kernel is called at all."""
     tiny_grid.run_steps(tmp_path, jobs_up_to_runs(jobs), "--without-blas")
 
 

@@ -38,8 +38,8 @@ def test_the_earliest_file_that_differs_is_shown(two_runs):
     mismatch = tiny_grid.mismatch(other, native)
     assert mismatch.startswith("1 of 2 files differ from tests/portability/expected.json; the first is runs.csv.")
     assert "\n-wine,0.25\n+wine,0.26\n" in mismatch
-    changed = load_arrays(other / "results" / LABELS_FILE) | {"labels/0": np.array([0, 1, 2])}
-    save_arrays(other / "results" / LABELS_FILE, changed)
+    changed_arrays = load_arrays(other / "results" / LABELS_FILE) | {"labels/0": np.array([0, 1, 2])}
+    save_arrays(other / "results" / LABELS_FILE, changed_arrays)
     mismatch = tiny_grid.mismatch(other, native)
     assert f"the first is {LABELS_FILE}.\nlabels/0: natively [0 1 1], here [0 1 2]\n" in mismatch
     assert mismatch.endswith(f"All: {LABELS_FILE} runs.csv")
@@ -77,13 +77,13 @@ def test_a_product_of_doubles_ends_the_process(product, message):
 
 
 @needs_breakable_blas
-def test_other_products_still_work():
+def test_products_of_other_types_and_sums_still_work():
     for expression in ("n @ n", "np.dot(n, n)", "np.einsum('ij->i', n)", "x.astype('f4') @ x.astype('f4')", "x.sum()"):
         process = run_without_blas(expression)
         assert process.returncode == 0, process.stderr
 
 
 def run_without_blas(expression):
-    """Evaluate an expression after forbid(), in a process of its own: x is an array of doubles, n one of whole numbers."""
+    """Evaluate an expression after forbid(), in a separate process, where x is an array of doubles and n of whole numbers."""
     setup = "import numpy as np, without_blas\nx = np.full((9, 9), 0.1)\nn = np.ones((9, 9), int)\nwithout_blas.forbid()\n"
     return subprocess.run([sys.executable, "-c", setup + expression], cwd=tiny_grid.HERE, capture_output=True, text=True)

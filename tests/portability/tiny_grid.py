@@ -51,7 +51,7 @@ TARGETS = [
         *("statistics/mean_ranks.csv", "clusterings/composition.csv"),
     )
 ]
-# Folders and files of the results, in the order in which they are made. The first that differs shows where a fault began.
+# Folders and files of the results, in the order in which they are made. The first that differs shows which step went wrong.
 ORDER = [
     "prepared",
     "geometry",
@@ -64,9 +64,9 @@ ORDER = [
     "runs.csv",
     "runs.csv.sha256",
 ]
-# Prefixes of the environment variables that make numeric libraries compute differently.
+# Prefixes of the environment variables that change how numeric libraries compute.
 STEERING = ("OPENBLAS", "GOTO", "OMP_", "MKL_", "BLIS_", "NPY_", "NUMBA_", "GLIBC_", "QEMU_")
-MAX_LINES = 5  # how many differing lines of a text file are shown
+MAX_LINES = 5  # of the difference between two text files that are shown
 # A table with two sensitive columns.
 PEOPLE = "age,income,city,sex\n" + "".join(
     f"{20 + row * row % 47},{row * 7919 % 101 / 10},{('Bonn', 'Cork', 'Lyon')[row % 5 % 3]},{'wm'[row // 2 % 2]}\n"
@@ -75,9 +75,9 @@ PEOPLE = "age,income,city,sex\n" + "".join(
 
 
 def environment(**variables):
-    """This process's environment without the variables that steer numeric libraries, and with the given ones."""
-    neutral = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
-    return {**neutral, "PYTHONPATH": str(ROOT), **variables}
+    """This process's environment variables, without those that steer numeric libraries and with the given ones."""
+    other_variables = {name: value for name, value in os.environ.items() if not name.startswith(STEERING)}
+    return {**other_variables, "PYTHONPATH": str(ROOT), **variables}
 
 
 def snakemake(folder, *arguments, variables=None, settings=SETTINGS, targets=TARGETS):
@@ -85,25 +85,25 @@ def snakemake(folder, *arguments, variables=None, settings=SETTINGS, targets=TAR
     (folder / "settings.json").write_text(json.dumps(settings))  # JSON is YAML
     if not (folder / "people.csv").exists():
         (folder / "people.csv").write_text(PEOPLE)
-    environ = environment(**(variables or {}))
-    environ["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environ["PATH"]])
+    process_env = environment(**(variables or {}))
+    process_env["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), process_env["PATH"]])
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--workflow-profile", "none"]
-    return _output([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *targets], folder, environ)
+    return _output([*command, "--cores", "2", *arguments, "--configfile", "settings.json", "--", *targets], folder, process_env)
 
 
 def plan(folder, settings=SETTINGS, targets=TARGETS):
     """The command lines of all jobs of a grid, taken from a dry run, in an order in which the jobs can run."""
     text = snakemake(folder, "--dry-run", "--printshellcmds", settings=settings, targets=targets)
     lines = re.findall(r"^Shell command: clusterlets (.*) > \S+ 2>&1$", text, re.MULTILINE)
-    limits = shlex.quote(json.dumps(settings["limits"]))  # the rules pass them in a variable of the shell
-    jobs = [shlex.split(line.replace('"$LIMITS"', limits)) for line in lines]
-    total = re.search(r"^total +(\d+)$", text, re.MULTILINE)
-    assert total and len(jobs) == int(total[1]), text
+    quoted_limits = shlex.quote(json.dumps(settings["limits"]))  # the rules pass them in a shell variable
+    jobs = [shlex.split(line.replace('"$LIMITS"', quoted_limits)) for line in lines]
+    total_line = re.search(r"^total +(\d+)$", text, re.MULTILINE)
+    assert total_line and len(jobs) == int(total_line[1]), text
     return jobs
 
 
 def run_steps(folder, jobs, *options, python=sys.executable, variables=None):
-    """Run jobs in a folder, all in one process of the given Python. Returns the facts that run_steps.py writes."""
+    """Run jobs in a folder, all in one process of ``python``. Returns the facts that run_steps.py writes."""
     (folder / "plan.json").write_text(json.dumps(jobs))
     (folder / "people.csv").write_text(PEOPLE)
     command = [python, HERE / "run_steps.py", "plan.json", "facts.json", *options]
@@ -149,7 +149,7 @@ def mismatch(folder, native=None):
 
 
 def _difference(native, other):
-    """Say how a file differs from that of a native run: the first lines of a text, or the first array that differs."""
+    """Say how a file differs from that of a native run: the first differing lines, or the first differing array."""
     if not (native.is_file() and other.is_file()):
         return f"It is missing {'here' if native.is_file() else 'natively'}."
     if native.read_bytes() == other.read_bytes():
@@ -158,8 +158,8 @@ def _difference(native, other):
         first, second = load_arrays(native), load_arrays(other)
         names = [name for name in {**first, **second} if not np.array_equal(first.get(name), second.get(name))]
         return "".join(f"{name}: natively {first.get(name)}, here {second.get(name)}" for name in names[:1])
-    texts = (path.read_text(encoding="utf-8").splitlines() for path in (native, other))
-    return "\n".join(list(unified_diff(*texts, "natively", "here", lineterm="", n=0))[:MAX_LINES])
+    line_lists = (path.read_text(encoding="utf-8").splitlines() for path in (native, other))
+    return "\n".join(list(unified_diff(*line_lists, "natively", "here", lineterm="", n=0))[:MAX_LINES])
 
 
 if __name__ == "__main__":

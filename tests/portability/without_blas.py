@@ -22,7 +22,7 @@ FUNCTIONS = ("matmul", "dot", "vdot", "inner", "tensordot", "einsum")
 ROUTINES = ("dgemm", "dgemv", "dsyrk", "ddot")
 #: By architecture, an instruction that is illegal on all its processors.
 ILLEGAL_INSTRUCTION = {"x86_64": b"\x0f\x0b", "aarch64": bytes(4)}
-#: Whether ``forbid`` works here: it overwrites loaded code, which other systems do not allow.
+#: Whether ``forbid`` works here. It overwrites loaded code, which it can do only on Linux on these processors.
 POSSIBLE = sys.platform == "linux" and platform.machine() in ILLEGAL_INSTRUCTION
 
 
@@ -40,8 +40,8 @@ def forbid():
 def _refuse_doubles(function):
     @functools.wraps(function)
     def checked_function(*arguments, **settings):
-        types = [np.asarray(item).dtype for item in arguments if not isinstance(item, str)]
-        if any(item.kind in "fc" and item != np.float32 for item in types):
+        dtypes = [np.asarray(item).dtype for item in arguments if not isinstance(item, str)]
+        if any(item.kind in "fc" and item != np.float32 for item in dtypes):
             raise TypeError(f"numpy.{function.__name__} of doubles")
         return function(*arguments, **settings)
 
@@ -61,6 +61,7 @@ def _address(routine):
 def _overwrite(address, instruction):
     """Overwrite the beginning of the routine at an address with an instruction."""
     libc = ctypes.CDLL(None, use_errno=True)
+    # Two pages, because the instruction may cross the border between them.
     page = address // mmap.PAGESIZE * mmap.PAGESIZE
     all_rights = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
     if libc.mprotect(ctypes.c_void_p(page), ctypes.c_size_t(2 * mmap.PAGESIZE), all_rights) != 0:

@@ -17,7 +17,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 @st.composite
 def tables(draw):
-    """Rows (whole numbers below 4, or normally distributed ones) in single precision, and groups: two to four, none empty."""
+    """Rows in single precision (whole numbers below 4, or normally distributed numbers), and their groups: two to four."""
     n_groups = draw(st.integers(2, 4))
     groups = np.array([*range(n_groups), *draw(st.lists(st.integers(0, n_groups - 1), max_size=25))])
     rng = np.random.default_rng(draw(seeds))
@@ -27,7 +27,7 @@ def tables(draw):
 
 
 def match(name, clusterlets, seed):
-    """The clusters of a matcher (n_clusters, n_clusterlets), or None if the matcher is C and finds no partition."""
+    """The clusters that the named matcher makes of clusterlets (n_clusters, n_clusterlets), or None if it finds none."""
     parameters = {"omega": 0.5, "sample_size": 50} if name == "C" else {"hops": 2}
     return methods.get(name)().match(clusterlets, np.random.default_rng(seed), **parameters)
 
@@ -36,7 +36,7 @@ def match(name, clusterlets, seed):
 @few_examples
 @given(tables(), st.integers(2, 12), seeds)
 def test_every_instance_is_in_a_cluster_and_no_cluster_is_empty(name, table, k, seed):
-    """k often exceeds the size of a group or its number of distinct rows, so clusterlets have one point or are fewer than k."""
+    """k often exceeds a group's number of distinct rows. Such a group has fewer than k clusterlets, each of equal rows."""
     X, groups = table
     clusterlets = extract_clusterlets(X, groups, k, np.random.default_rng(seed))
     clusters = match(name, clusterlets, seed)
@@ -55,8 +55,8 @@ def test_single_precision_gives_the_same_results_as_double(table, k, seed):
     single, groups = table
     double = single.astype(np.float64)
     labels = np.arange(len(single)) % 3
-    for measure in (distance_sums, within_sums):
-        assert np.array_equal(measure(single, labels, 3), measure(double, labels, 3))
+    for sums_by_label in (distance_sums, within_sums):
+        assert np.array_equal(sums_by_label(single, labels, 3), sums_by_label(double, labels, 3))
     assert diameter(single) == diameter(double)
     assert np.array_equal(fair_assignment(single, groups, single[:2]), fair_assignment(double, groups, double[:2]))
     n_centres = min(k, len(single))

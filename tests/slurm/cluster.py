@@ -20,10 +20,10 @@ from pathlib import Path
 PACKAGES = ["slurmctld", "slurmd", "slurm-client", "munge"]  # their names in Debian; tried with SLURM 22.05 of Debian 12
 PROGRAMS = ["slurmctld", "slurmd", "munged", "sbatch", "squeue", "scancel", "srun"]
 DAEMONS = ["munged", "slurmctld", "slurmd"]  # in the order in which they are started
-# Files of a SLURM or munge that is not ours.
+# Files that a SLURM or munge other than the private one has.
 FOREIGN = ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/munge/munge.socket.2"]
-LAST_RESORT = 1200  # seconds until a wait gives up; long, because a busy machine is slow, and hopeless waits end earlier
-# A command with this prefix gets SIGTERM as soon as the process that started it ends, however that ends.
+LAST_RESORT = 1200  # seconds until a wait gives up: many, because a busy machine is slow, and a hopeless wait ends earlier
+# A command with this prefix gets SIGTERM as soon as the process that started it ends, even if that is killed.
 BOUND = ("setpriv", "--pdeathsig", "TERM")
 
 SLURM_CONF_TEMPLATE = """\
@@ -68,7 +68,7 @@ SLURM_CONF={folder}/slurm.conf exec {srun} "$@"
 
 
 class NotRun(Exception):
-    """Raised with the reason why no SLURM is started here."""
+    """No SLURM can be started here; the message says why."""
 
 
 def check_alone():
@@ -134,19 +134,19 @@ def install():
 
 
 def free_ports(count):
-    """Port numbers on which nothing listens, chosen by the system."""
+    """``count`` ports on which nothing listens, chosen by the system."""
     sockets = [socket.socket() for _ in range(count)]
     try:
-        for sock in sockets:
-            sock.bind(("127.0.0.1", 0))
-        return [sock.getsockname()[1] for sock in sockets]
+        for free_socket in sockets:
+            free_socket.bind(("127.0.0.1", 0))
+        return [free_socket.getsockname()[1] for free_socket in sockets]
     finally:
-        for sock in sockets:
-            sock.close()
+        for free_socket in sockets:
+            free_socket.close()
 
 
 def wait_until(condition, failure, hopeless=lambda: False):
-    """Wait until a condition holds. If it becomes hopeless, or takes too long, raise TimeoutError(failure)."""
+    """Wait until ``condition`` holds. If ``hopeless`` does first, or the wait is too long, raise TimeoutError(failure)."""
     deadline = time.monotonic() + LAST_RESORT
     while not condition():
         if hopeless() or time.monotonic() > deadline:
@@ -155,7 +155,7 @@ def wait_until(condition, failure, hopeless=lambda: False):
 
 
 class Cluster:
-    """A SLURM in a folder of its own. <daemon>.pid there holds the process id of a daemon; no other process is ever stopped.
+    """A SLURM in a folder of its own. Only the processes whose ids are in <daemon>.pid in that folder are ever stopped.
 
     With ``bound``, the daemons end as soon as this Python process ends, for whatever reason.
     """
@@ -188,7 +188,7 @@ class Cluster:
             wait_until(lambda: not self.jobs(), "the jobs did not end")
 
     def start_daemon(self, daemon):
-        """Start one daemon in a session of its own, write its process id to a file, and wait until it is up."""
+        """Start one daemon in a session of its own, write its process id to <daemon>.pid, and wait until it is up."""
         configuration = str(self.folder / "slurm.conf")
         arguments = {
             "munged": [
@@ -221,7 +221,7 @@ class Cluster:
             raise RuntimeError(f"{error}:\n{Path(log.name).read_text(errors='replace')}") from None
 
     def stop_daemon(self, daemon, signal_number=signal.SIGTERM):
-        """Send a signal to the daemon whose process id is in our file, and wait until it has ended."""
+        """Send a signal to the daemon if it is running, and wait until it has ended."""
         if pid := self._running_pid(daemon):
             os.kill(pid, signal_number)
         if daemon in self.children:
@@ -267,12 +267,12 @@ class Cluster:
                 controller_port=controller_port,
                 node_port=node_port,
                 cpus=os.cpu_count(),
-                memory=memory - 512,
+                memory=memory - 512,  # MB for the rest of the machine
             )
         )
 
     def _running_pid(self, daemon):
-        """The process id of a daemon, or None if it has ended. A later process may have its id, but not name our folder."""
+        """The process id of a daemon, or None if it has ended. A later process with that id does not name this folder."""
         try:
             pid = int((self.folder / f"{daemon}.pid").read_text())
             return pid if str(self.folder).encode() in Path(f"/proc/{pid}/cmdline").read_bytes() else None

@@ -59,13 +59,13 @@ def test_a_cluster_stops_no_process_that_is_not_its_own(no_other_slurm, foreign_
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the prefix is Linux's")
 def test_a_bound_process_ends_with_the_process_that_started_it():
-    start_child = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:]).pid, flush=True); input()"
-    command = [sys.executable, "-c", start_child, *slurm.BOUND, "sleep", "600"]
+    parent_program = "import subprocess, sys; print(subprocess.Popen(sys.argv[1:]).pid, flush=True); input()"
+    command = [sys.executable, "-c", parent_program, *slurm.BOUND, "sleep", "600"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as parent:
         command_line = Path("/proc", parent.stdout.readline().strip(), "cmdline")
         slurm.wait_until(lambda: command_line.read_bytes().startswith(b"sleep"), "the program did not start")
         parent.kill()
-        # After its end the process may stay as a zombie, whose command line is empty.
+        # The bound process may stay as a zombie after its end; the command line of a zombie is empty.
         slurm.wait_until(lambda: not (command_line.exists() and command_line.read_bytes()), "the program lives on")
 
 

@@ -40,10 +40,10 @@ def private_slurm():
     """A SLURM that belongs to these tests alone."""
     if "CLUSTERLETS_TEST_SLURM" not in os.environ:
         pytest.skip("not run: starts a real SLURM, so only make test-slurm runs it")
-    # Either signal must end the tests and all that they started. Without this, Python ignores SIGINT in a background job (CI).
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.default_int_handler)
-    # In /tmp, because the path of a socket has at most 107 characters.
+    # Either signal must end the tests and what they started. In a background job (CI), Python would otherwise ignore SIGINT.
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(signal_number, signal.default_int_handler)
+    # In /tmp, because the path of a socket may have at most 107 characters.
     with tempfile.TemporaryDirectory(prefix="slurm-", dir="/tmp") as folder:
         slurm = Cluster(Path(folder) / "cluster", bound=True)
         try:
@@ -127,7 +127,7 @@ def processes_in(folder):
 
 @pytest.fixture(scope="module")
 def local_run(private_slurm, tmp_path_factory):
-    """A finished run without a cluster, to compare with. A later one might wait for a suspended job that is compiling."""
+    """A run without a cluster, to compare with. It comes first: it might have to wait for a job suspended while compiling."""
     run = Run(tmp_path_factory.mktemp("local") / "run", GRID, dict(os.environ), "--cores", "2")
     assert run.succeeded(), run.tail()
     yield run
@@ -144,7 +144,7 @@ def cluster(private_slurm):
 
 @pytest.fixture
 def start_run(cluster, tmp_path):
-    """A function that starts a run through a profile of this checkout. At the end of the test, its runs are stopped."""
+    """A function that starts a run through a profile of this checkout. After the test, all such runs are stopped."""
     runs = []
 
     def start(profile, settings, *arguments):
@@ -164,8 +164,8 @@ def suspend_a_job(cluster, run):
     job_ids = []
 
     def suspend():
-        running = cluster.jobs("RUNNING") if any((run.results / "labels").rglob("*.npz")) else []
-        job_ids[:] = [job for job in running[:1] if cluster.run("scontrol", "suspend", job) is not None]
+        running_jobs = cluster.jobs("RUNNING") if any((run.results / "labels").rglob("*.npz")) else []
+        job_ids[:] = [job for job in running_jobs[:1] if cluster.run("scontrol", "suspend", job) is not None]
         return job_ids
 
     run.wait_for(suspend, "no job ran")
@@ -175,8 +175,8 @@ def suspend_a_job(cluster, run):
 def kill_the_controller(cluster, run):
     """Kill the controller in the middle of a job by SIGKILL, and start it again.
 
-    The controller saves its state a few seconds after a change; what it has not saved is lost. So this makes it save twice:
-    the first may have begun before the job was suspended, but the second includes the suspended job.
+    The controller saves its state a few seconds after a change; what it has not saved is lost. So it is made to save twice:
+    the first save may have begun before the job was suspended, but the second includes the suspended job.
     """
     job = suspend_a_job(cluster, run)
     state_file = cluster.folder / "state" / "job_state"
@@ -204,8 +204,8 @@ def n_planned_submissions(profile, settings):
     default = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
     profile_settings = yaml.safe_load((ROOT / "profiles" / profile / "config.yaml").read_text(encoding="utf-8"))
     other_methods = [method for method in settings.get("methods", default["methods"]) if str(method) not in MATCHERS]
-    chains = len(settings["datasets"]) * len(settings["k"]) * (1 + len(other_methods))
-    return ceil(chains / profile_settings["group-components"]["grid"])
+    n_chains = len(settings["datasets"]) * len(settings["k"]) * (1 + len(other_methods))
+    return ceil(n_chains / profile_settings["group-components"]["grid"])
 
 
 def assert_complete(run, local_run):

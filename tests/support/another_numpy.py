@@ -1,4 +1,4 @@
-"""Make a copy of this environment's numpy that reports a different version; put the folder above it on PYTHONPATH."""
+"""Make a copy of this environment's numpy that reports a different version. To use it, put its parent folder on PYTHONPATH."""
 
 from pathlib import Path
 
@@ -12,6 +12,6 @@ def another_numpy(folder: Path, version: str) -> Path:
     for path in installed_folder.iterdir():
         if path.name not in ("version.py", "__pycache__"):
             (copy / path.name).symlink_to(path)
-    text = (installed_folder / "version.py").read_text(encoding="utf-8")
-    (copy / "version.py").write_text(text.replace(f'"{np.__version__}"', f'"{version}"'), encoding="utf-8")
+    version_source = (installed_folder / "version.py").read_text(encoding="utf-8")
+    (copy / "version.py").write_text(version_source.replace(f'"{np.__version__}"', f'"{version}"'), encoding="utf-8")
     return copy

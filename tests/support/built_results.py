@@ -1,4 +1,4 @@
-"""Build a results folder like that of the workflow, from given runs and invented findings, for the tests of the report."""
+"""Build a results folder like that of the workflow, from given runs and invented findings. The tests of the report use it."""
 
 import json
 
@@ -104,7 +104,7 @@ PROVENANCE = {
 
 
 def build(runs, folder, findings=True):
-    """Write all files that the workflow makes from these runs, or without ``findings`` those that depend on nothing else."""
+    """Write all files that the workflow makes, with invented ``findings``, or only those that depend on the runs alone."""
     folder.mkdir()
     runs.to_csv(folder / "runs.csv", index=False)
     analyse(str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder))
@@ -122,7 +122,7 @@ def build(runs, folder, findings=True):
 
 
 def draw_placeholders(folder):
-    """Save a tiny picture, as PNG and PDF, for every figure whose folder exists. Other tests check how figures look."""
+    """Save a tiny picture, as PNG and PDF, for every figure whose folder exists. Tests of the figures check how these look."""
     (folder / "figures").mkdir()
     for figure in declarations():
         if (folder / figure.folder).is_dir():
@@ -130,7 +130,7 @@ def draw_placeholders(folder):
 
 
 def write(folder):
-    """Write only the pages of the report, the leaderboard and the fronts, and the summaries of the first two."""
+    """Write the pages of the report, the leaderboard and the fronts, with the summaries of the report and the leaderboard."""
     write_report(
         str(folder / "runs.csv"), json.dumps(SETTINGS), str(folder), str(folder / "report.html"), str(folder / "summary.txt")
     )

@@ -10,7 +10,7 @@ import pytest
 
 @contextmanager
 def disk(folder, options):
-    """Mount a small disk in a folder, and unmount it at the end. Skips the test if no disk can be mounted here."""
+    """Mount a disk in memory at a folder, by ``options`` such as "size=128k", and unmount it at the end; skip if impossible."""
     if os.geteuid() != 0 or shutil.which("mount") is None:
         pytest.skip("only root can mount a small disk")
     folder.mkdir(exist_ok=True)
@@ -24,5 +24,5 @@ def disk(folder, options):
 
 
 def remount(folder, options):
-    """Change the options of a mounted disk, such as its size or whether it is writable."""
+    """Change the options of a mounted disk: its size, or whether it is read-only ("ro") or writable ("rw")."""
     subprocess.run(["mount", "-o", f"remount,{options}", str(folder)], check=True)
