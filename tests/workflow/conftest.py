@@ -30,9 +30,9 @@ TINY = {
 
 
 def accept_ctrl_c():
-    """A process that a shell starts in the background, as it may start these tests, ignores Ctrl-C, and so do all its children.
+    """Let a child process react to Ctrl-C, even if these tests ignore it.
 
-    This function undoes that in a child.
+    A process that a shell starts in the background ignores Ctrl-C, and so do its children.
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -53,12 +53,12 @@ class Workflow:
         self.root = root
 
     def copy(self, folder: Path, root: Path = ROOT) -> "Workflow":
-        """Copy the run, finished or not, to a different folder, as if it had been made there."""
+        """Copy the run, finished or not, to a different folder, for further runs there with the checkout in ``root``."""
         shutil.copytree(self.folder, folder, copy_function=shutil.copy2, symlinks=True, dirs_exist_ok=True)
         return Workflow(folder, root)
 
     def run(self, *arguments: str, config: dict | None = None, environment: dict | None = None) -> Run:
-        """Run Snakemake on the tiny grid, with further settings."""
+        """Run Snakemake on the tiny grid; ``config`` adds settings, and ``environment`` adds variables."""
         with self.start(*arguments, config=config, environment=environment) as process:
             output, _ = process.communicate()
         return Run(process.returncode, output)
@@ -66,18 +66,14 @@ class Workflow:
     def start(
         self, *arguments: str, config: dict | None = None, environment: dict | None = None, own_group: bool = False
     ) -> subprocess.Popen:
-        """Start such a run. In a process group of its own it can be interrupted together with its jobs, as Ctrl-C does."""
+        """Start what ``run`` runs. With ``own_group`` it can be interrupted together with its jobs, as Ctrl-C does."""
         settings = self.folder / "settings.yaml"
         settings.write_text(yaml.safe_dump(TINY | (config or {})))
         command = [sys.executable, "-m", "snakemake", "--snakefile", str(self.root / "Snakefile"), "--cores", "2"]
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
         return subprocess.Popen(
-            [
-                *command,
-                *arguments,
-                "--configfile",
-                str(settings),
-            ],  # last, because --configfile would read targets as file names
+            # --configfile comes last, because it would read targets after it as file names.
+            [*command, *arguments, "--configfile", str(settings)],
             cwd=self.folder,
             env={**os.environ, "PATH": path, **(environment or {})},
             stdin=subprocess.DEVNULL,
@@ -103,7 +99,7 @@ class Workflow:
             return list(csv.DictReader(file))
 
     def results(self) -> dict[str, bytes]:
-        """Content of every result by its name below the results folder, without logs and accounts, which hold times."""
+        """Content of every result by its path below the results folder, without logs, accounts and the provenance in pages."""
         top = self.folder / "results" / "tiny"
         excluded = {"logs", "accounts"}
         files = (path for path in top.rglob("*") if path.is_file() and path.relative_to(top).parts[0] not in excluded)
@@ -116,7 +112,7 @@ class Workflow:
 
 @pytest.fixture(scope="session")
 def workflow_in():
-    """The workflow in any folder: ``workflow_in(folder)``."""
+    """The workflow in any folder: ``workflow_in(folder)``, or ``workflow_in(folder, root)`` with a different checkout."""
     return Workflow
 
 

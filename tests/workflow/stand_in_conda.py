@@ -1,8 +1,8 @@
-"""A stand-in for conda, which Snakemake calls where conda is not installed or no channel can be reached.
+"""A stand-in for conda, so that tests of the profile for conda need neither conda nor a channel.
 
-``conda env create`` makes a virtual environment with exactly the packages that a file of ``envs/`` lists, and those that they
-need. They come from the package index, with the versions and hashes of ``requirements.lock``. Its Python is the one that runs
-this program, not the one that the file names.
+``conda env create`` makes a virtual environment with exactly the packages that a file of ``envs/`` lists, and their
+dependencies. These come from the package index, with the versions and hashes of ``requirements.lock``. The environment has
+the Python that runs this program, and not the version that the file names.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def pins(file: Path) -> dict[str, str]:
     return {ON_THE_INDEX.get(name, name): version for name, version in specs}
 
 
-def locked(names: set[str]) -> str:
+def locked_entries(names: set[str]) -> str:
     """The entries of the lock for these distributions and all their dependencies."""
     entries = re.findall(r"^[\w.-]+==.*(?:\n +--hash.*)+", LOCK.read_text(), re.MULTILINE)
     distributions = with_dependencies(names)
@@ -51,29 +51,29 @@ def with_dependencies(names: set[str]) -> dict[str, dict[str, str]]:
 
 
 def create(prefix: str, file: Path) -> None:
-    """Create a virtual environment with what ``file`` lists. Raises CalledProcessError if the package index fails."""
+    """Create a virtual environment in ``prefix`` with the packages of ``file``. CalledProcessError if this fails."""
     venv.create(prefix)
     uv = Path(sys.executable).with_name("uv")  # takes seconds where pip takes a minute
     python = ["--python", f"{prefix}/bin/python"]
     install = [uv, "pip", "install", *python] if uv.is_file() else [sys.executable, "-m", "pip", *python, "install"]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
-        print(locked(pins(file).keys() - {"python"}), file=requirements, flush=True)
+        print(locked_entries(pins(file).keys() - {"python"}), file=requirements, flush=True)
         options = ["--quiet", "--no-deps", "--require-hashes", "--requirement", requirements.name]
         subprocess.run([*install, *options], check=True)
 
 
 def install(folder: Path) -> Path:
-    """Put the stand-in into ``folder``/bin as ``conda`` and ``activate``; returns the file that lists activations."""
-    commands, activated = folder / "bin", folder / "activated"
+    """Write ``conda`` and ``activate`` to ``folder``/bin. Returns the file to which each activation adds a line."""
+    commands, activations = folder / "bin", folder / "activated"
     commands.mkdir(parents=True)
     (commands / "conda").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{__file__}" "{folder}" "$@"\n')
     (commands / "conda").chmod(0o755)
-    (commands / "activate").write_text(f'export PATH="$1/bin:$PATH"\necho "$1" >> "{activated}"\n')
-    return activated
+    (commands / "activate").write_text(f'export PATH="$1/bin:$PATH"\necho "$1" >> "{activations}"\n')
+    return activations
 
 
 def main(folder: str, *arguments: str) -> None:
-    """Answer the commands of conda that Snakemake calls."""
+    """Answer the commands of conda that Snakemake calls. ``folder`` is the one that ``install`` was given."""
     match arguments:
         case ["info", "--json"]:
             print(json.dumps({"conda_prefix": folder, "platform": "linux-64"}))

@@ -1,4 +1,4 @@
-"""The container recipes copy what the workflow needs and install it as the Makefile does. Nothing is built here."""
+"""The recipes for Docker and Apptainer use the same Python and copy what the workflow needs. No container is built here."""
 
 import re
 import shutil
@@ -13,30 +13,32 @@ DEFINITION = (ROOT / "containers" / "clusterlets.def").read_text(encoding="utf-8
 
 
 def section(name):
+    """The lines of a section of the recipe for Apptainer."""
     (text,) = re.findall(rf"^%{name}\n((?:(?:    .*)?\n)+)", DEFINITION, re.MULTILINE)
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
 def copied_by_docker():
+    """Pairs of a file or folder of the checkout and its path in the image."""
     lines = [line.split()[1:] for line in DOCKERFILE.splitlines() if line.startswith("COPY ")]
     return {(name, f"{target}{name}" if target.endswith("/") else target) for *names, target in lines for name in names}
 
 
-def test_both_take_the_python_of_the_environments():
+def test_both_recipes_use_the_python_version_of_the_environments():
     (version,) = re.findall(r"python ==(\S+)", (ROOT / "envs" / "cluster.yaml").read_text(encoding="utf-8"))
     base = f"python:{version}-slim-bookworm"
     assert re.findall(r"^FROM (.+)$", DOCKERFILE, re.MULTILINE) == [base]
     assert DEFINITION.startswith(f"Bootstrap: docker\nFrom: {base}\n")
 
 
-def test_both_copy_the_same_files_and_the_build_may_see_them():
+def test_both_recipes_copy_the_same_files_which_dockerignore_allows():
     assert {tuple(line.split()) for line in section("files")} == copied_by_docker()
     allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text(encoding="utf-8").splitlines() if line.startswith("!")}
     assert {name for name, _ in copied_by_docker()} == allowed
     assert all((ROOT / name).exists() and target == f"/opt/clusterlets/{name}" for name, target in copied_by_docker())
 
 
-def test_what_is_copied_is_enough_to_plan_the_demo(tmp_path):
+def test_the_copied_files_suffice_to_plan_the_demo(tmp_path):
     def without_caches(_, names):
         return [name for name in names if fnmatch(name, "__pycache__")]
 

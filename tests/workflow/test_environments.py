@@ -23,6 +23,7 @@ from clusterlets.provenance.libraries import MODULES
 
 ROOT = Path(__file__).resolve().parents[2]
 FILES = {path.stem: path for path in (ROOT / "envs").glob("*.yaml")}
+# Names on conda-forge, by name on the package index, of the packages for which the two differ.
 ON_CONDA = {index: conda for conda, index in stand_in_conda.ON_THE_INDEX.items()}
 
 # Prints, for each rule that runs something, the file of its environment.
@@ -40,7 +41,7 @@ with SnakemakeApi() as api:
 
 @pytest.fixture(scope="module")
 def env_of(tmp_path_factory):
-    """The name of the environment of each rule that runs something, or None if the rule names no environment."""
+    """By rule that runs something, the name of its environment, or None if the rule names none."""
     command = [sys.executable, "-c", PRINT_ENVIRONMENTS, str(ROOT / "Snakefile")]
     process = subprocess.run(command, cwd=tmp_path_factory.mktemp("environments"), capture_output=True, text=True, check=True)
     return {rule: file and Path(file).stem for rule, file in json.loads(process.stdout).items()}
@@ -51,7 +52,7 @@ def test_every_rule_names_its_environment(env_of):
 
 
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
-def test_versions_are_those_of_the_lock(file):
+def test_the_versions_of_an_environment_are_those_of_the_lock(file):
     pins = stand_in_conda.pins(file)
     pythons = {stand_in_conda.pins(other)["python"] for other in FILES.values()}
     assert pythons == {pins.pop("python")}
@@ -71,8 +72,8 @@ def channel(tmp_path_factory):
     common = {"build": "0", "build_number": 0, "subdir": "noarch", "md5": 32 * "0", "sha256": 64 * "0", "size": 1}
     records = {
         f"{name}-{number}-0.conda": {"name": name, "version": number, "depends": specs, **common}
-        for (name, locked), specs in packages.items()
-        for number in (locked, f"{locked}.1")
+        for (name, version), specs in packages.items()
+        for number in (version, f"{version}.1")
     }
     index.write_text(json.dumps({"info": {"subdir": "noarch"}, "packages": {}, "packages.conda": records}))
     return index
@@ -97,15 +98,15 @@ def deployed(tmp_path_factory, workflow_in):
     table = {"age": [*range(20, 80)], "hours": [1, 2, 3, 4] * 15, "sex": ["woman", "man", "man"] * 20}
     pyarrow.parquet.write_table(pyarrow.table(table), workflow.folder / "own.parquet")
     stand_in = tmp_path_factory.mktemp("conda")
-    activated = stand_in_conda.install(stand_in)
+    activations = stand_in_conda.install(stand_in)
     environment = {"PATH": os.pathsep.join([str(stand_in / "bin"), os.environ["PATH"]])}
     entries = ["iris", {"name": "own", "path": "own.parquet", "sensitive": "sex"}]
-    config = {"datasets": entries, "k": [2], "methods": ["C", "G-B", "FRAC", "random"]}  # every rule, and not much more
+    config = {"datasets": entries, "k": [2], "methods": ["C", "G-B", "FRAC", "random"]}  # few jobs, but every rule
     run = workflow.run("--profile", str(ROOT / "profiles" / "conda"), config=config, environment=environment)
     assert run.status == 0, run.output
     copies = {path.read_bytes(): path.with_suffix("") for path in (workflow.folder / ".snakemake" / "conda").glob("*.yaml")}
     folders = {name: copies[file.read_bytes()] for name, file in FILES.items()}
-    return workflow, folders, Counter(Path(line).name for line in activated.read_text().splitlines())
+    return workflow, folders, Counter(Path(line).name for line in activations.read_text().splitlines())
 
 
 def test_every_rule_runs_in_the_environment_that_it_names(deployed, env_of):
@@ -126,16 +127,16 @@ def test_an_environment_pins_every_library_in_the_fingerprints_of_its_rules(depl
     for record in records:
         libraries[record["rule"]] |= {match for text in record["params"] for match in re.findall(r"(\S+)==", text)}
     assert {"numpy", "numba", "llvmlite"} <= libraries["fit_method"]
-    # These two name the locked versions of all libraries, and need not have them installed.
+    # The parameters of these two rules list the locked versions of all libraries, installed or not.
     assert libraries.pop("account") == libraries.pop("write_manifest") == set(LIBRARIES)
     pinned = {name: stand_in_conda.pins(file).keys() for name, file in FILES.items()}
     assert [(rule, name) for rule, names in libraries.items() for name in names if name not in pinned[env_of[rule]]] == []
 
 
-def test_the_cells_are_those_of_a_run_without_conda(deployed, finished):
+def test_cells_have_the_same_bytes_with_and_without_conda(deployed, finished):
     workflow, _, _ = deployed
     results = workflow.results()
-    cells = {name: text for name, text in finished.results().items() if name.startswith("runs/iris/") and name in results}
+    cells = {name: content for name, content in finished.results().items() if name.startswith("runs/iris/") and name in results}
     assert len(cells) == 4
     assert [name for name in cells if results[name] != cells[name]] == []
 
@@ -149,7 +150,7 @@ def test_a_library_that_differs_from_the_lock_is_refused_before_anything_runs(wo
 
 
 def test_each_job_checks_its_own_environment(workflow, tmp_path_factory):
-    """Jobs may run in other environments than Snakemake, so the libraries of Snakemake say nothing about theirs."""
+    """A job may run in a different environment from Snakemake, so Snakemake cannot check the libraries of a job."""
     other = another_numpy(tmp_path_factory.mktemp("other"), "2.4.5")
     python = tmp_path_factory.mktemp("bin") / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')

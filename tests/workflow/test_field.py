@@ -1,4 +1,4 @@
-"""All methods on a tiny grid, from raw files to the leaderboard."""
+"""The methods of workflow/configs/field.yaml, called the field, run on a tiny grid and appear in its results."""
 
 import csv
 import io
@@ -18,13 +18,13 @@ TWO_GROUPS = {name for name in FIELD["methods"] if methods.get(name).most_groups
 
 
 def third_values(grid):
-    """The third value that the field tries for each parameter of a method."""
+    """The third value that the field tries for each parameter of a method other than hops, omega and n_init."""
     return {name: values[2:3] for name, values in grid["parameters"].items() if name not in ("hops", "omega", "n_init")}
 
 
 @pytest.fixture(scope="module")
 def finished_field(workflow_in, tmp_path_factory):
-    """A finished run in which each parameter has the third value of the field."""
+    """A finished run of all methods of the field, with the third value of their parameters."""
     entries = [{"name": name, "parameters": third_values(grid)} for name, grid in FIELD["grids"].items()]
     small = {"datasets": ["iris", "wine"], "scaling": "standard", "k": [3], "seeds": {"count": 2, "block": 2}}
     small |= {"starts": 2, "ladders": True}
@@ -36,6 +36,7 @@ def finished_field(workflow_in, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def field(finished_field):
+    """Content of the results of this run, by path."""
     return finished_field.results()
 
 
@@ -43,7 +44,7 @@ def rows_of(content):
     return list(csv.DictReader(io.StringIO(content.decode())))
 
 
-def test_every_method_has_runs_on_every_table_and_only_those_of_two_groups_lack_results(field):
+def test_every_method_has_runs_on_every_table_and_only_methods_for_two_groups_lack_results(field):
     rows = rows_of(field["runs.csv"])
     names = [name for method in FIELD["methods"] for name in methods.get(method).names_in_results()]
     pairs = [(row["dataset"], row["matcher"] or row["method"]) for row in rows]
@@ -52,7 +53,7 @@ def test_every_method_has_runs_on_every_table_and_only_those_of_two_groups_lack_
         assert row["status"] == ("unsupported" if row["method"] in TWO_GROUPS else "ok"), row
 
 
-def test_the_table_of_methods_names_each_with_its_citation(field):
+def test_the_table_of_methods_gives_the_citation_of_each_method(field):
     rows = {row["method"]: row for row in rows_of(field["methods.csv"])}
     for method in map(methods.get, FIELD["methods"]):
         for name in method.names_in_results():
@@ -79,9 +80,9 @@ def test_the_leaderboard_has_every_method_under_every_limit(field):
     assert {name for name, kind in kinds.items() if kind == "output"} == {"FRAC (nearest)", "FRAC-OE (nearest)"}
     rows = [row for row in rows_of(field["leaderboard.csv"]) if row["kind"] != "clusterlets"]
     keys = [(row["dataset"], row["limit"], row["method"]) for row in rows]
-    listed = {name for name, kind in kinds.items() if kind != "clusterlets"}
+    names = {name for name, kind in kinds.items() if kind != "clusterlets"}
     limits = ("0.01", "0.02", "0.05", "0.1")
-    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in listed)
+    assert sorted(keys) == sorted((dataset, limit, name) for dataset in ("iris", "wine") for limit in limits for name in names)
     assert {(row["outcome"], row["statuses"]) for row in rows if row["method"] in TWO_GROUPS} == {
         ("no result", "unsupported 2")
     }
@@ -90,7 +91,7 @@ def test_the_leaderboard_has_every_method_under_every_limit(field):
     assert {row["starts"] for row in rows} == {"2"}
 
 
-# fair-lp under a different name, with the same random stream and the value that the field tries.
+# fair-lp under a different name, with the same random stream and the third value that the field tries.
 TWIN = """
 from clusterlets.methods.fair_lp import FairLP
 
@@ -113,24 +114,26 @@ class Unlucky(Method):
 
 
 def rank(finished_field, folder, file):
+    """Rank a method, given as a file in ``folder``, among the finished run."""
     command = [sys.executable, "-m", "clusterlets", "rank", file, "--cores", "2"]
     reference = finished_field.folder / "results/tiny"
     return subprocess.run([*command, "--reference", reference], cwd=folder, text=True, capture_output=True)
 
 
-def test_ranking_a_method_alone_gives_the_same_points_as_the_field(finished_field, field, tmp_path):
+def test_a_method_ranked_alone_gets_the_same_points_as_in_the_field(finished_field, field, tmp_path):
     (tmp_path / "twin.py").write_text(TWIN, encoding="utf-8")
     ranked = rank(finished_field, tmp_path, "twin.py")
     assert ranked.returncode == 0, ranked.stderr
     points = rows_of((tmp_path / "results/rank/leaderboards/twin/leaderboard_points.csv").read_bytes())
-    original = [row for row in rows_of(field["leaderboard_points.csv"]) if row["method"] == "fair-lp"]
-    assert points == [{**row, "method": "twin"} for row in original]
+    expected_points = [row for row in rows_of(field["leaderboard_points.csv"]) if row["method"] == "fair-lp"]
+    assert points == [{**row, "method": "twin"} for row in expected_points]
     overall = rows_of((tmp_path / "results/rank/leaderboards/twin/leaderboard_overall.csv").read_bytes())
-    reference = {(row["method"], row["limit"]): row for row in rows_of(field["leaderboard_overall.csv"])}
+    rows_of_field = {(row["method"], row["limit"]): row for row in rows_of(field["leaderboard_overall.csv"])}
     for row in overall:
-        expected = reference[row["method"].replace("twin", "fair-lp"), row["limit"]]
+        expected = rows_of_field[row["method"].replace("twin", "fair-lp"), row["limit"]]
         assert {**row, "place": "", "method": ""} == {**expected, "place": "", "method": ""}
     n_methods = len({row["method"] for row in overall if row["place"]})
+    # The output has a line for each of four limits.
     assert n_methods == 14 and ranked.stdout.count(f" of {n_methods} ") == 4
     assert "Fewer than 6 tables are too few to tell methods apart" in ranked.stdout
 

@@ -27,7 +27,7 @@ def add_failing_modules(folder, *names):
 
 
 def checkout_in(folder):
-    """A copy of the code, as a second checkout would hold it."""
+    """Copy the code to a folder, as in a second checkout, and return the folder."""
     folder.mkdir()
     for name in CODE:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
@@ -41,7 +41,7 @@ def test_no_file_in_the_working_folder_or_next_to_the_snakefile_replaces_a_modul
     workflow = workflow_in(tmp_path / "run", root)
     workflow.folder.mkdir()
     add_failing_modules(workflow.folder, "clusterlets", *SHADOWED_MODULES)
-    run = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # Protects Snakemake itself, which the user starts.
+    run = workflow.run(*TARGETS, environment={"PYTHONSAFEPATH": "1"})  # protects Snakemake itself
     assert run.status == 0, run.output
     actual, expected = workflow.results(), finished.results()
     assert {name: actual[name] for name in actual if name.startswith("runs/")} == {
@@ -53,7 +53,7 @@ def test_no_file_in_the_working_folder_or_next_to_the_snakefile_replaces_a_modul
 SPECIAL_CHARACTERS = 'a:b c $(touch hit) `touch hit` it\'s "k" & ; ~ é # * ? [k] < > | \\ ! % ^ = + , @ -'
 
 
-def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path, workflow_in):
+def test_the_folder_of_a_checkout_may_have_any_name(tmp_path, workflow_in):
     workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / SPECIAL_CHARACTERS))
     workflow.folder.mkdir()
     run = workflow.run(*TARGETS, "results/tiny/tables/all_tables.tex", config={"datasets": ["iris"], "k": [2]})
@@ -61,7 +61,7 @@ def test_a_checkout_may_lie_in_a_folder_of_any_name(tmp_path, workflow_in):
     assert not list(tmp_path.rglob("hit"))
 
 
-def test_a_checkout_in_a_folder_with_braces_is_refused_with_a_message_of_one_line(tmp_path, workflow_in):
+def test_a_checkout_in_a_folder_with_braces_in_its_name_is_refused_with_a_message_of_one_line(tmp_path, workflow_in):
     workflow = workflow_in(tmp_path / "run", checkout_in(tmp_path / "a{k}"))
     workflow.folder.mkdir()
     run = workflow.run("--dry-run")
@@ -72,6 +72,7 @@ def test_a_checkout_in_a_folder_with_braces_is_refused_with_a_message_of_one_lin
 def test_a_step_refuses_a_package_from_outside_its_checkout(tmp_path):
     (tmp_path / "clusterlets").mkdir()
     (tmp_path / "clusterlets" / "__init__.py").write_text("")
+    # Python imports sitecustomize, and with it the wrong package, before the step.
     (tmp_path / "sitecustomize.py").write_text("import clusterlets\n")
     process = subprocess.run(
         [sys.executable, "-P", str(ROOT / "workflow" / "step.py"), "measure-geometry"],
@@ -83,10 +84,10 @@ def test_a_step_refuses_a_package_from_outside_its_checkout(tmp_path):
     assert re.fullmatch(rf"The step would run {tmp_path}/clusterlets/__init__.py, and not .*{ROOT}.*\n", process.stderr)
 
 
-RULES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
+RULE_FILES = [ROOT / "Snakefile", *sorted((ROOT / "workflow" / "rules").glob("*.smk"))]
 
 
-@pytest.mark.parametrize("file", RULES, ids=lambda path: path.name)
+@pytest.mark.parametrize("file", RULE_FILES, ids=lambda path: path.name)
 def test_every_placeholder_in_a_shell_command_is_quoted(file):
     text = file.read_text(encoding="utf-8")
     literal_commands = re.findall(r"^ +shell:\n((?: +[\"'].*\n)+)", text, re.MULTILINE)

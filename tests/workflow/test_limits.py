@@ -18,18 +18,20 @@ SHORT_LIMIT, LONG_LIMIT = ({**SMALL_GRID, "limits": {"seconds": seconds, "memory
 
 
 def statuses(workflow):
+    """Pairs of a method and a status of its runs."""
     lines = (workflow.folder / RUNS).read_text().splitlines()
     columns = lines[0].split(",")
     rows = [dict(zip(columns, line.split(","), strict=False)) for line in lines[1:]]
     return {(row["method"], row["status"]) for row in rows}
 
 
-def test_changed_limits_rerun_the_cells_that_exceeded_the_old_limits(workflow):
+def test_changed_limits_rerun_only_the_cells_that_exceeded_the_old_limits(workflow):
     (workflow.folder / "sleepy.py").write_text(SLEEPY)
     assert workflow.run(RUNS, config=SHORT_LIMIT).status == 0
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "timeout")}
     assert "Nothing to be done" in workflow.run(RUNS, config=SHORT_LIMIT).output
-    again = workflow.run(RUNS, config=LONG_LIMIT)
-    assert again.status == 0 and "Done: 3 of 3 steps" in again.output  # the fit and scores of sleepy, and the table of all runs
+    # The steps are the fit and the scores of sleepy, and the table of all runs.
+    second_run = workflow.run(RUNS, config=LONG_LIMIT)
+    assert second_run.status == 0 and "Done: 3 of 3 steps" in second_run.output
     assert statuses(workflow) == {("Clusterlets", "ok"), ("random", "ok"), ("sleepy", "ok")}
     assert "Nothing to be done" in workflow.run(RUNS, config=LONG_LIMIT).output

@@ -1,4 +1,4 @@
-"""The workflow as a module of another Snakefile."""
+"""Another Snakefile can use the workflow as a module, under the restrictions that its messages name."""
 
 import shutil
 import subprocess
@@ -35,15 +35,16 @@ def caller(tmp_path, workflow_in):
 def test_a_rule_of_another_snakefile_can_read_the_runs(caller, tmp_path):
     run = caller.run(config=SMALL_GRID)
     assert run.status == 0, run.output
-    runs = (tmp_path / "results" / "tiny" / "runs.csv").read_text().splitlines()
-    assert len(runs) == 1 + 3 * 2  # header, three methods, two seeds
-    assert (tmp_path / "lines.txt").read_text().split() == [str(len(runs))]
+    lines = (tmp_path / "results" / "tiny" / "runs.csv").read_text().splitlines()
+    assert len(lines) == 1 + 3 * 2  # header, three methods, two seeds
+    assert (tmp_path / "lines.txt").read_text().split() == [str(len(lines))]
 
 
-def test_every_rule_is_planned_with_the_prefix_that_the_caller_gives(caller):
+def test_all_rules_are_planned_under_the_names_that_the_caller_gives_them(caller):
     planned = caller.run("paper_all", "--dry-run", config=SMALL_GRID)
     assert planned.status == 0, planned.output
     jobs = {fields[0]: fields[1] for line in planned.output.splitlines() if len(fields := line.split()) == 2}
+    # k-means and random are fitted, and all three methods are scored.
     assert jobs["paper_fit_method"] == "2" and jobs["paper_score_method"] == "3"
     assert {"paper_analyse", "paper_write_report", "paper_write_manifest"} <= jobs.keys()
 
@@ -54,7 +55,7 @@ def test_the_configuration_that_the_caller_passes_is_checked(caller):
 
 
 @pytest.mark.parametrize("line", ['prefix: "below"', 'replace_prefix: {"results": "below"}'])
-def test_a_prefix_is_refused_before_any_plan(caller, tmp_path, line):
+def test_a_prefix_for_the_paths_of_the_module_is_refused_before_any_plan(caller, tmp_path, line):
     snakefile = tmp_path / "Snakefile"
     snakefile.write_text(snakefile.read_text().replace("    config: config\n", f"    config: config\n    {line}\n"))
     run = caller.run("--dry-run", config=SMALL_GRID)
@@ -71,8 +72,8 @@ def test_a_snakefile_that_snakemake_fetches_from_a_host_is_refused(caller, tmp_p
     for command in (["init", "--quiet", "--initial-branch=main"], ["add", "."], [*author, "commit", "--quiet", "--message=m"]):
         subprocess.run(["git", "-C", str(repository), *command], check=True)
     snakefile = tmp_path / "Snakefile"
-    hosted = 'github("some/where", path="Snakefile", branch="main")'
-    snakefile.write_text(snakefile.read_text().replace(f'"{ROOT}/Snakefile"', hosted))
+    remote_snakefile = 'github("some/where", path="Snakefile", branch="main")'
+    snakefile.write_text(snakefile.read_text().replace(f'"{ROOT}/Snakefile"', remote_snakefile))
     environment = {
         "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache")),
         # git clones the local repository in place of the address at GitHub, which tests cannot reach.

@@ -1,4 +1,4 @@
-"""The profiles for PBS and LSF, run with stand-ins for the schedulers' commands, because tests have neither scheduler."""
+"""The profiles for PBS and LSF submit, follow and cancel jobs. Stand-ins replace the commands of the schedulers."""
 
 import importlib.util
 import os
@@ -13,7 +13,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 SMOKE = ROOT / "workflow" / "configs" / "smoke.yaml"
-# Where `make test` puts the plugins; they may also be on the path already.
+# `make test` installs the plugins into this folder. They may also be in the environment already.
 PLUGINS = Path(sys.prefix) / "cluster-plugins"
 needs_plugin = pytest.mark.skipif(
     not PLUGINS.is_dir() and not importlib.util.find_spec("snakemake_executor_plugin_cluster_generic"),
@@ -35,7 +35,7 @@ def settings_of(profile):
 
 
 def submit(profile, script, environment, cwd, **resources):
-    """Submit a job script as the plugin does."""
+    """Submit a job script as the plugin does, with ``resources`` that replace the usual ones."""
     requested = {"mem_mb": 2000, "runtime": 82} | resources
     command = settings_of(profile)["cluster-generic-submit-cmd"].format(threads=2, resources=_Attributes(requested))
     script.chmod(0o755)
@@ -49,11 +49,13 @@ class _Attributes(dict):
 
 
 def status(profile, job, environment):
+    """What the status command of the profile prints for a job."""
     command = [ROOT / "profiles" / profile / "status.sh", job]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 
 
 def wait_for(profile, job, environment, expected):
+    """Wait up to half a minute until a job has the expected status. Until then it must be running."""
     for _ in range(300):
         answer = status(profile, job, environment)
         if answer == f"{expected}\n":
@@ -65,7 +67,7 @@ def wait_for(profile, job, environment, expected):
 
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
 @pytest.mark.parametrize(("last_line", "outcome"), [("exit 0", "success"), ("exit 3", "failed")])
-def test_a_job_is_submitted_and_its_end_is_reported(profile, last_line, outcome, environment, tmp_path):
+def test_a_submitted_job_runs_and_its_success_or_failure_is_reported(profile, last_line, outcome, environment, tmp_path):
     (tmp_path / "job.sh").write_text(f"#!/bin/sh\nsleep 1\necho said\n{last_line}\n")
     process = submit(profile, tmp_path / "job.sh", environment, tmp_path)
     assert process.returncode == 0, process.stderr
@@ -80,7 +82,7 @@ def test_a_job_is_submitted_and_its_end_is_reported(profile, last_line, outcome,
 def test_a_cancelled_or_unknown_job_counts_as_failed(profile, environment, tmp_path):
     (tmp_path / "job.sh").write_text("#!/bin/sh\nsleep 60\n")
     job = submit(profile, tmp_path / "job.sh", environment, tmp_path).stdout.strip()
-    while not (tmp_path / "programs" / "1.group").is_file():
+    while not (tmp_path / "programs" / "1.group").is_file():  # which the stand-in writes when the job starts
         time.sleep(0.1)
     assert status(profile, job, environment) == "running\n"
     subprocess.run([settings_of(profile)["cluster-generic-cancel-cmd"], job], env=environment, check=True)
@@ -103,14 +105,14 @@ def test_a_submission_that_the_scheduler_refuses_fails(profile, environment, tmp
         ("lsf", "bjobs", "LSF is down. Please wait ...", "running"),
     ],
 )
-def test_the_status_when_the_scheduler_reports_an_error(profile, program, error, expected, environment, tmp_path):
+def test_an_error_of_the_scheduler_does_not_count_as_a_failed_job(profile, program, error, expected, environment, tmp_path):
     (tmp_path / "programs" / program).write_text(f"#!/bin/sh\necho '{error}' >&2\nexit 255\n")
     assert status(profile, "1.server", environment).startswith(expected)
 
 
 @needs_plugin
 @pytest.mark.parametrize("profile", ["pbs", "lsf"])
-def test_the_smoke_grid_runs_in_one_submission_with_the_profile(profile, environment, tmp_path):
+def test_with_the_profile_the_smoke_grid_runs_in_one_submission(profile, environment, tmp_path):
     command = [sys.executable, "-m", "snakemake", "--snakefile", ROOT / "Snakefile", "--profile", ROOT / "profiles" / profile]
     polling = ["--latency-wait", "15", "--seconds-between-status-checks", "2"]
     target = ["--configfile", SMOKE, "--", "results/smoke/runs.csv"]

@@ -12,7 +12,7 @@ from test_reruns import jobs_in
 from clusterlets.grid.cells import random_stream
 
 ROOT = Path(__file__).resolve().parents[2]
-FILE = "shuffled.py"
+METHOD_FILE = "shuffled.py"
 USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
 GRID = {
     "datasets": ["iris"],
@@ -22,10 +22,11 @@ GRID = {
     "limits": {"seconds": 2, "memory_mb": 500},
 }
 STREAM = 3219977535  # Number of the random stream of "shuffled": it follows from the name and must never change.
-SHUFFLED = {"path": FILE, "parameters": {"share": [0.2]}}
+SHUFFLED = {"path": METHOD_FILE, "parameters": {"share": [0.2]}}
 AWK_COMMAND = """awk -v k={k} 'NR == 1 {print "cluster"; next} {print NR % k}' {table} > {labels}"""
 STRIPES = {"name": "stripes", "command": AWK_COMMAND}
-# Methods that go wrong: the body of fit, and the status and the note of the runs.
+# Methods that go wrong: the body of fit, and the status and the note of the runs. The limit of 2 s is CPU time; by the clock,
+# fits have four times as long.
 FAULTY = {
     "sleeper": ("time.sleep(60)", "timeout", "stopped after 8 s"),
     "hog": ("return np.ones(10**9)", "out_of_memory", "more than 500 MB"),
@@ -36,7 +37,7 @@ FAULTY = {
         "fit must return labels (150,) or memberships (150, C), not (149,)",
     ),
 }
-# A user's own matcher. Its first cluster joins the first clusterlet of each group, its second the second ones, and so on.
+# A user's own matcher. Cluster i joins the i-th clusterlet of every group; ``turn`` shifts the clusterlets from group to group.
 ABREAST = """
 import numpy as np
 
@@ -66,7 +67,7 @@ class Faulty(Method):
     def fit(self, X, groups, n_clusters, random_state):
         {body}
 """
-# Rules that do not run again for a new method. Then the folders of their files, and of files that belong to single methods.
+# Rules that do not run again for a new method, and the folders of their files and of files that belong to single methods.
 DATA_RULES = {"fetch_dataset", "prepare_dataset", "list_data", "measure_geometry", "measure_plain_cost"}
 CLUSTERLET_RULES = {"extract_clusterlets", "sum_distances", "sample_partitions"}
 KEPT_FOLDERS = ("prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions", "runs")
@@ -80,13 +81,13 @@ def documented_source():
 
 
 class Grids:
-    """Runs a grid without the method, plans it with the method, and runs it with the method and others, some of them faulty."""
+    """A grid that ran without the documented method, was planned with it, and ran with it and others, some of them faulty."""
 
     def __init__(self, workflow):
         self.workflow, self.top = workflow, workflow.folder / "results" / "tiny"
         self.run(USUAL)
         self.before = self.kept_files()
-        (workflow.folder / FILE).write_text(documented_source(), encoding="utf-8")
+        (workflow.folder / METHOD_FILE).write_text(documented_source(), encoding="utf-8")
         self.plan = self.run([*USUAL, SHUFFLED], "--dry-run")
         for name, (body, _, _) in FAULTY.items():
             (workflow.folder / f"{name}.py").write_text(FAULTY_SOURCE.format(name=name, body=body), encoding="utf-8")
@@ -112,7 +113,7 @@ class Grids:
         return run.output
 
     def kept_files(self):
-        """Hash and time of every file but the summaries, including the logs of the jobs that made these files."""
+        """Hash and time of every file except summaries, by path, including the logs of the jobs that made these files."""
         logs = [f"logs/{rule}" for rule in (*DATA_RULES, *CLUSTERLET_RULES, "fit_method", "score_method")]
         files = [path for folder in (*KEPT_FOLDERS, *logs) for path in (self.top / folder).rglob("*") if path.is_file()]
         return {path.relative_to(self.top).as_posix(): (_hash(path), path.stat().st_mtime_ns) for path in files}
@@ -130,7 +131,7 @@ def grids(workflow_in, tmp_path_factory):
     return Grids(workflow_in(tmp_path_factory.mktemp("own")))
 
 
-def test_the_plan_consists_of_the_methods_jobs_and_the_summaries(grids):
+def test_for_a_new_method_only_its_own_jobs_and_the_summaries_are_planned(grids):
     jobs = jobs_in(grids.plan)
     assert (jobs.pop("fit_method"), jobs.pop("score_method"), jobs.pop("collect_runs")) == (2, 2, 1)
     assert not (DATA_RULES | CLUSTERLET_RULES) & set(jobs)
@@ -139,23 +140,23 @@ def test_the_plan_consists_of_the_methods_jobs_and_the_summaries(grids):
     assert sorted(cell_jobs) == sorted(f"iris: {score}{name}" for name in configurations for score in ("", "score "))
 
 
-def test_no_other_file_is_touched(grids):
+def test_new_methods_change_no_file_of_the_others(grids):
     after = grids.kept_files()
     assert {name: after.get(name) for name in grids.before} == grids.before
-    added = ("shuffled", "stripes", "abreast", *FAULTY)
-    assert all(set(name.split("/")) & set(added) for name in set(after) - set(grids.before))
+    new_names = ("shuffled", "stripes", "abreast", *FAULTY)
+    assert all(set(name.split("/")) & set(new_names) for name in set(after) - set(grids.before))
 
 
-def test_the_methods_runs_are_in_the_results(grids):
+def test_the_results_contain_the_runs_of_the_method(grids):
     rows = grids.rows_of("shuffled")
     assert [(row["k"], row["seed"], row["parameters"], row["status"]) for row in rows] == [
         (k, seed, "share=0.2", "ok") for k in ("2", "3") for seed in ("0", "1")
     ]
     assert all(row["n_clusters"] == row["k"] and not row["matcher"] and float(row["deviation_mean"]) > 0 for row in rows)
-    assert len({row["kmeans_cost"] for row in rows}) == 4  # every run has a stream of its own
+    assert len({row["kmeans_cost"] for row in rows}) == 4  # every run has its own random stream
 
 
-def test_a_program_in_another_language_is_a_method(grids):
+def test_a_program_in_another_language_can_be_a_method(grids):
     rows = grids.rows_of("stripes")
     assert [row["status"] for row in rows] == ["ok"] * 4 and {row["parameters"] for row in rows} == {""}
     assert {(row["k"], row["smallest"], row["largest"]) for row in rows} == {("2", "75", "75"), ("3", "50", "50")}
@@ -170,10 +171,10 @@ def test_a_users_own_matcher_joins_the_clusterlets_that_the_others_join(grids):
     clusterlets = {(row["k"], row["seed"]): row["n_clusterlets"] for row in grids.rows if row["matcher"] == "D"}
     assert all(row["n_clusterlets"] == clusterlets[row["k"], row["seed"]] for row in rows)
     arguments = ("--dataset", "iris", "--method", "abreast", "-k", "3", "--parameters", "turn=1", "--seed", "1")
-    assert len(grids.command("export", "--config", "settings.yaml", *arguments).split()) == 151
+    assert len(grids.command("export", "--config", "settings.yaml", *arguments).split()) == 151  # a header and 150 rows
 
 
-def test_a_faulty_method_gets_a_status_and_a_note_and_the_others_get_their_results(grids):
+def test_runs_of_a_faulty_method_have_a_status_and_a_note_and_the_other_methods_have_results(grids):
     for name, (_, status, note) in FAULTY.items():
         assert [(row["status"], row["note"], row["n_clusters"]) for row in grids.rows_of(name)] == [(status, note, "")] * 4
     others = Counter(row["status"] for row in grids.rows if row["method"] not in FAULTY)
@@ -190,7 +191,7 @@ def test_the_report_names_every_method_and_counts_runs_without_a_result(grids):
 
 
 @pytest.mark.parametrize("seed", [0, 1])
-def test_export_writes_the_methods_clusters(grids, seed):
+def test_export_writes_the_clusters_of_the_method(grids, seed):
     arguments = ("--dataset", "iris", "--method", "shuffled", "-k", "3", "--parameters", "share=0.2", "--seed", str(seed))
     header, *lines = grids.command("export", "--config", "settings.yaml", *arguments).split()
     stream = random_stream(0, "iris", 3, seed, STREAM)
@@ -198,10 +199,10 @@ def test_export_writes_the_methods_clusters(grids, seed):
     assert header == "row,cluster" and lines == [f"{row},{cluster}" for row, cluster in enumerate(expected)]
 
 
-def test_nothing_is_left_to_do_until_the_methods_code_changes(grids):
+def test_nothing_is_left_to_do_until_the_code_of_the_method_changes(grids):
     arguments = ("why", "--configfile", "settings.yaml")
     assert grids.command(*arguments) == "Nothing would run: everything is there and up to date.\n"
-    path = grids.workflow.folder / FILE
+    path = grids.workflow.folder / METHOD_FILE
     source = path.read_text(encoding="utf-8")
     path.write_text(source + "CHANGED = True\n", encoding="utf-8")
     output = grids.command(*arguments)
@@ -214,9 +215,9 @@ def test_nothing_is_left_to_do_until_the_methods_code_changes(grids):
     assert consequent_jobs == [f"iris: score shuffled k{k}_share0.2" for k in (2, 3)]
 
 
-def test_changed_limits_rerun_what_exceeded_the_old_limits_and_nothing_else(grids):
-    longer = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": grids.methods}
-    run = grids.workflow.run("--dry-run", config=longer)
+def test_changed_limits_rerun_only_the_cells_that_exceeded_the_old_limits(grids):
+    longer_limits = {**GRID, "limits": {"seconds": 3, "memory_mb": 500}, "methods": grids.methods}
+    run = grids.workflow.run("--dry-run", config=longer_limits)
     assert run.status == 0, run.output
     jobs = jobs_in(run.output)
     assert (jobs["fit_method"], jobs["score_method"]) == (4, 4)

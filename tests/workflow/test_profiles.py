@@ -1,4 +1,4 @@
-"""The cluster profiles name rules. These tests notice a new or renamed rule before it costs a thousand submissions."""
+"""The cluster profiles name all rules that they submit, so a new or renamed rule cannot cost a submission for every job."""
 
 import re
 import subprocess
@@ -18,6 +18,7 @@ def profile(name):
 
 @pytest.fixture(scope="module")
 def rules():
+    """The names of all rules of the workflow."""
     command = [sys.executable, "-m", "snakemake", "--snakefile", str(ROOT / "Snakefile"), "--list-rules"]
     process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return set(process.stdout.split())
@@ -25,6 +26,7 @@ def rules():
 
 @pytest.fixture(scope="module")
 def local_rules(rules):
+    """The names of the rules that are never submitted, because they run on the machine of Snakemake or run nothing."""
     (names,) = re.findall(r"^localrules:\n((?:    \w+,\n)+)", (ROOT / "Snakefile").read_text(encoding="utf-8"), re.MULTILINE)
     plot_rule = (ROOT / "workflow" / "rules" / "results.smk").read_text(encoding="utf-8").partition('f"plot_{module}"')[2]
     assert "localrule: True" in plot_rule.partition("shell:")[0]
@@ -59,7 +61,7 @@ def test_both_cluster_profiles_submit_the_same_groups_with_the_same_resources():
 
 
 @pytest.mark.parametrize("name", ["pbs", "lsf"])
-def test_the_profiles_of_other_schedulers_differ_only_in_the_commands(name):
+def test_the_profiles_for_pbs_and_lsf_differ_from_the_generic_one_only_in_the_commands(name):
     def without_commands(settings):
         return {key: value for key, value in settings.items() if not key.endswith("-cmd")}
 
@@ -71,10 +73,10 @@ def test_the_profiles_of_other_schedulers_differ_only_in_the_commands(name):
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_a_profiles_plugins_are_pinned_in_a_lock_of_its_own(name):
-    def pinned(path):
+def test_the_lock_of_a_profile_pins_its_plugins_and_nothing_of_the_main_lock(name):
+    def pins(path):
         return dict(re.findall(r"^([\w-]+)==(\S+)", path.read_text(encoding="utf-8"), re.MULTILINE))
 
-    plugins = pinned(ROOT / "profiles" / name / "requirements.lock")
+    plugins = pins(ROOT / "profiles" / name / "requirements.lock")
     assert f"snakemake-executor-plugin-{profile(name)['executor']}" in plugins
-    assert not plugins.keys() & pinned(ROOT / "requirements.lock").keys()
+    assert not plugins.keys() & pins(ROOT / "requirements.lock").keys()

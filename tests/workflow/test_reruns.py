@@ -1,4 +1,4 @@
-"""After a change, exactly the jobs that depend on it run again. Plans and real runs are compared, rule by rule."""
+"""After a change, exactly the jobs that depend on it run again, in plans and in real runs."""
 
 import json
 import os
@@ -12,7 +12,8 @@ import pytest
 from clusterlets.commands import why
 from clusterlets.grid.fingerprints import changed_parts
 
-# Jobs of the tiny grid: two datasets, two k, one block of seeds.
+# Jobs of the tiny grid, by rule. It has four blocks: two datasets, two k and one block of seeds. Three of its eight methods
+# are fitted; all are scored.
 SHARED = ("extract_clusterlets", "sample_partitions", "sum_distances")
 BLOCKS = {**dict.fromkeys(SHARED, 4), "measure_plain_cost": 4, "fit_method": 3 * 4, "score_method": 8 * 4}
 USUAL = ["C", "G-B", "D", "B", "G-D", "FRAC", "k-means", "random"]
@@ -21,37 +22,38 @@ FETCHED = {"fetch_dataset": 2}
 ACCOUNTS_AND_PAGES = dict.fromkeys(
     ("account", "plot_runtime", "plot_seconds_against_rows", "write_report", "write_leaderboard", "write_manifest"), 1
 )
-NO_CODE = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
+IGNORED = (".*", "__pycache__", "*.egg-info", "tests", "docs", "results", "data")
 
 
 class Checkout:
-    """Copies of a finished run and of the code that made it, both of which a test may change."""
+    """Copies of a finished run and of the code that made it. A test may change both."""
 
     def __init__(self, finished, folder):
         self.root = folder / "code"
-        shutil.copytree(finished.root, self.root, ignore=shutil.ignore_patterns(*NO_CODE), copy_function=shutil.copy2)
+        shutil.copytree(finished.root, self.root, ignore=shutil.ignore_patterns(*IGNORED), copy_function=shutil.copy2)
         self.workflow = finished.copy(folder / "run", self.root)
 
     def edit(self, file, old, new):
+        """Replace the first ``old`` in a file of the code by ``new``."""
         path = self.root / file
         text = path.read_text(encoding="utf-8")
         assert old in text, f"{file} has no {old!r} to change"
         path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
     def change(self, *files):
-        """Change the code of these files, but not what it does."""
+        """Change the code of these files, but not its results."""
         for file in files:
             with open(self.root / file, "a", encoding="utf-8") as module:
                 module.write("\nCHANGED = True\n")
 
     def planned(self, *targets, **config):
-        """Jobs by rule that a run would execute."""
+        """Number of jobs by rule that a run would execute."""
         run = self.workflow.run(*targets, "--dry-run", "--quiet", "rules", config=config)
         assert run.status == 0, run.output
         return jobs_in(run.output)
 
     def executed(self, *targets, **config):
-        """Jobs by rule that a run executed, judged by the logs that it wrote."""
+        """Run the workflow, and count the jobs by rule, judged by the logs that they wrote."""
         began = time.time()
         run = self.workflow.run(*targets, config=config)
         assert run.status == 0, run.output
@@ -69,13 +71,13 @@ def jobs_in(output):
 
 @pytest.fixture(scope="module")
 def original(finished, tmp_path_factory):
-    """A copy of the finished run. Tests that change it restore it."""
+    """Copies of the finished run and of its code. Tests that change these restore them."""
     return Checkout(finished, tmp_path_factory.mktemp("original"))
 
 
 @pytest.fixture(scope="module")
 def summary_jobs(original, tmp_path_factory):
-    """The jobs that summarise a grid of any size: those of all rules except the rules of data, blocks and cells."""
+    """Number of jobs by rule, except for rules of data, blocks and cells. The summaries have as many jobs for every grid."""
     empty = type(original.workflow)(tmp_path_factory.mktemp("empty"), original.root)
     all_rules = jobs_in(empty.run("--dry-run", "--quiet", "rules").output)
     data_and_cells = BLOCKS | TABLES | FETCHED
@@ -85,7 +87,7 @@ def summary_jobs(original, tmp_path_factory):
 
 @pytest.fixture
 def checkout(original):
-    """The copy, for a test that changes its code. The code is restored after the test."""
+    """The copies ``original``, for a test that changes the code. The code is restored after the test."""
     backup = original.root.with_name("kept")
     shutil.copytree(original.root, backup, copy_function=shutil.copy2)
     yield original
@@ -93,7 +95,7 @@ def checkout(original):
     backup.rename(original.root)
 
 
-# A configuration in which everything by which a grid can grow has grown.
+# A configuration that enlarges the tiny grid in every way.
 LARGER = {
     "datasets": ["iris", "breast_cancer", "wine"],
     "k": [2, 3, 4],
@@ -102,7 +104,7 @@ LARGER = {
     "hops": [2, 3],
     "methods": [*USUAL, "FRAC-OE"],
 }
-NEW_BLOCKS = 3 * 3 * 2 - 4  # of three datasets, three k and two blocks of seeds
+NEW_BLOCKS = 3 * 3 * 2 - 4  # three datasets, three k and two blocks of seeds, without the blocks of the tiny grid
 # For each change: the new settings, and the jobs that run besides the summaries.
 CHANGES = {
     "a larger grid": (
@@ -111,7 +113,8 @@ CHANGES = {
             **{"fetch_dataset": 1, "prepare_dataset": 1, "measure_geometry": 1, "list_data": 1},
             "measure_plain_cost": 3 * 3 - 4,
             **dict.fromkeys(SHARED, NEW_BLOCKS),
-            "fit_method": 3 * NEW_BLOCKS + 18,
+            "fit_method": 3 * NEW_BLOCKS + 18,  # FRAC-OE is new in all 18 blocks
+            # Four matchers with two hops, C with two omegas, and four methods, without the cells of the tiny grid.
             "score_method": (4 * 2 + 2 + 4) * 18 - 8 * 4,
         },
     ),
@@ -125,13 +128,13 @@ CHANGES = {
     ),
     "a different sample size, and a different tau for FRAC": (
         {"sample_size": 200, "methods": [*USUAL[:5], {"name": "FRAC", "parameters": {"tau": [0.1]}}, *USUAL[6:]]},
-        {"sample_partitions": 4, "fit_method": 4, "score_method": 4 + 4},
+        {"sample_partitions": 4, "fit_method": 4, "score_method": 4 + 4},  # of C, which uses the sample, and FRAC
     ),
 }
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_setting_runs_only_what_is_new_and_the_summaries(original, summary_jobs, change):
+def test_changed_settings_run_only_new_jobs_and_the_summaries(original, summary_jobs, change):
     config, expected = CHANGES[change]
     assert original.planned(**config) == expected | summary_jobs
 
@@ -139,9 +142,9 @@ def test_a_changed_setting_runs_only_what_is_new_and_the_summaries(original, sum
 UNUSED_MODULES = ("methods/frac_oe", "commands/cluster", "commands/__init__", "grid/configuration", "grid/measures", "extras")
 
 
-def test_what_no_result_depends_on_runs_nothing(checkout):
-    """That is: comments, docstrings, the version, modules that no job imports, times of files, the number of cores, and the
-    exclusion of a dataset that the grid does not have.
+def test_changes_that_cannot_affect_results_run_nothing(checkout):
+    """These are changes of comments, docstrings, the version, modules that no job imports, times of files, and the number of
+    cores, and the exclusion of a dataset that the grid does not have.
     """
     for path in [*checkout.root.glob("clusterlets/**/*.py"), *checkout.root.glob("workflow/**/*.[ps]*")]:
         text = path.read_text(encoding="utf-8")
@@ -156,8 +159,8 @@ def test_what_no_result_depends_on_runs_nothing(checkout):
 
 
 # For each file or library, the jobs of data and cells that depend on it directly. Others run because these do.
-DATA = {"fetch_dataset": 2, "prepare_dataset": 2}
-ALL = {**DATA, "measure_geometry": 2, "list_data": 1, **BLOCKS}
+DATA_JOBS = {"fetch_dataset": 2, "prepare_dataset": 2}
+EARLY_JOBS = {**DATA_JOBS, "measure_geometry": 2, "list_data": 1, **BLOCKS}  # all but the summaries
 DEPENDENT = {
     "algorithms/matching/pinball.py": {"score_method": 16},
     "algorithms/matching/centroid.py": {"sample_partitions": 4, "score_method": 4},
@@ -168,12 +171,12 @@ DEPENDENT = {
     "methods/random.py": {"fit_method": 4, "score_method": 4},
     "steps/fitting.py": {"fit_method": 12},
     "grid/program.py": {},
-    "datasets/bundled.py": DATA,
+    "datasets/bundled.py": DATA_JOBS,
     "datasets/sources.yaml#iris": {"fetch_dataset": 1, "prepare_dataset": 1},
-    "__main__.py": ALL,
-    "steps/options.py": ALL,
-    "../workflow/step.py": ALL,
-    "numpy": {rule: jobs for rule, jobs in ALL.items() if rule != "fetch_dataset"},
+    "__main__.py": EARLY_JOBS,
+    "steps/options.py": EARLY_JOBS,
+    "../workflow/step.py": EARLY_JOBS,
+    "numpy": {rule: jobs for rule, jobs in EARLY_JOBS.items() if rule != "fetch_dataset"},
     "numba": {
         **{"measure_geometry": 2, "measure_plain_cost": 4, "extract_clusterlets": 4, "sum_distances": 4},
         **{"fit_method": 12, "score_method": 12},
@@ -188,21 +191,21 @@ def test_jobs_depend_on_the_modules_and_libraries_that_they_run(finished, summar
     for file in (finished.folder / ".snakemake" / "metadata").rglob("*"):
         record = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {"log": []}
         for log in record["log"]:
-            codes = [
+            fingerprints = [
                 value for text in record["params"] for value in why._parse_values(text) if why._FINGERPRINT.fullmatch(value)
             ]
-            jobs[log] = record["rule"], set(changed_parts(codes[0], ""))
-    assert Counter(rule for rule, _ in jobs.values()) == ALL | summary_jobs
+            jobs[log] = record["rule"], set(changed_parts(fingerprints[0], ""))
+    assert Counter(rule for rule, _ in jobs.values()) == EARLY_JOBS | summary_jobs
     dependent = {name: Counter(rule for rule, parts in jobs.values() if name in parts) for name in DEPENDENT}
-    cell_jobs = {name: {rule: counter[rule] for rule in ALL if rule in counter} for name, counter in dependent.items()}
+    cell_jobs = {name: {rule: counter[rule] for rule in EARLY_JOBS if rule in counter} for name, counter in dependent.items()}
     assert cell_jobs == DEPENDENT
     without_figures = {"collect_runs", "recover_clusters"}
     assert without_figures <= dependent["numpy"].keys() and not without_figures & dependent["matplotlib"].keys()
     assert {"analyse", "write_report", "plot_heatmaps"} <= dependent["matplotlib"].keys()
-    assert dependent["__main__.py"] == ALL | summary_jobs
+    assert dependent["__main__.py"] == EARLY_JOBS | summary_jobs
 
 
-def test_changed_code_and_an_edited_raw_file_run_their_jobs_and_what_follows(checkout, summary_jobs):
+def test_changed_code_and_an_edited_raw_file_rerun_the_jobs_that_depend_on_them(checkout, summary_jobs):
     checkout.change("clusterlets/algorithms/frac.py", "clusterlets/methods/d.py")
     raw = checkout.workflow.folder / "data" / "raw" / "iris" / "iris.csv"
     content = raw.read_bytes()
@@ -210,6 +213,7 @@ def test_changed_code_and_an_edited_raw_file_run_their_jobs_and_what_follows(che
     plan = checkout.planned()
     raw.write_bytes(content)
     iris_jobs = {rule: jobs // 2 for rule, jobs in (BLOCKS | TABLES).items()} | {"list_data": 1}
+    # For iris, all jobs; for the other dataset, those of FRAC, which is fitted and scored, and of D, which is only scored.
     assert plan == iris_jobs | {"fit_method": 6 + 2, "score_method": 16 + 4} | summary_jobs
 
 
@@ -254,7 +258,7 @@ def test_a_new_figure_is_one_file_and_an_edited_one_is_drawn_again(finished, sum
     assert "{braces} and *stars* are text." in entries["results/tiny/figures/runs_by_method.png"]["caption"]
 
 
-def test_what_was_planned_is_what_runs(checkout):
+def test_a_run_executes_exactly_the_jobs_that_were_planned(checkout):
     """Must be the last test of this file, because it leaves a different grid in the copy. It omits the slow summaries."""
     runs, settings = "results/tiny/runs.csv", {"omega": [0.5, 0.25]}
     checkout.change("clusterlets/algorithms/matching/pinball.py")

@@ -1,4 +1,4 @@
-"""What a user sees while the workflow runs."""
+"""The workflow prints its progress, its plan for a dry run, and the log of a job that fails."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 from snakemake_interface_logger_plugins.registry import LoggerPluginRegistry
 
 CELL = "results/tiny/runs/iris/G-B/k2_hops2/seeds0-1.csv"
+# A grid with a table that cannot be read.
 FAILING = {"datasets": ["iris", {"name": "people", "path": "people.csv", "sensitive": "city"}]}
 
 
@@ -14,7 +15,7 @@ def logger_plugin_is_installed():
     assert LoggerPluginRegistry().is_installed("cells"), "install the checkout again: pip install --editable ."
 
 
-def test_a_run_says_what_it_will_do_and_what_it_did(workflow):
+def test_a_run_prints_its_progress_and_at_the_end_what_it_did(workflow):
     run = workflow.run(CELL)
     assert run.status == 0, run.output
     assert "0 % · 0/6 steps · 0:00:00 gone, about " in run.output
@@ -24,15 +25,15 @@ def test_a_run_says_what_it_will_do_and_what_it_did(workflow):
     assert "Nothing to be done" in workflow.run(CELL).output
 
 
-def test_a_dry_run_still_lists_jobs_and_reasons(workflow):
-    listed = workflow.run("-n", CELL).output
-    assert "iris: score G-B k2_hops2" in listed and "score_method" in listed and "This was a dry-run" in listed
+def test_a_dry_run_lists_jobs_and_reasons_as_snakemake_does(workflow):
+    output = workflow.run("-n", CELL).output
+    assert "iris: score G-B k2_hops2" in output and "score_method" in output and "This was a dry-run" in output
     assert "Reason: Missing output files: " in workflow.run(CELL, "-n", "--quiet", "host").output
-    counted = workflow.run(CELL, "-n", "--quiet", "rules").output
-    assert ["total", "6"] in [line.split() for line in counted.splitlines()]
+    job_counts = workflow.run(CELL, "-n", "--quiet", "rules").output
+    assert ["total", "6"] in [line.split() for line in job_counts.splitlines()]
 
 
-def test_a_failure_shows_its_log_and_the_rest_goes_on(workflow):
+def test_the_log_of_a_failed_job_is_shown_and_the_other_jobs_run(workflow):
     (workflow.folder / "people.csv").write_text("age,city\n1,a\nx,b\n3,a\n4,b\n")
     cells = [CELL, CELL.replace("iris", "people.city")]
     run = workflow.run(*cells, config=FAILING)

@@ -1,4 +1,4 @@
-"""The whole workflow with a user's own table and with other groups. The first tests follow docs/extending.md."""
+"""The whole workflow runs with a user's own tables and choice of groups. The first tests follow docs/extending.md."""
 
 import csv
 import hashlib
@@ -23,7 +23,7 @@ CITIES = {"Cork, Ireland": 4, "São Paulo": 4, "Zürich": 4}
 
 
 def example(language):
-    """The first block of a language in the guide."""
+    """The first code block in this language in the guide."""
     return re.search(rf"```{language}\n(.*?)```", GUIDE, re.DOTALL)[1]
 
 
@@ -53,21 +53,21 @@ def run(folder, command):
 
 
 def test_the_data_command_prints_one_line_per_dataset(people):
-    folder, (printed, _) = people
+    folder, (output, _) = people
     names = ("dataset", "iris", "people.city")
-    header, iris, city = (re.search(rf"^\| {name} .*$", printed, re.MULTILINE)[0] for name in names)
+    header, iris, city = (re.search(rf"^\| {name} .*$", output, re.MULTILINE)[0] for name in names)
     assert [cell.strip() for cell in header.split("|")][1:-1] == [
         *("dataset", "source", "rows", "features", "groups", "fingerprint ok", "licence", "citation")
     ]
     assert [cell.strip() for cell in iris.split("|")][2:5] == ["bundled", "150", "4"] and "| yes " in iris
     assert [cell.strip() for cell in city.split("|")][2:5] == ["people.csv", "12", "3"] and "| not known " in city
     assert all(len(line) <= 120 for line in (header, iris, city))
-    assert "- people.city: ignored (not numeric): name" in printed
-    listed = (folder / "results/people/datasets.csv").read_text(encoding="utf-8").splitlines()
-    assert any("3: Cork, Ireland 4, São Paulo 4, Zürich 4" in line for line in listed)
+    assert "- people.city: ignored (not numeric): name" in output
+    lines = (folder / "results/people/datasets.csv").read_text(encoding="utf-8").splitlines()
+    assert any("3: Cork, Ireland 4, São Paulo 4, Zürich 4" in line for line in lines)
 
 
-def test_the_whole_grid_runs_to_the_report_with_groups_by_name(people):
+def test_the_whole_grid_runs_and_the_groups_keep_their_names(people):
     folder, _ = people
     rows = list(csv.DictReader((folder / "results/people/runs.csv").read_text(encoding="utf-8").splitlines()))
     rows_of = {name: [row for row in rows if row["dataset"] == name] for name in ("iris", "people.city")}
@@ -81,20 +81,20 @@ def test_the_whole_grid_runs_to_the_report_with_groups_by_name(people):
     assert "people.city" in (folder / "results/people/report.html").read_text(encoding="utf-8")
 
 
-def test_a_touched_table_reruns_nothing_and_a_changed_one_reruns_what_depends_on_it(people):
+def test_a_new_time_of_a_table_reruns_nothing_and_new_content_reruns_the_jobs_that_depend_on_it(people):
     folder, _ = people
     command = example("sh").splitlines()[1] + " --dry-run"
     os.utime(folder / "people.csv")
     assert "Nothing to be done" in run(folder, command)
     content = (folder / "people.csv").read_text(encoding="utf-8")
     (folder / "people.csv").write_text(content.replace("2100", "2200"), encoding="utf-8")
-    planned = run(folder, command)
-    verified = run(folder, "clusterlets verify --results results/people || true")
+    plan = run(folder, command)
+    verify_output = run(folder, "clusterlets verify --results results/people || true")
     (folder / "people.csv").write_text(content, encoding="utf-8")
-    assert "changed since the results were made from them: your own tables and methods\n  people.csv" in verified
-    assert "Read people.city from people.csv" in planned and "Write the report" in planned
+    assert "changed since the results were made from them: your own tables and methods\n  people.csv" in verify_output
+    assert "Read people.city from people.csv" in plan and "Write the report" in plan
     assert "files are what" in run(folder, "clusterlets verify --results results/people")
-    assert "iris" not in planned
+    assert "iris" not in plan
 
 
 def test_names_with_special_characters_reach_the_report_and_the_manifest(workflow):
@@ -111,8 +111,8 @@ def test_names_with_special_characters_reach_the_report_and_the_manifest(workflo
     assert "manifest.json" in results and not (workflow.folder / "x").exists()
     description = json.loads(results["prepared/null.json"])
     assert description["groups"] == dict.fromkeys(sorted(names), 20) and description["sensitive"] == entry["sensitive"]
-    listed = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode(), newline="")))
-    assert {line["group"] for line in listed} == set(names) and {line["dataset"] for line in listed} == {"null"}
+    composition = list(csv.DictReader(io.StringIO(results["clusterings/composition.csv"].decode(), newline="")))
+    assert {row["group"] for row in composition} == set(names) and {row["dataset"] for row in composition} == {"null"}
     page = results["report.html"].decode()
     assert f"6: {html.escape(', '.join(f'{name} 20' for name in sorted(names)), quote=False)}" in page
 
@@ -131,18 +131,18 @@ def test_in_an_ascii_locale_logs_and_results_are_utf_8(workflow):
     assert "column 'age' holds 'älter'" in (results / "logs/prepare_user_table/people.gr__e.log").read_text(encoding="utf-8")
 
 
-def test_results_of_two_groups_lie_side_by_side(workflow):
+def test_results_with_two_choices_of_groups_for_one_dataset_are_kept_apart(workflow):
     names = ("heart_failure", "heart_failure.sex+age_group")
     cells = [f"results/tiny/runs/{name}/G-B/k2_hops2/seeds0-1.csv" for name in names]
     entries = ["heart_failure", {"name": "heart_failure", "sensitive": ["sex", "age_group"]}]
     outcome = workflow.run(*cells, config={"datasets": entries}, environment={"CLUSTERLETS_MIRROR": str(mirror())})
     assert outcome.status == 0, outcome.output
-    for name, cell, clusterlets in zip(names, cells, ("4", "8"), strict=True):
+    for name, cell, n_clusterlets in zip(names, cells, ("4", "8"), strict=True):  # k = 2 in each of two or four groups
         rows = read_cell(workflow.folder / cell)
-        assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, clusterlets)] * 2
-    written = json.loads((workflow.folder / f"results/tiny/geometry/{names[1]}.json").read_text())
+        assert [(row["dataset"], row["n_clusterlets"]) for row in rows] == [(name, n_clusterlets)] * 2
+    geometry = json.loads((workflow.folder / f"results/tiny/geometry/{names[1]}.json").read_text())
     groups = {"man + 25 to 59": 83, "man + 60 or more": 111, "woman + 25 to 59": 46, "woman + 60 or more": 59}
-    assert written["groups"] == groups
+    assert geometry["groups"] == groups
 
 
 FILE_NAMES = [f"a{character}b.csv" for character in f"{string.punctuation} éß漢".replace("/", "")]
@@ -151,7 +151,7 @@ FILE_NAMES += ["rate {k}.csv", "{wildcards.dataset}.csv", "{}.csv"]
 COLUMN = "in {k} or '$(touch hit)' \"%\" \\ é"
 
 
-def test_a_table_may_have_any_name_and_so_may_its_columns(workflow):
+def test_tables_and_their_columns_may_have_any_name(workflow):
     (workflow.folder / "~").mkdir()
     entries = []
     for number, name in enumerate(FILE_NAMES):
@@ -183,9 +183,9 @@ def test_a_table_is_read_again_if_and_only_if_its_content_changes(workflow):
         return json.loads((workflow.folder / result).read_text())["source_sha256"]
 
     output_of()
-    first = hash_of_source()
-    other = table.read_text().replace("3", "4")
-    (workflow.folder / "older").write_text(other)
+    first_hash = hash_of_source()
+    new_content = table.read_text().replace("3", "4")
+    (workflow.folder / "older").write_text(new_content)
     os.utime(workflow.folder / "older", (1e9, 1e9))
     os.replace(workflow.folder / "older", table)  # keeps an old time, as cp -p and tar -x do
     assert "Read people.b from people.csv" in output_of("--dry-run")
@@ -193,8 +193,8 @@ def test_a_table_is_read_again_if_and_only_if_its_content_changes(workflow):
     output = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True).stdout
     assert output == "The content of its table changed: people.csv\n    Read people.b from people.csv\n"
     output_of()
-    assert hash_of_source() == hashlib.sha256(other.encode()).hexdigest() != first
-    for time in (1e9, 2e9, 4e9):  # older, newer, from the future
+    assert hash_of_source() == hashlib.sha256(new_content.encode()).hexdigest() != first_hash
+    for time in (1e9, 2e9, 4e9):  # two in the past and one in the future
         os.utime(table, (time, time))
         assert "Nothing to be done" in output_of("--dry-run")
 

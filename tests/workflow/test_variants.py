@@ -1,4 +1,4 @@
-"""Variants of the grid, run by the real workflow: which jobs run, which files are shared, and what the rows hold."""
+"""Variants of the grid run only the cells that they change, share the files of the grid, and differ only where they should."""
 
 import csv
 import io
@@ -19,7 +19,7 @@ VARIANTS = {
 }
 EXTENDED = {**SMALL, "seeds": {"count": 4, "block": 2}, "variants": VARIANTS}
 # The methods and matchers whose results each variant changes.
-TOUCHED = {
+CHANGED_METHODS = {
     "pinball_cluster": {"D", "B"},
     "greedy_last": {"G-D", "G-B"},
     "equation_printed": {"C"},
@@ -29,11 +29,13 @@ TOUCHED = {
 TARGETS = ["results/tiny/runs.csv", *(f"results/tiny/variants/{name}/runs.csv" for name in VARIANTS)]
 
 
-def rows(workflow, name):
-    return list(csv.DictReader(io.StringIO((workflow.folder / "results/tiny" / name).read_text(encoding="utf-8"))))
+def rows(workflow, file):
+    """The rows of a CSV file of the results."""
+    return list(csv.DictReader(io.StringIO((workflow.folder / "results/tiny" / file).read_text(encoding="utf-8"))))
 
 
 def method(row):
+    """The matcher of a row, or else its method, without the output of FRAC in brackets."""
     return row["matcher"] or row["method"].split(" (")[0]
 
 
@@ -49,7 +51,7 @@ def extended(tmp_path_factory, workflow_in):
     return workflow, planned
 
 
-def test_only_new_seeds_touched_cells_and_summaries_run(extended):
+def test_only_jobs_for_new_seeds_and_changed_cells_run(extended):
     _, planned = extended
     assert jobs_in(planned.output) == {
         "prepare_dataset": 1,
@@ -59,37 +61,37 @@ def test_only_new_seeds_touched_cells_and_summaries_run(extended):
         "extract_clusterlets": 3,
         "sample_partitions": 3,
         "sum_distances": 3,
-        "fit_method": 3 * 3,
+        "fit_method": 3 * 3,  # three methods on the same three blocks
         # Four matchers with hops, then C with two omegas, then three methods. For each: the block of new seeds, then (for
         # matchers) both blocks of the variant of its scope or equation, then both blocks for each of deviation and scaling.
         "score_method": (4 + 2 * (2 + 2) + 2 * (4 + 4)) + (2 + 2 * 2 + 2 * (2 + 2)) + 3 * (1 + 4),
-        "collect_runs": 6,
+        "collect_runs": 6,  # of the grid and of five variants
     }
 
 
-def test_a_variant_has_only_files_of_the_touched_cells(extended):
+def test_a_variant_has_files_only_for_the_methods_that_it_changes(extended):
     workflow, _ = extended
-    for name, touched in TOUCHED.items():
+    for name, methods in CHANGED_METHODS.items():
         files = {path for path in workflow.results() if path.startswith(f"variants/{name}/")}
-        assert {path.split("/")[4] for path in files if "/runs/" in path} == touched
-        kinds = {path.split("/")[2] for path in files} - {"runs", "runs.csv", "runs.csv.sha256", "logs"}
+        assert {path.split("/")[4] for path in files if "/runs/" in path} == methods
+        other_entries = {path.split("/")[2] for path in files} - {"runs", "runs.csv", "runs.csv.sha256", "logs"}
         shared = {"prepared", "geometry", "plain_costs", "pieces", "labels", "distances", "partitions"}
-        assert kinds == (shared if name == "scaling_standard" else set())
+        assert other_entries == (shared if name == "scaling_standard" else set())
 
 
-def test_rows_differ_where_the_choice_matters_and_nowhere_else(extended):
+def test_a_variant_changes_only_rows_of_the_methods_that_its_choice_concerns(extended):
     workflow, _ = extended
     key = ("method", "matcher", "k", "hops", "omega", "seed")
     by_key = {tuple(row[name] for name in key): row for row in rows(workflow, "runs.csv")}
-    for name, touched in TOUCHED.items():
+    for name, methods in CHANGED_METHODS.items():
         variant_rows = rows(workflow, f"variants/{name}/runs.csv")
-        assert len(variant_rows) == len(by_key)  # Variants run the first ten seeds: here all four.
+        assert len(variant_rows) == len(by_key)  # variants run the first ten seeds, here all four
         assert {row["dataset"] for row in variant_rows} == {"iris"}
         differing = {method(row) for row in variant_rows if row != by_key[tuple(row[name] for name in key)]}
-        assert differing <= touched and differing, name
+        assert differing <= methods and differing, name
     # Equation 1 as printed does not weigh its terms: all omegas above 0 give the same, and 0 gives the best silhouette.
-    printed = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
-    silhouettes = {(row["omega"], row["seed"]): float(row["centroid_silhouette"]) for row in printed}
+    rows_of_c = [row for row in rows(workflow, "variants/equation_printed/runs.csv") if row["matcher"] == "C"]
+    silhouettes = {(row["omega"], row["seed"]): float(row["centroid_silhouette"]) for row in rows_of_c}
     assert all(silhouettes["0.0", seed] >= silhouettes["0.5", seed] for seed in "0123")
 
 
@@ -108,17 +110,17 @@ def test_the_relative_deviation_is_relative_to_the_larger_share(extended):
     assert float(row["deviation_mean"]) == pytest.approx(np.mean(deviations), rel=1e-12)
 
 
-def test_the_scaled_variant_equals_a_run_of_the_scaled_table(extended, workflow):
-    other, _ = extended
+def test_the_variant_with_scaling_equals_a_run_of_the_scaled_table(extended, workflow):
+    extended_workflow, _ = extended
     cells = [f"runs/iris/{cell}/seeds0-1.csv" for cell in ("D/k3_hops2", "C/k3_omega0.5", "FRAC/k3")]
     run = workflow.run(*(f"results/tiny/{cell}" for cell in cells), config={**SMALL, "scaling": "standard"})
     assert run.status == 0, run.output
     for cell in cells:
         scaled = lines_without_header(workflow.results()[cell])
-        assert scaled == lines_without_header(other.results()[f"variants/scaling_standard/{cell}"])
-        assert scaled != lines_without_header(other.results()[cell])
+        assert scaled == lines_without_header(extended_workflow.results()[f"variants/scaling_standard/{cell}"])
+        assert scaled != lines_without_header(extended_workflow.results()[cell])
 
 
 def lines_without_header(cell: bytes) -> list[bytes]:
-    """The lines of a cell without the one that names its file and holds a hash."""
+    """The lines of a cell without its comment, which holds a hash and the name of the file."""
     return [line for line in cell.splitlines() if not line.startswith(b"# ")]

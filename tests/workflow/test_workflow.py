@@ -1,4 +1,4 @@
-"""The workflow from raw files to tables, on a tiny grid of bundled datasets, and its messages when something is wrong."""
+"""The workflow makes complete results of a tiny grid from raw files, and its messages say what is wrong."""
 
 import pytest
 
@@ -8,6 +8,7 @@ METHODS = {"Clusterlets", "FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
 def test_every_run_of_the_grid_has_exactly_one_row(finished):
     rows = finished.rows("runs.csv")
     keys = {(row["dataset"], row["method"], row["matcher"], row["k"], row["hops"], row["omega"], row["seed"]) for row in rows}
+    # Two datasets, two k and two seeds; five matchers, the two outputs of FRAC and two controls.
     assert len(keys) == len(rows) == 2 * 2 * 2 * (5 + 4)
     assert {row["method"] for row in rows} == METHODS
     assert {row["status"] for row in rows} == {"ok"}
@@ -27,17 +28,18 @@ def test_the_scores_have_the_ranges_that_the_methods_guarantee(finished):
             assert float(row["price_of_fairness"]) > 1
 
 
-def test_tables_figures_and_pages_have_their_content(finished):
+def test_tables_figures_pages_and_the_summary_are_complete(finished):
     results = finished.results()
     tables = [name for name in results if name.startswith("tables/")]
+    # Nine tables in three formats, and all of them in one LaTeX file.
     assert {name.rsplit(".", 1)[1] for name in tables} == {"csv", "md", "tex"} and len(tables) == 28
     for name in [name for name in results if name.startswith("figures/")]:
         assert results[name].startswith({"pdf": b"%PDF", "png": b"\x89PNG"}[name.rsplit(".", 1)[1]])
     assert {line["dataset"] for line in finished.rows("clusterings/composition.csv")} == {"iris", "breast_cancer"}
     assert results["clusterings/projection.csv"].count(b"iris,Clusterlets,") >= 5 * 150
     assert all(b"<html" in results[page] for page in ("report.html", "leaderboard.html", "fronts.html"))
-    *verdict, empty, basis = results["summary.txt"].decode().splitlines()
-    assert len(verdict) == 5 and all(line.endswith(".") for line in verdict) and empty == ""
+    *verdicts, blank_line, basis = results["summary.txt"].decode().splitlines()
+    assert len(verdicts) == 5 and all(line.endswith(".") for line in verdicts) and blank_line == ""
     assert basis.startswith("This rests on 72 runs") and basis.endswith("results/tiny/report.html")
 
 
@@ -51,7 +53,7 @@ def test_k_above_the_number_of_instances_gives_infeasible_rows_and_no_error(work
     run = workflow.run(config={"datasets": ["iris"], "k": [2, 151], "methods": ["C", "D", "FRAC", "k-means", "random"]})
     assert run.status == 0, run.output
     rows = [row for row in workflow.rows("runs.csv") if row["k"] == "151"]
-    assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)
+    assert {row["status"] for row in rows} == {"infeasible"} and len(rows) == 2 * (2 + 4)  # two seeds of C, D and four more
     assert all(row["cohesion"] == "" for row in rows)
     assert b"left out for their status: 12 infeasible" in workflow.results()["report.html"]
 
@@ -64,15 +66,15 @@ def test_a_wrong_configuration_is_refused_before_anything_runs(workflow):
     assert workflow.results() == {}
 
 
-def test_an_ambiguous_number_on_the_command_line_is_refused(workflow):
+def test_a_number_with_an_underscore_on_the_command_line_is_refused(workflow):
     run = workflow.run("--dry-run", "--config", "sample_size=1_0")
     assert run.status != 0 and "--config sample_size=1_0: 1_0 can be misread" in run.output, run.output
 
 
 def test_an_unavailable_dataset_fails_the_data_target_and_the_message_says_what_to_do(workflow):
     # No source answers: the mirror does not exist, and the public addresses lead to a proxy that refuses.
-    refused = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    environment = {**refused, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}
+    refusing_proxy = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
+    environment = {**refusing_proxy, "no_proxy": "", "NO_PROXY": "", "CLUSTERLETS_MIRROR": str(workflow.folder / "nowhere")}
     run = workflow.run("data", config={"datasets": ["pima"]}, environment=environment)
     assert run.status != 0
     for text in ("pima", "nowhere", "data/raw/pima", "EXCLUDE=pima"):

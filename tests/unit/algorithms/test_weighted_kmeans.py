@@ -1,4 +1,4 @@
-"""Weighted k-means matches its definition, copies of rows, and cases computed by hand; fairlets stay together."""
+"""Weighted k-means does what its definition says, treats weights as repeated rows, and keeps fairlets together."""
 
 import numpy as np
 import pytest
@@ -20,19 +20,20 @@ def test_rows_get_their_nearest_centres_and_centres_are_weighted_means(seed, n, 
     squared_distances = ((X[:, None] - centres) ** 2).sum(axis=2)
     assert squared_distances[np.arange(n), labels] == pytest.approx(squared_distances.min(axis=1))
     means = np.array([np.average(X[labels == c], axis=0, weights=weights[labels == c]) for c in range(len(centres))])
-    # The rounds end when the centres hardly move, so centres may differ from the means by the tolerance.
+    # The rounds end when the centres hardly move, at a tolerance of 1e-4. Rows that change their centre after the last move
+    # can shift the means further, so 20 times the tolerance is allowed.
     mean_variance = (weights[:, None] * (X - np.average(X, axis=0, weights=weights)) ** 2).sum() / weights.sum() / 2
     assert ((means - centres) ** 2).sum() <= 2e-3 * mean_variance + 1e-12
 
 
-def test_a_weight_counts_as_copies_of_a_row():
+def test_a_row_with_a_weight_counts_as_that_many_copies():
     rng = np.random.default_rng(3)
     X, weights = rng.normal(size=(30, 3)), rng.integers(1, 6, size=30)
     copies = np.repeat(X, weights, axis=0)
-    start = X[:4]
-    centres, labels, cost = module._lloyd(X, module.tiles_of(X), weights.astype(float), start)
+    initial_centres = X[:4]
+    centres, labels, cost = module._lloyd(X, module.tiles_of(X), weights.astype(float), initial_centres)
     centres_of_copies, labels_of_copies, cost_of_copies = module._lloyd(
-        copies, module.tiles_of(copies), np.ones(len(copies)), start
+        copies, module.tiles_of(copies), np.ones(len(copies)), initial_centres
     )
     assert centres == pytest.approx(centres_of_copies) and cost == pytest.approx(cost_of_copies)
     assert (np.repeat(labels, weights) == labels_of_copies).all()
@@ -46,11 +47,11 @@ def test_first_centres_are_drawn_by_weight():
     assert np.mean(np.array(first_rows) == 1) > 0.95
 
 
-def test_a_centre_without_rows_takes_the_row_that_costs_most():
+def test_a_centre_without_rows_moves_to_the_row_with_the_highest_cost():
     X, weights = np.array([[0.0], [1.0], [2.0], [10.0]]), np.array([1.0, 1.0, 100.0, 1.0])
-    start = np.array([[1.0], [500.0]])  # no row is nearest to the second centre; row 2 costs 100, row 3 costs 81
+    initial_centres = np.array([[1.0], [500.0]])  # no row is nearest to 500; row 2 costs 100, and row 3 costs 81
     labels, distances = np.zeros(4, dtype=np.int64), ((X - 1.0) ** 2).ravel()
-    means = module._weighted_means(weights, X * weights[:, None], labels, distances, start)
+    means = module._weighted_means(weights, X * weights[:, None], labels, distances, initial_centres)
     assert means.ravel() == pytest.approx([11 / 3, 2])
 
 

@@ -1,4 +1,4 @@
-"""The highest cohesion at a given fairness agrees with results by hand and by a loop, and the sentences with the table."""
+"""The highest cohesion at a given fairness equals results by hand and by a loop, and the sentences agree with the table."""
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,7 @@ def test_configurations_are_judged_by_their_means_over_seeds():
         )
     )
     strict, loose = row_of(table, "Clusterlets", 0.01), row_of(table, "Clusterlets", 0.02)
-    assert (strict["k"], strict["cohesion"], strict["seeds"], strict["best"]) == (10, 0.7, 1, True)  # .01 keeps the limit .01
+    assert (strict["k"], strict["cohesion"], strict["seeds"], strict["best"]) == (10, 0.7, 1, True)  # .01 is within .01
     assert (loose["k"], loose["cohesion"], loose["seeds"]) == (5, pytest.approx(0.85), 2)
     assert loose["deviation_mean"] == pytest.approx(0.016) and loose["matcher"] == "G-B"
     assert np.isnan(row_of(table, "random", 0.02)["cohesion"]) and not row_of(table, "random", 0.02)["best"]
@@ -39,7 +39,7 @@ def test_configurations_are_judged_by_their_means_over_seeds():
 
 def test_every_row_matches_the_best_configuration_that_a_loop_finds(runs):
     table = at_fairness.at_given_fairness(runs)
-    assert len(table) == 2 * 2 * 4 * 5
+    assert len(table) == 2 * 2 * 4 * 5  # with and without limit cases, datasets, limits and methods
     means = selection.configuration_means(selection.ok(runs))
     for row in table.to_dict("records"):
         candidates = means[(means["dataset"] == row["dataset"]) & (means["method"] == row["method"])]

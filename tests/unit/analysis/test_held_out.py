@@ -1,4 +1,4 @@
-"""Choosing on some seeds and scoring on others, and the best of equally many configurations, by brute force and by hand."""
+"""Scores on held-out seeds, and the expected best of some of the configurations, match enumeration and results by hand."""
 
 from itertools import combinations
 
@@ -13,7 +13,7 @@ from clusterlets.grid.runs_frame import read_runs
 FRAC = {"method": "FRAC (fair)", "matcher": None, "hops": None}
 
 
-def test_the_expected_minimum_is_the_mean_over_all_draws():
+def test_the_expected_minimum_is_the_mean_of_the_minima_of_all_draws():
     values = np.random.default_rng(2).random(7).tolist()
     values[3] = values[5]
     for n_drawn in range(1, 8):
@@ -21,16 +21,16 @@ def test_the_expected_minimum_is_the_mean_over_all_draws():
         assert held_out.expected_minimum(values, n_drawn) == pytest.approx(np.mean(minima), abs=1e-12)
 
 
-def runs_with(deviations, **run):
-    """One run for each deviation, with the seeds 0, 1, ..."""
-    return [{**run, "seed": seed, "deviation_mean": value} for seed, value in enumerate(deviations)]
+def runs_with(deviations, **values):
+    """Arguments of ``some_runs``: a run with these values for each deviation, with the seeds 0, 1, ..."""
+    return [{**values, "seed": seed, "deviation_mean": deviation} for seed, deviation in enumerate(deviations)]
 
 
 @pytest.fixture(scope="module")
 def scores():
     runs = some_runs(
-        *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best on the first seeds
-        *runs_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on the last seeds, with the best run
+        *runs_with([0.1] * 5 + [0.5] * 5, matcher="G-B", hops=1),  # the best on seeds 0 to 4
+        *runs_with([0.2] * 5 + [0.1] * 4 + [0.01], matcher="G-B", hops=2),  # the best on seeds 5 to 9, and the best run
         *runs_with([0.0] * 10, matcher="G-B", hops=3, n_clusters=2),  # a limit case
         *runs_with([0.3] * 10, matcher="D", hops=1),
         *runs_with([0.04] * 5 + [0.06] * 5, **FRAC),
@@ -52,7 +52,7 @@ def test_the_chosen_configuration_is_scored_on_the_other_seeds(scores):
     assert (frac["k"], frac["deviation_chosen"], frac["deviation_held_out"]) == (5, pytest.approx(0.04), pytest.approx(0.06))
 
 
-def test_the_expected_best_is_of_as_many_configurations_as_the_smallest_grid_has(scores):
+def test_the_expected_best_is_over_as_many_configurations_as_the_method_with_the_fewest_has(scores):
     ours, frac = row_of(scores, "Clusterlets"), row_of(scores, "FRAC (fair)")
     assert [(result["configurations"], result["drawn"]) for result in (ours, frac)] == [(3, 2), (2, 2)]
     assert (ours["best_run"], frac["best_run"]) == (0.01, 0.04)
@@ -68,23 +68,23 @@ def test_means_are_over_the_datasets_that_have_every_method():
     for method in ("Clusterlets", "random"):
         deviations = [row_of(table, method, name)["deviation_held_out"] for name in ("pima", "credit")]
         assert row_of(table, method, held_out.ALL)["deviation_held_out"] == pytest.approx(np.mean(deviations))
-    assert len(table) == 3 * 5 - 1 + 5
+    assert len(table) == 3 * 5 - 1 + 5  # five methods on three datasets, one of them missing, and five means
     text = held_out.to_markdown(table)
     assert "over 2 datasets is" in text and f"{row_of(table, 'random', 'all')['deviation_held_out']:.4f} (random)" in text
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-def test_controls_alone_on_few_seeds_leave_nothing_to_score(seeds, tmp_path):
+def test_with_the_controls_alone_on_few_seeds_nothing_is_scored(seeds, tmp_path):
     runs = synthetic_runs(("pima",), seeds=seeds, ks=(2,))
     runs[runs["method"].isin(["k-means", "random"])].to_csv(tmp_path / "runs.csv", index=False)
     table = held_out.by_dataset(read_runs(tmp_path / "runs.csv"))
     assert table["deviation_held_out"].isna().all() and "Not computed" in held_out.to_markdown(table)
 
 
-@pytest.mark.parametrize("seeds_below", [5, 0])
-def test_without_held_out_seeds_nothing_is_scored(seeds_below):
+@pytest.mark.parametrize("n_seeds", [5, 0])
+def test_without_held_out_seeds_nothing_is_scored(n_seeds):
     runs = synthetic_runs(("pima",), seeds=5, ks=(5,))
-    table = held_out.by_dataset(runs[runs["seed"] < seeds_below])
+    table = held_out.by_dataset(runs[runs["seed"] < n_seeds])
     assert table["deviation_held_out"].isna().all() and held_out.ALL not in set(table["dataset"])
     assert "Not computed" in held_out.to_markdown(table)
 
@@ -92,5 +92,5 @@ def test_without_held_out_seeds_nothing_is_scored(seeds_below):
 def test_seeds_beyond_the_papers_ten_and_methods_outside_the_paper_change_nothing():
     runs = synthetic_runs(("pima",), seeds=12, ks=(5, 10))
     fairlets = runs[runs["method"] == "random"].assign(method="fairlets", deviation_mean=0.0)
-    extended, expected = (held_out.by_dataset(variant) for variant in (pd.concat([runs, fairlets]), runs[runs["seed"] < 10]))
+    extended, expected = (held_out.by_dataset(frame) for frame in (pd.concat([runs, fairlets]), runs[runs["seed"] < 10]))
     pd.testing.assert_frame_equal(extended, expected)

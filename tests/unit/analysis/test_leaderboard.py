@@ -1,4 +1,4 @@
-"""The leaderboard: when a limit is kept, which seeds choose and which score, and an order that no other method changes."""
+"""The leaderboard follows its rules on limits, on choosing and scoring seeds, and on its order."""
 
 import re
 import subprocess
@@ -19,18 +19,18 @@ DOCS = Path(__file__).resolve().parents[3] / "docs"
 KINDS = {"k-means": CONTROL, "C": CLUSTERLETS, "D": CLUSTERLETS}
 
 
-def runs(*lines, dataset="iris", k=5):
-    """Runs from tuples of a method, its parameters and, for each seed, a status or (deviation, price[, number of clusters])."""
+def runs(*configurations, dataset="iris", k=5):
+    """Runs of configurations: tuples of a method, parameters and, per seed, a status or (deviation, price[, n_clusters])."""
     rows = []
-    for name, parameters, results in lines:
+    for name, parameters, results in configurations:
         name_columns = {"method": "Clusterlets", "matcher": name} if KINDS.get(name) == CLUSTERLETS else {"method": name}
         for seed, result in enumerate(results):
             row = {"dataset": dataset, **name_columns, "k": k, "parameters": parameters, "seed": seed}
             if isinstance(result, str):
                 rows.append(row | {"status": result})
             else:
-                deviation, price, *clusters = result
-                row |= {"column_deviation": deviation, "price_of_fairness": price, "n_clusters": (clusters or [k])[0]}
+                deviation, price, *n_clusters = result
+                row |= {"column_deviation": deviation, "price_of_fairness": price, "n_clusters": (n_clusters or [k])[0]}
                 rows.append(row | {"status": "ok", "smallest": 7})
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype(dict.fromkeys(["k", "seed", "n_clusters", "smallest", "column_deviation", "price_of_fairness"], float))
@@ -46,6 +46,7 @@ def row_of(board, method, limit, **other_values):
     return row
 
 
+# Configurations with four seeds: seeds 0 and 1 choose a configuration, and seeds 2 and 3 score it.
 FAIR = ("fair-flow", "delta=0", [(0.005, 1.5), (0.006, 1.6), (0.004, 1.4), (0.008, 1.8)])
 LOOSE = ("fair-flow", "delta=0.3", [(0.08, 1.1), (0.09, 1.1), (0.08, 1.2), (0.07, 1.1)])
 PLAIN = ("k-means", None, [(0.3, 1.0), (0.2, 1.1), (0.3, 0.99), (0.3, 1.05)])
@@ -60,7 +61,7 @@ def test_one_half_of_the_seeds_chooses_a_configuration_and_the_other_half_scores
     assert row_of(board, "k-means", 0.1)["outcome"] == NOT_CHOSEN
 
 
-def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it_and_the_share_of_these_runs_is_shown():
+def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it_and_the_share_of_runs_that_do_is_given():
     board = board_of(runs(("lucky", "a=1", [(0.005, 1.2), (0.005, 1.2), (0.005, 1.2), (0.5, 1.2)])))
     row = row_of(board, "lucky", 0.01)
     assert (row["outcome"], row["kept"], row["runs"]) == (MISSES, 1, 2)
@@ -68,7 +69,7 @@ def test_a_limit_is_kept_only_if_all_scoring_runs_keep_it_and_the_share_of_these
     assert (summary["reliability"], summary["within"]) == (0, 0.5) and np.isnan(summary["price"])
 
 
-def test_runs_that_fail_overlap_or_have_fewer_or_more_clusters_than_k_do_not_keep_a_limit():
+def test_failed_runs_overlapping_clusters_and_numbers_of_clusters_other_than_k_do_not_keep_a_limit():
     few = ("few", "", [(0, 1.0, 4)] * 4)
     many = ("many", "", [(0, 1.0, 6)] * 4)
     overlapping = ("overlapping", "", [(0, np.nan)] * 4)
@@ -80,14 +81,14 @@ def test_runs_that_fail_overlap_or_have_fewer_or_more_clusters_than_k_do_not_kee
     assert row_of(board, "dead", 0.1)["statuses"] == "timeout 4"
 
 
-def test_deviations_are_compared_with_limits_as_exactly_as_whole_numbers():
-    """The comparison agrees with exact fractions for all clusters of at most 40 of 99 rows, of which 33 are of the group."""
+def test_deviations_are_compared_with_limits_without_rounding_errors():
+    """The comparison agrees with exact fractions for all clusters of at most 40 rows, with 33 of 99 rows in the group."""
     for limit in leaderboard.LIMITS:
         exact_limit = Fraction(str(limit))
         for size in range(1, 41):
-            for n_of_group in range(size + 1):
-                deviation = abs(Fraction(n_of_group, size) - Fraction(33, 99))
-                assert (abs(n_of_group / size - 33 / 99) <= limit + leaderboard.TOLERANCE) == (deviation <= exact_limit)
+            for n_in_group in range(size + 1):
+                deviation = abs(Fraction(n_in_group, size) - Fraction(33, 99))
+                assert (abs(n_in_group / size - 33 / 99) <= limit + leaderboard.TOLERANCE) == (deviation <= exact_limit)
     # With 100,000 rows, a deviation that exceeds a limit exceeds it by at least 1 / (1000 * 100,000^2).
     assert leaderboard.TOLERANCE / 2 < 0.01 + 1 / (1000 * 100_000**2) - 0.01
 
@@ -112,21 +113,21 @@ def test_a_matcher_enters_the_blocks_whose_k_is_its_resulting_number_of_clusters
 
 @pytest.fixture
 def random_points():
-    """Points of random runs: six methods on five datasets, two of them of the same table, each with two k."""
+    """Points of random runs: six methods, each with two values of k on five datasets. "a" and "a.sex" are of the same table."""
     rng = np.random.default_rng(0)
     tables = []
     for dataset in ("a", "a.sex", "b", "c", "d"):
         for k in (3, 5):
-            lines = []
+            configurations = []
             for number, name in enumerate(("one", "two", "three", "four", "k-means", "C")):
                 for parameters in ("x=1", "x=2"):
                     deviations = rng.exponential(0.02 * (number + 1), 4)
-                    lines.append((name, parameters, list(zip(deviations, 1 + rng.random(4), strict=True))))
-            tables.append(runs(*lines, dataset=dataset, k=k))
+                    configurations.append((name, parameters, list(zip(deviations, 1 + rng.random(4), strict=True))))
+            tables.append(runs(*configurations, dataset=dataset, k=k))
     return leaderboard.points(pd.concat(tables), KINDS, {"one": 4})
 
 
-def test_the_order_is_by_reliability_then_price_and_another_method_changes_nothing_for_the_rest(random_points):
+def test_the_order_is_by_reliability_then_price_and_leaving_out_a_method_changes_no_other_row(random_points):
     full_board = leaderboard.leaderboard(random_points)
     for name in random_points["method"].unique():
         board = leaderboard.leaderboard(random_points[random_points["method"] != name])
@@ -149,6 +150,7 @@ def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
     )
     row = row_of(leaderboard.pairs(board), "one", 0.01)
     assert (row["other"], row["blocks"], row["wins"], row["losses"], row["ties"]) == ("other", 3, 1, 1, 1)
+    # The ratios of the prices are 1/2, 1 and 4.
     assert row["ratio"] == pytest.approx(2 ** (1 / 3), abs=1e-6) and row["ratio_low"] <= 0.5 < 4 <= row["ratio_high"]
     assert row["told_apart"] == ""
     board = board_of(*(pair_on(name, 1.1, 2.0) for name in "abcde"))
@@ -158,23 +160,25 @@ def test_wins_and_ratios_of_pairs_agree_with_results_computed_by_hand():
 def test_intervals_resample_tables_and_not_blocks():
     """A second block of every table, with the same results as the first, must not narrow the intervals."""
     kept, missed = [(0, 1.0)] * 4, [(0.9, 1.0)] * 4
-    lines = {name: ("one", "", kept if name in "ab" else missed) for name in "abcd"}
-    one_k = board_of(*(runs(line, dataset=name) for name, line in lines.items()))
-    two_ks = board_of(*(runs(line, dataset=name, k=k) for name, line in lines.items() for k in (3, 5)))
+    configurations = {name: ("one", "", kept if name in "ab" else missed) for name in "abcd"}
+    one_k = board_of(*(runs(configuration, dataset=name) for name, configuration in configurations.items()))
+    two_ks = board_of(
+        *(runs(configuration, dataset=name, k=k) for name, configuration in configurations.items() for k in (3, 5))
+    )
     columns = ["reliability", "reliability_low", "reliability_high"]
     pd.testing.assert_frame_equal(leaderboard.overall(one_k)[columns], leaderboard.overall(two_ks)[columns])
     (low, high) = leaderboard.overall(one_k)[columns[1:]].iloc[0]
-    assert low == 0 and high == 1  # as only two of four tables keep the limit
+    assert low == 0 and high == 1  # a resample may repeat only the two tables that miss the limit, or only the two that keep it
 
 
-def test_the_weighted_median_and_quantile_equal_those_of_repeated_values():
+def test_a_weighted_median_or_quantile_equals_that_of_values_repeated_by_their_weights():
     rng = np.random.default_rng(1)
     values, weights = rng.random(9), rng.integers(0, 4, (50, 9)).astype(float)
     weights[0] = 0
     medians, quantiles = leaderboard._weighted_median(values, weights), leaderboard._weighted_quantile(values, weights, 0.9)
     assert np.isnan(medians[0])
-    for row, median, quantile in zip(weights[1:], medians[1:], quantiles[1:], strict=True):
-        repeated = np.sort(np.repeat(values, row.astype(int)))
+    for row_weights, median, quantile in zip(weights[1:], medians[1:], quantiles[1:], strict=True):
+        repeated = np.sort(np.repeat(values, row_weights.astype(int)))
         assert median == pytest.approx(np.median(repeated))
         assert quantile == np.quantile(repeated, 0.9, method="inverted_cdf")
 
@@ -200,5 +204,5 @@ def test_one_seed_gives_an_empty_leaderboard():
     assert points.empty and board.empty and leaderboard.overall(board).empty and leaderboard.pairs(board).empty
 
 
-def test_spread_positions_are_the_ends_and_the_middle():
+def test_spread_positions_are_both_ends_and_the_middle():
     assert leaderboard.spread_positions(2) == [0, 1] and leaderboard.spread_positions(7) == [0, 3, 6]

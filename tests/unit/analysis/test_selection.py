@@ -1,4 +1,4 @@
-"""Every rule on which runs enter a table and which run is the best, on few enough runs to check by eye."""
+"""The rules on which runs enter a table, and which run is the best, hold for runs that are few enough to check by eye."""
 
 import pytest
 from synthetic_runs import some_runs, synthetic_runs
@@ -9,7 +9,7 @@ from clusterlets.grid import runs_frame
 
 
 def winner(*changes: dict, by: str = "deviation_mean") -> int:
-    """Position of the best of these runs, which must be the same run if their order is reversed."""
+    """Position of the best of some runs, given as changes of a default run. It must also win if their order is reversed."""
     runs = some_runs(*changes)
     (position,) = selection.best(runs, by, ["dataset"]).index
     (position_if_reversed,) = selection.best(runs[::-1], by, ["dataset"]).index
@@ -18,9 +18,9 @@ def winner(*changes: dict, by: str = "deviation_mean") -> int:
 
 
 def test_the_lowest_deviation_and_the_highest_cohesion_win():
-    fair, dense = {"deviation_mean": 0.05, "cohesion": 0.7}, {"deviation_mean": 0.06, "cohesion": 0.9}
-    assert winner(dense, fair) == 1
-    assert winner(fair, dense, by="cohesion") == 1
+    fair, cohesive = {"deviation_mean": 0.05, "cohesion": 0.7}, {"deviation_mean": 0.06, "cohesion": 0.9}
+    assert winner(cohesive, fair) == 1
+    assert winner(fair, cohesive, by="cohesion") == 1
 
 
 @pytest.mark.parametrize(
@@ -39,18 +39,18 @@ def test_ties_are_broken_in_the_order_of_the_rule(better, worse):
     assert winner(worse, better) == 1
 
 
-def test_a_run_without_hops_wins_ties_and_last_bits_do_not_decide():
+def test_ties_in_cohesion_go_to_the_lower_maximum_deviation_then_to_runs_without_hops_and_last_bits_are_ignored():
     assert winner({"k": 2}, {"k": 30, "deviation_max": 0.1, "deviation_mean": 0.3}, by="cohesion") == 1
     assert winner({"matcher": "C", "hops": None, "omega": 0}, {"hops": 4}) == 1
     assert winner({"deviation_mean": 0.3, "deviation_max": 0.9}, {"deviation_mean": 0.1 + 0.2}) == 1
 
 
-def test_a_run_without_the_value_never_wins():
+def test_a_run_without_a_value_in_the_ranked_column_never_wins():
     runs = some_runs({"deviation_mean": None}, {"dataset": "adult", "deviation_mean": None}, {"deviation_mean": 0.4})
     assert list(selection.best(runs, "deviation_mean", ["dataset"]).index) == [2]
 
 
-def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_of_at_least_one_half():
+def test_limit_cases_have_fewer_than_three_clusters_or_an_overlap_that_is_unknown_or_at_least_one_half():
     runs = some_runs({"n_clusters": 2}, {"n_clusters": 3}, {"overlap": 0.5}, {"overlap": 0.4999}, {"overlap": None})
     assert list(selection.without_limit_cases(runs).index) == [1, 3]
 

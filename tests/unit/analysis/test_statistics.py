@@ -1,4 +1,4 @@
-"""Friedman, Nemenyi, Wilcoxon, Holm and the intervals agree with published examples, enumeration and results by hand."""
+"""The tests, their correction and the intervals agree with published examples, enumeration and results computed by hand."""
 
 from itertools import permutations, product
 
@@ -25,6 +25,7 @@ def samples(runs):
 
 @pytest.fixture
 def values():
+    """Values of four methods, the columns, on nine blocks."""
     return pd.DataFrame(np.random.default_rng(0).random((9, 4)) + np.array([0, 0.2, 0.4, 0.9]), columns=list("abcd"))
 
 
@@ -34,13 +35,13 @@ def test_critical_differences_match_the_published_ones(n_methods, n_blocks, diff
 
 
 @pytest.mark.parametrize(
-    ("p_value", "shown"), [(0.125, "0.12"), (0.375, "0.38"), (0.0009765625, "0.00098"), (0.05, "0.05"), (3.5e-8, "3.5e−8")]
+    ("p_value", "expected"), [(0.125, "0.12"), (0.375, "0.38"), (0.0009765625, "0.00098"), (0.05, "0.05"), (3.5e-8, "3.5e−8")]
 )
-def test_the_last_bits_of_a_p_value_do_not_change_how_it_is_printed(p_value, shown):
+def test_the_last_bits_of_a_p_value_do_not_change_how_it_is_printed(p_value, expected):
     """.125 is halfway between .12 and .13. scipy's exact tests give such numbers with errors in the last bits."""
-    neighbours = [p_value * (1 + bits * 2**-52) for bits in range(-4, 5)]
+    neighbours = [p_value * (1 + n_steps * 2**-52) for n_steps in range(-4, 5)]
     assert len({statistics.format_p(value) for value in neighbours}) == 1
-    assert statistics.format_p(p_value) == f"= {shown}"
+    assert statistics.format_p(p_value) == f"= {expected}"
 
 
 def test_no_p_value_is_printed_as_zero():
@@ -50,7 +51,7 @@ def test_no_p_value_is_printed_as_zero():
     assert "p < 1e−9" in statistics.describe(ranking) and statistics.format_p(0.0) == "< 1e−9"
 
 
-def test_a_pair_is_significant_if_its_difference_exceeds_the_critical_one_and_only_then(values):
+def test_exactly_the_pairs_with_more_than_the_critical_difference_are_significant(values):
     ranking = statistics.rank("x", "X", values)
     pairs = ranking.pairs
     assert len(pairs) == 6 and (pairs["rank_difference"] >= 0).all()
@@ -58,7 +59,7 @@ def test_a_pair_is_significant_if_its_difference_exceeds_the_critical_one_and_on
     assert pairs["significant"].any() and not pairs["significant"].all()
 
 
-def test_a_block_holds_the_mean_over_all_runs_of_each_method():
+def test_the_value_of_a_method_in_a_block_is_the_mean_over_its_runs():
     runs = some_runs({"deviation_mean": 0.1}, {"deviation_mean": 0.3}, {"deviation_mean": 0.9, "dataset": "adult"})
     table = statistics.blocks(runs, ["G-B", "C"], ["dataset"])
     assert table["G-B"].to_dict() == pytest.approx({"adult": 0.9, "pima": 0.2})
@@ -81,13 +82,14 @@ def test_methods_that_always_tie_are_not_tested():
     assert ranking.obstacle == "All methods tie in every block."
 
 
-def test_the_rankings_contain_the_expected_methods_and_blocks():
+def test_each_ranking_contains_its_methods_and_all_complete_blocks():
     matchers, with_controls, all_methods, pseudo_replication = statistics.rank_all(synthetic_runs())
     matcher_names = {"C", "G-B", "D-PB", "B-PB", "G-D-PB"}
     assert set(matchers.mean_ranks.index) == matcher_names
     assert set(with_controls.mean_ranks.index) == matcher_names | {"k-means", "random"}
     assert set(all_methods.mean_ranks.index) == matcher_names | {"FRAC (fair)", "FRAC (nearest)", "k-means", "random"}
-    # On heart_failure with k = 2 and seed 3 no run of C has a result, so that block is incomplete.
+    # There are 10 datasets, or 120 blocks of a dataset, k and seed. One is incomplete: no run of C on heart_failure with k = 2
+    # and seed 3 has a result.
     assert (len(matchers.complete), len(pseudo_replication.complete), len(pseudo_replication.incomplete)) == (10, 119, 1)
     assert "pseudo-replication" in pseudo_replication.title
 
@@ -120,7 +122,7 @@ def test_the_ranks_and_the_statistic_match_demsars_example():
 
 
 @pytest.mark.parametrize(("n_blocks", "n_methods"), [(4, 3), (5, 3), (3, 4)])
-def test_friedmans_p_value_is_close_to_the_one_from_all_orders_within_the_blocks(n_blocks, n_methods):
+def test_friedmans_p_value_is_close_to_the_exact_one_by_enumeration(n_blocks, n_methods):
     values = pd.DataFrame(np.random.default_rng(n_blocks).random((n_blocks, n_methods)) + np.arange(n_methods) / 4)
     ranking = statistics.rank("x", "X", values)
     orders = list(permutations(range(1, n_methods + 1)))
@@ -134,7 +136,7 @@ def test_friedmans_p_value_is_close_to_the_one_from_all_orders_within_the_blocks
     assert ranking.p_value == pytest.approx(share_above + share_equal / 2, abs=0.05)
 
 
-def test_nemenyis_p_values_match_the_studentized_range(values):
+def test_nemenyis_p_values_are_those_of_the_studentized_range(values):
     ranking = statistics.rank("x", "X", values)
     n_blocks, n_methods = values.shape
     for pair in ranking.pairs.to_dict("records"):
@@ -181,7 +183,7 @@ def test_median_statistic_p_and_effect_agree_with_results_computed_by_hand(diffe
     "differences",
     [[0.5, -0.1, 0.3, 0.7, 0.2, 0.9, -0.4, 0.6], [0.2, 0.2, -0.2, 0.5, 0.5, 0.9, 0.1, 0.3], [0, 0.4, 0.1, -0.3, 0.2, 0, 0.8]],
 )
-def test_wilcoxons_p_value_matches_the_one_from_all_signs(differences):
+def test_wilcoxons_p_value_matches_an_enumeration_of_all_signs(differences):
     nonzero = np.array([value for value in differences if value])
     ranks = rankdata(np.abs(nonzero))
     positive_sums = [ranks[np.array(signs) == 1].sum() for signs in product([-1, 1], repeat=len(nonzero))]
@@ -202,13 +204,13 @@ def test_holms_correction_agrees_with_one_computed_by_hand(values):
     assert set(table["significant"]) == {True, False}
 
 
-@pytest.mark.parametrize(("n_blocks", "n_methods", "least"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1)])
-def test_the_smallest_possible_p_value_is_reached_if_all_blocks_agree(n_blocks, n_methods, least):
+@pytest.mark.parametrize(("n_blocks", "n_methods", "smallest_p"), [(6, 5, 10 / 32), (9, 5, 10 / 256), (3, 6, 1)])
+def test_the_smallest_possible_p_value_is_reached_if_all_blocks_agree(n_blocks, n_methods, smallest_p):
     steps = 1 + np.random.default_rng(0).random((n_blocks, n_methods))  # at random, so that no two differences are equal
     values = pd.DataFrame(steps.cumsum(axis=1), columns=list("abcdef")[:n_methods])
     tests = paired.wilcoxon({"matchers": values})
-    assert paired.smallest_possible_p(n_blocks, len(tests)) == least
-    assert tests["p_holm"].to_numpy() == pytest.approx(least)
+    assert paired.smallest_possible_p(n_blocks, len(tests)) == smallest_p
+    assert tests["p_holm"].to_numpy() == pytest.approx(smallest_p)
     none_significant = tests["p_holm"].min() >= statistics.ALPHA
     text = paired.to_markdown(tests, pd.DataFrame(), pd.DataFrame())
     assert ("no pair, and none could: no p can come out below" in text) == none_significant
@@ -220,7 +222,7 @@ def test_nemenyis_test_can_reject_with_three_blocks_and_not_with_two(n_methods):
     assert statistics.critical_difference(n_methods, 3) < largest_difference < statistics.critical_difference(n_methods, 2)
 
 
-# ---- intervals -------------------------------------------------------------------------------------------------------
+# ---- ratios and their intervals --------------------------------------------------------------------------------------
 
 
 def test_the_ratio_and_its_interval_agree_with_results_computed_by_hand():
@@ -241,7 +243,7 @@ def test_swapping_the_methods_inverts_the_ratio_and_its_interval():
 
 def test_deviations_below_the_floor_count_as_the_floor():
     values, other_values = pd.Series([0.0, 0.0, 0.0001, 0.002]), pd.Series([0.0, 0.005, 0.0004, 0.002])
-    n_blocks, n_floored, ratio, low, high = paired.mean_ratio(values, other_values)
+    n_blocks, n_floored, ratio, low, high = paired.mean_ratio(values, other_values)  # with a floor of 0.0005
     assert (n_blocks, n_floored) == (4, 3) and ratio == pytest.approx((1 * 0.1 * 1 * 1) ** (1 / 4))
     assert low < ratio < high < np.inf
 
@@ -252,12 +254,12 @@ def test_one_block_gives_a_ratio_without_an_interval_and_without_blocks_there_is
     assert np.isnan(paired.mean_ratio(pd.Series(dtype=float), pd.Series(dtype=float))[2:]).all()
 
 
-@pytest.mark.parametrize(("datasets", "ranked"), [(5, True), (4, False)])
-def test_a_method_with_few_results_is_left_out_so_that_the_others_keep_their_blocks(runs, datasets, ranked):
-    extra_runs = runs[(runs["method"] == "random") & runs["dataset"].isin(PAPER_WITHOUT_NBFI[:datasets])].assign(method="mine")
-    _, _, ranking, _ = statistics.rank_all(pd.concat([runs, extra_runs], ignore_index=True))
-    assert ("mine" in ranking.mean_ranks) == ranked and len(ranking.complete) == (datasets if ranked else 10)
-    assert ("without mine (results on fewer than half of the datasets)" in ranking.title) != ranked
+@pytest.mark.parametrize(("n_datasets", "is_ranked"), [(5, True), (4, False)])
+def test_a_method_with_few_results_is_left_out_so_that_the_others_keep_their_blocks(runs, n_datasets, is_ranked):
+    my_runs = runs[(runs["method"] == "random") & runs["dataset"].isin(PAPER_WITHOUT_NBFI[:n_datasets])].assign(method="mine")
+    _, _, ranking, _ = statistics.rank_all(pd.concat([runs, my_runs], ignore_index=True))
+    assert ("mine" in ranking.mean_ranks) == is_ranked and len(ranking.complete) == (n_datasets if is_ranked else 10)
+    assert ("without mine (results on fewer than half of the datasets)" in ranking.title) != is_ranked
 
 
 def test_rankings_are_restored_from_their_tables(runs, tmp_path):
@@ -282,7 +284,7 @@ def test_there_is_a_sample_for_each_ranking_and_one_for_the_best_runs(runs, samp
     assert best_runs.loc["pima", "FRAC (fair)"] == pima_runs["deviation_mean"].min()
     intervals = paired.intervals(samples)
     posteriors = bayes.signed_ranks({name: samples[name] for name in paired.SAMPLES})
-    assert len(intervals) == len(posteriors) == 9 * 8 // 2 + 5 * 4 // 2
+    assert len(intervals) == len(posteriors) == 9 * 8 // 2 + 5 * 4 // 2  # all pairs of nine methods, and of five
     pair = intervals.query("ranking == 'best_runs' and method == 'Clusterlets' and over == 'FRAC (fair)'").squeeze()
     floored = best_runs[["Clusterlets", "FRAC (fair)"]].clip(lower=paired.FLOOR)
     assert pair["ratio"] == pytest.approx(np.exp(np.log(floored["Clusterlets"] / floored["FRAC (fair)"]).mean()))

@@ -1,4 +1,4 @@
-"""No fair partition of a small table falls below the lower bounds, and the bounds are close to exact transport."""
+"""No fair partition of a small table costs less than the bounds, and the bounds are close to the cost of exact transport."""
 
 from functools import cache
 
@@ -31,23 +31,24 @@ def partitions(n):
 
 
 def optima(X, groups):
-    """Least sum of squared errors for each of DELTAS and CLUSTER_COUNTS, by enumeration. Unfairness is the score delta_min."""
+    """Least sums of squared errors by enumeration, (DELTAS x CLUSTER_COUNTS). delta bounds the score delta_min."""
     labels = partitions(len(X))
     shares = np.bincount(groups) / len(X)
     errors, worst_ratio = np.full(len(labels), np.square(X).sum()), np.ones(len(labels))
     for cluster in range(4):
-        inside = labels == cluster
-        sizes = np.maximum(inside.sum(axis=1), 1)
-        errors -= np.square(inside @ X).sum(axis=1) / sizes
+        is_in_cluster = labels == cluster
+        sizes = np.maximum(is_in_cluster.sum(axis=1), 1)
+        errors -= np.square(is_in_cluster @ X).sum(axis=1) / sizes
         for group, share in enumerate(shares):
-            cluster_share = (inside & (groups == group)).sum(axis=1) / sizes
+            cluster_share = (is_in_cluster & (groups == group)).sum(axis=1) / sizes
             ratio = np.where(cluster_share > 0, np.minimum(cluster_share / share, share / np.maximum(cluster_share, 1e-9)), 0)
-            worst_ratio = np.where(inside.any(axis=1), np.minimum(worst_ratio, ratio), worst_ratio)
+            worst_ratio = np.where(is_in_cluster.any(axis=1), np.minimum(worst_ratio, ratio), worst_ratio)
     n_used = labels.max(axis=1) + 1
     return np.array([[errors[(1 - worst_ratio <= d + 1e-12) & (n_used <= k)].min() for k in CLUSTER_COUNTS] for d in DELTAS])
 
 
 def small_table(seed, n_groups):
+    """Features and groups of 3 to 8 instances."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(max(3, n_groups), 9)), int(rng.integers(1, 4))
     groups = rng.permutation(np.concatenate([np.arange(n_groups), rng.integers(0, n_groups, size=n - n_groups)]))
@@ -60,16 +61,16 @@ def small_table(seed, n_groups):
 
 @pytest.mark.parametrize("n_groups", [2, 3])
 @pytest.mark.parametrize("seed", range(30))
-def test_no_fair_partition_falls_below_the_bound(seed, n_groups):
+def test_no_fair_partition_costs_less_than_the_bound(seed, n_groups):
     X, groups = small_table(seed, n_groups)
-    bounds, best = sse_bounds(X, groups, CLUSTER_COUNTS, DELTAS), optima(X, groups)
-    assert (bounds >= 0).all() and (bounds <= best * (1 + 1e-12) + 1e-12).all()
+    bounds, least_errors = sse_bounds(X, groups, CLUSTER_COUNTS, DELTAS), optima(X, groups)
+    assert (bounds >= 0).all() and (bounds <= least_errors * (1 + 1e-12) + 1e-12).all()
     assert (np.diff(bounds, axis=0) <= 0).all() and (np.diff(bounds, axis=1) <= 0).all()
 
 
-def test_small_tables_have_useful_bounds():
+def test_the_median_bound_of_small_tables_exceeds_0_85_of_the_optimum():
     ratios = []
-    for seed in range(1, 30, 2):  # with even seeds, often only the whole table has exact shares
+    for seed in range(1, 30, 2):  # odd only: with even seeds, often only the whole table has exact shares
         X, groups = small_table(seed, 2)
         ratios.append((sse_bounds(X, groups, CLUSTER_COUNTS, [0.0]) / np.maximum(optima(X, groups)[:1], 1e-9))[0, 1:])
     assert np.median(ratios) > 0.85
@@ -87,12 +88,13 @@ class TestEquality:
         assert sse_bounds(X, np.arange(40) % 2, [1], [0.0, 0.5]) == pytest.approx(np.square(X - X.mean(axis=0)).sum(), rel=1e-8)
 
     def test_singletons_cost_less_than_the_bound_for_delta_0_but_not_less_than_the_one_for_delta_1(self):
-        """The docs warn of this: one cluster for each instance keeps the shares up to whole instances, at no cost."""
+        """The docs warn of this case: one cluster per instance costs nothing and is fair up to rounding to whole instances."""
         X, groups = np.array([[0.0], [5.0]]), np.array([0, 1])
         assert sse_bounds(X, groups, [2], [0.0, 1.0]).ravel() == pytest.approx([12.5, 0], abs=1e-6)
 
 
 def cheapest_transport(costs, row_interval, column_interval):
+    """Least cost of a transport whose sums over rows and over columns lie in these intervals, by linear programming."""
     m, n = costs.shape
     sums = scipy.sparse.vstack(
         [scipy.sparse.kron(scipy.sparse.eye(m), np.ones((1, n))), scipy.sparse.kron(np.ones((1, m)), scipy.sparse.eye(n))]
@@ -102,7 +104,7 @@ def cheapest_transport(costs, row_interval, column_interval):
 
 
 @pytest.mark.parametrize("kind", ["normal", "far outliers", "duplicates", "a column"])
-def test_bounds_for_intervals_of_shares_are_close_to_the_linear_program(kind):
+def test_bounds_for_intervals_of_shares_are_close_to_the_exact_cost(kind):
     rng = np.random.default_rng(3)
     rows, columns = rng.normal(size=(30, 3)), rng.normal(size=(20, 3)) + 0.5
     if kind == "far outliers":
@@ -122,8 +124,8 @@ def test_bounds_for_intervals_of_shares_are_close_to_the_linear_program(kind):
     assert swapped == pytest.approx(bounds, rel=0.02)
 
 
-def test_the_bound_is_also_nearly_exact_for_a_table_that_is_solved_in_levels():
-    """With so many pairs of points, the problem is first solved on some of the points and then on all."""
+def test_the_bound_is_also_nearly_exact_for_sets_too_large_to_be_solved_at_once():
+    """With 1600 points in each set, the problem is first solved on every eighth point and then on all."""
     rng = np.random.default_rng(5)
     n = 1600
     rows, columns = rng.normal(size=(n, 2)), rng.normal(size=(n, 2)) * 1.5 + 1
@@ -139,7 +141,7 @@ def test_intervals_of_shares_contain_the_shares(shares, delta):
     low, high = share_intervals(np.array(shares), delta)
     assert (low <= shares).all() and (shares <= high).all() and (low >= 0).all() and (high <= 1).all()
     if len(shares) == 2:
-        assert low + high[::-1] == pytest.approx([1, 1])  # one group's least share and the other's largest add up to 1
+        assert low + high[::-1] == pytest.approx([1, 1])  # the lowest share of a group and the highest of the other add up to 1
     assert low.sum() == pytest.approx(1) if len(shares) == 1 or delta == 0 else low.sum() < 1
 
 

@@ -1,4 +1,4 @@
-"""``clusterlets archive`` packs finished runs only, as Workflow Run RO-Crates that a validator accepts."""
+"""``clusterlets archive`` packs finished runs only, into Workflow Run RO-Crates that a validator accepts."""
 
 import hashlib
 import importlib.util
@@ -27,11 +27,11 @@ needs_libraries = pytest.mark.skipif(
     not LIBRARIES.is_dir() and not importlib.util.find_spec("rocrate_validator"),
     reason="rocrate and roc-validator are not installed: `make test` installs them",
 )
-FILES = [
+RESULT_FILES = [
     *("runs.csv", "runs.csv.sha256", "report.html", "leaderboard.html", "leaderboard.csv"),
     *("tables/table1_matchers.csv", "statistics/wilcoxon.csv", "figures/f.png"),
 ]
-DESCRIPTION = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
+DATASET = {"fingerprint": "f00d", "scaling": "none", "rows": 150, "features": 4, "groups": {"a": 150}}
 SETTINGS = {
     "k": [2, 5],
     "deviation": "absolute",
@@ -61,15 +61,15 @@ METHOD_SOURCE = "class Mine: pass\n"
 
 def write_finished_run(folder, provenance=PROVENANCE):
     """Write the files that a finished run leaves in its results folder, and the module of a user's method next to it."""
-    for file in FILES:
+    for file in RESULT_FILES:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text(file)
     for cell in CELLS:
         save_text(folder / cell, cell)
-    descriptions = dict.fromkeys(SETTINGS["tables"], DESCRIPTION) | {"people": DESCRIPTION | {"source_sha256": "beef"}}
+    descriptions = dict.fromkeys(SETTINGS["tables"], DATASET) | {"people": DATASET | {"source_sha256": "beef"}}
     (folder.parent / "mine.py").write_text(METHOD_SOURCE)
     user_hashes = {"mine.py": hashlib.sha256(METHOD_SOURCE.encode()).hexdigest()}
-    contents = manifest.make(folder, FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, user_hashes)
+    contents = manifest.make(folder, RESULT_FILES, PROVENANCE["settings"], descriptions, {"numpy": "2.4.6"}, {}, user_hashes)
     (folder / "manifest.json").write_text(json.dumps(contents))
     (folder / "accounts").mkdir(exist_ok=True)
     (folder / "accounts" / "steps.csv").write_text("step,jobs\n")
@@ -103,7 +103,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def entities(folder):
-    """The entities of the crate's metadata, by id."""
+    """The entities in the metadata of the archive, by id."""
     with zipfile.ZipFile(folder / "results.crate.zip") as packed:
         graph = json.loads(packed.read("ro-crate-metadata.json"))["@graph"]
     return {entity["@id"]: entity for entity in graph}
@@ -134,6 +134,7 @@ def test_the_archive_holds_the_run_and_its_workflow_and_packing_again_gives_the_
     assert user_files == {
         "mine.py": METHOD_SOURCE,
         "my.yaml": "k: [2, 5]  # few\n",
+        # The file is outside the working directory, so the first digits of a hash of its path are part of the name.
         "d71711ec_of_us.yaml": "seeds: {count: 2, block: 2}\n",
     }
     assert {
@@ -167,7 +168,7 @@ def test_the_metadata_of_the_run_give_its_times_software_inputs_and_results(enti
     assert run["instrument"] == {"@id": "Snakefile"} == entities["./"]["mainEntity"]
     agent = entities[run["agent"]["@id"]]
     assert (agent["@type"], agent["name"]) == ("Person", "Ada Lovelace")
-    assert {f"results/{name}" for name in FILES if not name.startswith("runs/")} <= ids(run["result"])
+    assert {f"results/{name}" for name in RESULT_FILES if not name.startswith("runs/")} <= ids(run["result"])
     assert ids(entities["results/runs/"]["hasPart"]) == {f"results/{cell}" for cell in CELLS}
     assert {"results/runs/", "results/manifest.json", "results/accounts/provenance.json"} <= ids(run["result"])
     assert workflow["identifier"] == f"git commit {40 * '0'}, with changes"
@@ -182,11 +183,11 @@ def test_the_metadata_of_the_run_give_its_times_software_inputs_and_results(enti
 
 @needs_libraries
 def test_the_metadata_name_the_raw_data_the_licence_and_the_papers(entities):
-    raw = {entities[name]["name"]: entities[name] for name in ids(entities["#run"]["object"]) if "name" in entities[name]}
+    raw_files = {entities[name]["name"]: entities[name] for name in ids(entities["#run"]["object"]) if "name" in entities[name]}
     for file in describe("adult")["files"]:
-        assert raw[f"adult/{file['name']}"]["sha256"] == file["sha256"]
-    assert raw["adult/adult.data"]["@id"] == "https://archive.ics.uci.edu/static/public/2/adult.zip#adult.data"
-    assert "scikit-learn" in raw["iris/iris.csv"]["description"] and raw["p.csv"]["sha256"] == "beef"
+        assert raw_files[f"adult/{file['name']}"]["sha256"] == file["sha256"]
+    assert raw_files["adult/adult.data"]["@id"] == "https://archive.ics.uci.edu/static/public/2/adult.zip#adult.data"
+    assert "scikit-learn" in raw_files["iris/iris.csv"]["description"] and raw_files["p.csv"]["sha256"] == "beef"
     citation, root = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8")), entities["./"]
     assert root["license"] == {"@id": f"https://spdx.org/licenses/{citation['license']}"}
     assert entities[root["author"]["@id"]]["name"] == citation["authors"][0]["name"]
@@ -212,15 +213,17 @@ def test_the_validator_reports_missing_properties(folder, tmp_path):
 
 
 def error_of_refusal(capsys, *arguments):
+    """The message with which the command refuses to write an archive."""
     assert command_line.main(["archive", "--agent", "Ada Lovelace", *arguments]) == 1
     assert not list(Path().glob("*.zip"))
     return capsys.readouterr().err
 
 
+# Functions that change the results folder of a finished run, by part of the message that follows.
 CHANGES_BY_MESSAGE = {
     "A finished run of the workflow writes it": lambda folder: (folder / "manifest.json").unlink(),
     "missing or changed, first runs/iris/D/k2_hops1/seeds0-1.csv": lambda folder: (folder / CELLS[0]).unlink(),
-    "missing or changed, first tables/table1_matchers.csv": lambda folder: (folder / FILES[5]).write_text("better"),
+    "missing or changed, first tables/table1_matchers.csv": lambda folder: (folder / RESULT_FILES[5]).write_text("better"),
     "provenance.json does not exist": lambda folder: (folder / "accounts/provenance.json").unlink(),
     "1 file missing or changed, first mine.py": lambda folder: (folder.parent / "mine.py").write_text("class Other: pass\n"),
     "mine.py, which belongs to a method of the run, cannot be read": lambda folder: (folder.parent / "mine.py").unlink(),
@@ -232,13 +235,13 @@ CHANGES_BY_MESSAGE = {
 
 
 @pytest.mark.parametrize("message", CHANGES_BY_MESSAGE)
-def test_an_unfinished_or_changed_run_is_refused(message, tmp_path, monkeypatch, capsys):
+def test_a_run_that_is_unfinished_or_was_changed_is_refused(message, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     CHANGES_BY_MESSAGE[message](write_finished_run(tmp_path / "results"))
     assert message in error_of_refusal(capsys)
 
 
-def test_without_the_name_of_who_ran_it_the_archive_is_refused(tmp_path, monkeypatch, capsys):
+def test_an_archive_is_refused_if_nobody_is_named_as_its_agent(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
         monkeypatch.setenv(name, os.devnull)
@@ -247,7 +250,7 @@ def test_without_the_name_of_who_ran_it_the_archive_is_refused(tmp_path, monkeyp
     assert "add `--agent 'Their name'`" in capsys.readouterr().err
 
 
-def test_without_its_libraries_the_command_says_how_to_install_them(tmp_path, monkeypatch, capsys):
+def test_if_its_libraries_are_missing_the_command_says_how_to_install_them(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(archive, "find_spec", lambda name: None)
     write_finished_run(tmp_path / "results")
@@ -256,7 +259,7 @@ def test_without_its_libraries_the_command_says_how_to_install_them(tmp_path, mo
 
 @pytest.fixture
 def checkout(tmp_path):
-    """The folder of a repository whose Snakefile changed after the only commit, and this commit."""
+    """The folder of a repository whose Snakefile changed after its only commit, and the hash of this commit."""
 
     def git(*arguments):
         identity = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
@@ -273,7 +276,7 @@ def checkout(tmp_path):
     return tmp_path, git("rev-parse", "HEAD")
 
 
-def test_the_archived_source_is_the_one_that_made_the_results(checkout):
+def test_the_archive_contains_the_source_that_made_the_results(checkout):
     folder, commit = checkout
     committed = packing.source_files({"commit": commit, "dirty": False}, folder)
     assert committed == {"Snakefile": b"before", "clusterlets/a.py": b"before"}

@@ -1,4 +1,4 @@
-"""What ``clusterlets cluster`` prints and its page shows, for a table with an identifier and features of unlike scales."""
+"""``clusterlets cluster`` prints, and writes to the page of --report, an account of the clusters with notes and warnings."""
 
 import re
 from html.parser import HTMLParser
@@ -15,7 +15,7 @@ from clusterlets.metrics.composition import deviation_per_cluster
 
 @pytest.fixture
 def people(tmp_path, monkeypatch):
-    """Sixty numbered people, as ``people.csv``. Income reveals the group and spreads over 100,000 times as far as height."""
+    """Sixty numbered people, as ``people.csv``. Income reveals the sex and spreads more than 100,000 times as far as height."""
     rng = np.random.default_rng(3)
     sex = np.repeat(["female", "male"], 30)
     frame = pd.DataFrame(
@@ -37,7 +37,7 @@ def cluster(run, people):
     return lambda *options: run("cluster", "people.csv", "--sensitive", "sex", *options)
 
 
-def test_identifiers_are_left_out_and_unlike_scales_give_a_warning_unless_features_are_scaled(cluster, people):
+def test_identifiers_are_left_out_and_features_of_very_different_scales_give_a_warning_unless_they_are_scaled(cluster, people):
     output = cluster()[1]
     assert "features: height, income\n" in output and "note: ignored (not numeric): job\n" in output
     assert "note: left out (--features names columns to keep): number (consecutive numbers)" in output
@@ -50,16 +50,17 @@ def test_identifiers_are_left_out_and_unlike_scales_give_a_warning_unless_featur
 
 def test_a_sensitive_column_with_many_values_gives_a_warning_and_a_short_list_of_groups(people, run):
     people.assign(age=np.arange(60) // 2).to_csv("people.csv", index=False)
-    options = ("cluster", "people.csv", "--sensitive", "age", "--features", "height")
-    first, *lines = run(*options, "--method", "k-means", "-k", "2")[1].splitlines()
+    command = ("cluster", "people.csv", "--sensitive", "age", "--features", "height")
+    first, *lines = run(*command, "--method", "k-means", "-k", "2")[1].splitlines()
     assert first.endswith(", 18 3.3%, 19 3.3%, and 10 more")
     assert any(line.startswith("warning: every value of the sensitive columns is a group, 30 in all; ") for line in lines)
     assert max(map(len, lines)) < 300
-    notes = [line for line in run(*options, "-k", "10")[1].splitlines() if line.startswith("note: ")]
+    notes = [line for line in run(*command, "-k", "10")[1].splitlines() if line.startswith("note: ")]
+    # One note on ignored columns, five on single groups, and one on the remaining groups.
     assert notes[-1] == "note: so have 25 further groups too few different rows" and len(notes) == 7
 
 
-def test_clusters_without_a_group_and_a_high_price_give_a_warning(cluster):
+def test_clusters_that_lack_a_group_and_a_high_price_each_give_a_warning(cluster):
     output = cluster("--method", "k-means", "--clusters", "2", "--features", "income")[1]
     assert "warning: 2 clusters lack a group: cluster 0 has no" in output and "the price of fairness is" not in output
     output = cluster("--method", "frac", "--clusters", "2", "--features", "income")[1]
@@ -76,26 +77,26 @@ def test_a_price_below_one_is_explained(cluster, monkeypatch):
 
 
 def report_of(counts, names="ab", price=np.nan):
-    """The fairness report of clusters in which the groups have these counts, shape (clusters, groups)."""
+    """The fairness report of clusters with these counts of the groups called ``names``, shape (clusters, groups)."""
     counts = np.array(counts)
     totals = counts.sum(axis=0)
     composition = Composition(counts, np.arange(len(counts)), totals, list(names))
     return FairnessReport({"price_of_fairness": price}, composition, deviation_per_cluster(counts, totals))
 
 
-def test_groups_may_have_the_names_of_the_listings_columns():
+def test_groups_may_be_called_like_the_columns_of_the_listing():
     text = account.listing(report_of([[1, 3, 4], [3, 1, 4]], ["size", "deviation", "cluster"]))
     header, first, second = (line.split() for line in text.splitlines())
     assert header == ["cluster", "size", "deviation", "size", "deviation", "cluster"]
     assert first == ["0", "8", "0.125", "12.5%", "37.5%", "50.0%"] and second[3:] == ["37.5%", "12.5%", "50.0%"]
 
 
-def test_of_many_groups_only_the_one_that_deviates_most_is_listed():
+def test_with_many_groups_each_cluster_lists_only_the_one_that_deviates_most():
     text = account.listing(report_of([[10] * 7, [10, 10, 10, 10, 10, 10, 40]], "abcdefg"))
     assert "g 40.0% (+10.6%)" in text and "g 14.3% (-15.1%)" in text
 
 
-def test_a_silhouette_is_shown_with_its_sampling_error_or_as_not_defined():
+def test_a_silhouette_from_samples_has_its_error_and_a_missing_one_is_called_not_defined():
     report = {"silhouette": 0.25, "silhouette_error": 0.00625, "overlap": 0}
     assert account._silhouette(report).startswith("silhouette  0.250 +- 0.0063, from samples   (over rows; ")
     assert account._silhouette({"silhouette": np.nan}).startswith("silhouette  not defined here")
@@ -107,12 +108,12 @@ def test_the_worst_cluster_is_named():
     )
 
 
-def test_many_clusters_without_a_group_are_counted():
+def test_a_warning_names_five_clusters_that_lack_a_group_and_counts_the_rest():
     (warning,) = account.warnings(report_of([[5, 0]] * 7 + [[0, 5]]))
     assert warning.startswith("8 clusters lack a group: cluster 0 has no b; cluster 1 has no b;") and "; and 3 more." in warning
 
 
-def test_a_note_says_if_the_requested_number_of_clusters_is_not_reached(cluster):
+def test_a_note_says_that_the_requested_number_of_clusters_is_not_reached(cluster):
     exact_output = cluster("--clusters", "4", "--scaling", "standard", "--features", "height,income", "--seed", "2")[1]
     assert re.search(r"matcher G-B, k = \d+, hops = \d, seed 2: 4 clusters", exact_output) and "asked for 4" not in exact_output
     output = cluster("--matcher", "C", "--clusters", "9")[1]
@@ -120,11 +121,11 @@ def test_a_note_says_if_the_requested_number_of_clusters_is_not_reached(cluster)
 
 
 class Page(HTMLParser):
-    """A page's table rows, its text, and the URLs that a browser would load."""
+    """The table rows of an HTML page, its text, and the URLs that a browser would load or link to."""
 
     def __init__(self, content):
         super().__init__()
-        self.rows, self.texts, self.urls = [], [], []
+        self.rows, self.text_parts, self.urls = [], [], []
         self.feed(content)
 
     def handle_starttag(self, tag, attributes):
@@ -133,29 +134,29 @@ class Page(HTMLParser):
             self.rows.append([])
 
     def handle_data(self, data):
-        self.texts.append(data)
+        self.text_parts.append(data)
         if self.rows and data.strip():
             self.rows[-1].append(data.strip())
 
 
-def test_the_page_holds_the_account_and_loads_nothing(cluster, tmp_path):
+def test_the_page_shows_the_account_and_loads_no_other_file(cluster, tmp_path):
     output = cluster("--clusters", "3", "--scaling", "standard", "-o", "l.csv", "--report", "pages/people & co.html")[1]
     page = Page((tmp_path / "pages" / "people & co.html").read_text(encoding="utf-8"))
     assert page.urls == [] and output.endswith("report: pages/people & co.html\n")
-    text = "".join(page.texts)
+    text = "".join(page.text_parts)
     for line in output.splitlines():
         if line.startswith("warning: "):
             assert line.removeprefix("warning: ") in text
     assert "clusterlets cluster people.csv --sensitive sex --clusters 3 --scaling standard" in text
     labels = pd.read_csv("l.csv")["cluster"]
     sizes = {row[0]: row[1] for row in page.rows if row and row[0].isdecimal()}
-    assert sizes == {str(cluster): str(size) for cluster, size in labels.value_counts().items()}
+    assert sizes == {str(label): str(size) for label, size in labels.value_counts().items()}
     assert ["whole table", "60", "–", "30 (50.0%)", "30 (50.0%)"] in page.rows
     (price,) = re.findall(r"^price of fairness +(.*)$", output, re.MULTILINE)
     assert ["price of fairness", price] in page.rows
 
 
-def test_names_are_escaped_in_the_page(cluster, people, tmp_path):
+def test_names_of_groups_are_escaped_in_the_page(cluster, people, tmp_path):
     people["sex"] = np.where(people["sex"] == "male", "<b>m</b>", "f & g")
     people.to_csv("people.csv", index=False)
     assert cluster("--clusters", "2", "--report", "page.html")[0] == 0

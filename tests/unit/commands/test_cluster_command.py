@@ -56,15 +56,15 @@ def cluster(run, people):
     ],
 )
 @pytest.mark.parametrize("sensitive", [["sex"], ["race", "sex"]])
-def test_the_file_contains_the_clusters_of_the_estimator(people, run, tmp_path, options, estimator, sensitive):
+def test_the_output_file_contains_the_clusters_of_the_estimator(people, run, tmp_path, options, estimator, sensitive):
     sensitive_options = [argument for name in sensitive for argument in ("--sensitive", name)]
     common_options = ["people.csv", *sensitive_options, "--scaling", "standard", "--features", "income,age", "-o", "new/l.csv"]
     status, output, _ = run("cluster", *common_options, *options)
     X = standardise(people[["income", "age"]].to_numpy())
     rows, clusters = estimator.fit(X, sensitive_features=people[sensitive]).memberships_.nonzero()
-    written = pd.read_csv(tmp_path / "new" / "l.csv")
-    assert status == 0 and f"{' and '.join(sensitive)}: " in output and list(written) == ["row", "cluster"]
-    assert written.to_numpy().tolist() == [[*pair] for pair in zip(rows, clusters)]
+    file_content = pd.read_csv(tmp_path / "new" / "l.csv")
+    assert status == 0 and f"{' and '.join(sensitive)}: " in output and list(file_content) == ["row", "cluster"]
+    assert file_content.to_numpy().tolist() == [[*pair] for pair in zip(rows, clusters)]
 
 
 def test_the_output_agrees_with_the_fairness_report(people, cluster):
@@ -86,11 +86,11 @@ def test_the_output_agrees_with_the_fairness_report(people, cluster):
     assert f", {report['additive_violation']} rows off " in lines["bounds"]
     costs = [float(f"{report[name]:.4g}") for name in ("social_cost", "kmedian_cost", "kcenter_cost")]
     assert [float(text) for text in re.findall(r"(?:social|k-median|k-center) ([\d.e+]+)", lines["costs"])] == costs
-    for number in range(report["n_clusters"]):
-        sex_of_cluster = people["sex"][labels == number]
-        (line,) = re.findall(rf"^ *{number} +(\d+) +(\S+) +(\S+)% +(\S+)%$", output, re.MULTILINE)
+    for label in range(report["n_clusters"]):
+        sex_of_cluster = people["sex"][labels == label]
+        (cells,) = re.findall(rf"^ *{label} +(\d+) +(\S+) +(\S+)% +(\S+)%$", output, re.MULTILINE)
         share_of_women = (sex_of_cluster == "female").mean()
-        assert [float(value) for value in line] == [
+        assert [float(cell) for cell in cells] == [
             len(sex_of_cluster),
             round(abs(share_of_women - share), 3),
             round(100 * share_of_women, 1),
@@ -99,17 +99,21 @@ def test_the_output_agrees_with_the_fairness_report(people, cluster):
 
 
 def violation_of_delta(composition, group_counts, delta):
-    """How many instances the worst count is below r (1 - delta) or above r / (1 - delta) of its cluster, before rounding."""
+    """How many instances, unrounded, the worst count is below n r (1 - delta) or above n r / (1 - delta) in a cluster of n.
+
+    r is the share of the group in the table.
+    """
     expected = composition.sum(axis=1, keepdims=True) * group_counts / group_counts.sum()
     return max((composition - expected / (1 - delta)).max(), (expected * (1 - delta) - composition).max())
 
 
 def violation_of_tau(composition, group_counts, tau):
+    """How many instances the worst count is below the part tau of its group, unrounded."""
     return (tau * group_counts - composition).max()
 
 
 @pytest.mark.parametrize(
-    ("options", "requested", "off", "bound"),
+    ("options", "requested", "violation", "bound"),
     [
         (["--method", "fair-flow", "--parameters", "delta=0.1"], "delta 0.1", violation_of_delta, 0.1),
         (["--method", "frac", "--tau", "0.1"], "tau 0.1", violation_of_tau, 0.1),
@@ -117,18 +121,18 @@ def violation_of_tau(composition, group_counts, tau):
         (["--method", "unkept.py", "--parameters", "tau=0.25"], "tau 0.25", violation_of_tau, 0.25),
     ],
 )
-def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, requested, off, bound):
+def test_the_output_says_whether_the_requested_bound_is_kept(people, run, tmp_path, options, requested, violation, bound):
     (tmp_path / "unkept.py").write_text(METHOD_WITH_UNKEPT_BOUND)
     output = run("cluster", "people.csv", "--sensitive", "race", "-k", "4", *options, "-o", "l.csv")[1]
     labels = pd.read_csv("l.csv")["cluster"]
     composition = pd.crosstab(labels, people["race"]).to_numpy()
-    rows = max(0, int(np.ceil(off(composition, composition.sum(axis=0), bound) - 1e-9)))
-    verdict = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(rows, f"not kept, {rows} rows off")
+    n_rows_off = max(0, int(np.ceil(violation(composition, composition.sum(axis=0), bound) - 1e-9)))
+    verdict = {0: "kept", 1: "kept up to whole rows, 1 row off"}.get(n_rows_off, f"not kept, {n_rows_off} rows off")
     assert f"\nasked for   {requested}: {verdict}   (" in output
-    assert (rows > 1) == (options[1] == "unkept.py")
+    assert (n_rows_off > 1) == (options[1] == "unkept.py")
 
 
-def test_a_bound_on_the_balance_is_shown_instead_of_delta(people, cluster):
+def test_the_output_names_a_requested_balance_instead_of_its_delta(people, cluster):
     options = ["-k", "3", "--method", "fair-flow", "--parameters", "balance=0.4", "-o", "l.csv"]
     output = cluster(*options)[1]
     composition = pd.crosstab(pd.read_csv("l.csv")["cluster"], people["sex"]).to_numpy()
@@ -149,13 +153,13 @@ class Unkept(Method):
 """
 
 
-def test_no_bound_is_shown_for_methods_without_one(cluster):
+def test_for_methods_without_a_bound_the_output_names_none(cluster):
     for options in (["--matcher", "G-B"], ["--method", "k-means"]):
         assert "asked for" not in cluster("-k", "4", *options)[1]
 
 
 @pytest.mark.parametrize("method", [["scaff-tree"], ["frac", "--tau", "0"]])
-def test_a_note_on_missing_clusters_is_printed_to_the_output_and_nothing_to_the_errors(people, cluster, method):
+def test_a_note_on_missing_clusters_goes_to_standard_output_and_nothing_to_standard_error(people, cluster, method):
     people["age"] = people["income"] = np.arange(300) % 3
     people.to_csv("people.csv", index=False)
     status, output, error = cluster("-k", "5", "--method", *method)
@@ -176,7 +180,7 @@ class Compiling(Method):
 """
 
 
-def test_compiling_is_announced_once_for_all_kernels(cluster, tmp_path):
+def test_a_message_announces_compiling_once_even_if_several_kernels_are_compiled(cluster, tmp_path):
     (tmp_path / "compiling.py").write_text(COMPILING_METHOD)
     cluster("--method", "k-means", "-k", "2")  # compiles or loads all other kernels
     status, _, message = cluster("--method", "compiling.py", "-k", "2")
@@ -184,7 +188,7 @@ def test_compiling_is_announced_once_for_all_kernels(cluster, tmp_path):
     assert cluster("--method", "k-means", "-k", "2")[2] == ""
 
 
-def test_of_many_clusters_those_that_deviate_most_are_listed(people, cluster):
+def test_of_many_clusters_only_the_twenty_that_deviate_most_are_listed(people, cluster):
     output = cluster("--matcher", "D", "-k", "40", "--hops", "1")[1]
     deviations = [float(deviation) for deviation in re.findall(r"^ *\d+ +\d+ +(0\.\d+) ", output, re.MULTILINE)]
     (rest,) = re.findall(r"and (\d+) more, deviating less", output)
@@ -194,6 +198,7 @@ def test_of_many_clusters_those_that_deviate_most_are_listed(people, cluster):
     assert re.search(r"^silhouette  -?0\.\d+   \(over rows, each in the nearest of its clusters;", output, re.MULTILINE)
 
 
+# Arguments that must fail, by part of the message.
 ERRORS = {
     "there is no file": "nobody.csv --sensitive sex",
     "line 4: column 'age' is empty": "gap.csv --sensitive sex",
@@ -229,7 +234,7 @@ ERRORS = {
 
 
 @pytest.mark.parametrize("message", ERRORS)
-def test_errors_are_readable_and_write_nothing(people, run, tmp_path, message):
+def test_errors_have_readable_messages_and_leave_no_output_file(people, run, tmp_path, message):
     for name, row, value in (("gap", 2, None), ("word", 4, "old")):
         broken = people.astype({"age": object})
         broken.loc[row, "age"] = value
@@ -273,14 +278,14 @@ def test_the_examples_in_the_help_text_run(people, run, tmp_path):
 
 
 @pytest.mark.parametrize(("option", "file", "extra"), [("--plot", "p.png", "plots"), ("--report", "p.html", "tune")])
-def test_without_matplotlib_a_picture_is_refused_before_clustering_starts(cluster, monkeypatch, option, file, extra):
+def test_without_matplotlib_plots_and_reports_are_refused_before_clustering_starts(cluster, monkeypatch, option, file, extra):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     status, output, error = cluster(option, file)
     assert (status, output) == (1, "") and "needs matplotlib" in error and f"'.[{extra}]'" in error
 
 
 @pytest.mark.parametrize("suffix", ["png", "pdf", "svg"])
-def test_names_are_drawn_literally_and_cut_if_too_long(people, run, tmp_path, suffix):
+def test_names_of_groups_are_drawn_literally_and_cut_if_too_long(people, run, tmp_path, suffix):
     odd_names = ["$0-$20k", "$\\frac{$", "_hidden", "a & b < c", "x" * 20_000]
     people["race"] = [odd_names[row % 5] for row in range(300)]
     people.to_csv("people.csv", index=False)
@@ -294,19 +299,19 @@ def test_names_are_drawn_literally_and_cut_if_too_long(people, run, tmp_path, su
         assert b"<!-- " + 17 * b"x" + "…".encode() in picture
 
 
-def test_groups_too_many_for_the_legend_are_counted(people, run, monkeypatch):
+def test_if_there_are_too_many_groups_for_a_legend_the_title_gives_their_number(people, run, monkeypatch):
     figures = []
     monkeypatch.setattr(Figure, "savefig", lambda figure, *args, **kwargs: figures.append(figure))
-    for groups in (18, 19):
-        people["race"] = [f"town {row % groups:02}" for row in range(300)]
+    for n_groups in (18, 19):
+        people["race"] = [f"town {row % n_groups:02}" for row in range(300)]
         people.to_csv("people.csv", index=False)
         assert run("cluster", "people.csv", "--sensitive", "race", "-k", "3", "--plot", "p.png")[0] == 0
-    few, many = figures
-    assert [text.get_text() for text in few.legends[0].get_texts()] == [f"town {number:02}" for number in range(18)]
-    assert not many.legends and "(19 groups, from left to right" in many.axes[0].get_title()
+    with_legend, without_legend = figures
+    assert [text.get_text() for text in with_legend.legends[0].get_texts()] == [f"town {number:02}" for number in range(18)]
+    assert not without_legend.legends and "(19 groups, from left to right" in without_legend.axes[0].get_title()
 
 
-def test_the_option_parameters_may_be_repeated_and_every_value_counts(cluster):
+def test_if_parameters_are_given_in_several_options_all_are_used(cluster):
     options = ["--method", "fair-flow", "-k", "4", "--parameters", "delta=0.2", "--parameters", "n_init=2"]
     assert "fair-flow, k = 4, delta=0.2,n_init=2, seed 0" in cluster(*options)[1]
 
