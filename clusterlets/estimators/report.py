@@ -23,7 +23,7 @@ from clusterlets.metrics import instances
 from clusterlets.metrics.composition import DEVIATIONS
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import Pieces
-from clusterlets.metrics.prices import PlainCost
+from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 
@@ -226,7 +226,7 @@ def fairness_report(
     return FairnessReport(scores, composition, pieces.deviations, Profiles.of(X, memberships, feature_names))
 
 
-def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
+def _plain_cost(X, scores, reference_cost: float | None) -> PriceInputs:
     """The cost of the clustering and that of plain k-means with as many clusters, which may have to run.
 
     It does not run if ``reference_cost`` is given. Nor does it if clusters overlap, because the clustering's cost is then NaN.
@@ -235,7 +235,7 @@ def _plain_cost(X, scores, reference_cost: float | None) -> PlainCost:
     if reference_cost is None and not np.isnan(cost):
         with as_invalid_input():
             reference_cost = least_plain_cost(X, n_clusters)
-    return PlainCost(cost, n_clusters, {n_clusters: reference_cost or 0.0})
+    return PriceInputs(cost, n_clusters, {n_clusters: reference_cost or 0.0})
 
 
 def _silhouettes(X, labels, rng: np.random.Generator | None) -> tuple[np.ndarray, np.ndarray]:

@@ -23,7 +23,7 @@ _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36  # from linux/prctl.h
 def open_lifeline() -> Callable[[], None]:
     """Let the steps that this process starts end together with it. The returned function ends them at once."""
     read_end, write_end = os.pipe()  # Programs do not inherit these ends, so none can hold the pipe open.
-    os.environ[_LIFELINE] = f"{os.getpid()}:{read_end}:{_system()}"
+    os.environ[_LIFELINE] = f"{os.getpid()}:{read_end}:{_pid_namespace()}"
 
     def close() -> None:
         with suppress(OSError):  # it is closed already
@@ -37,17 +37,17 @@ def end_with_run() -> None:
 
     Does nothing if no run started this process. Forks the guard, so it must be called before anything starts a thread.
     """
-    run, _, system = os.environ.get(_LIFELINE, "").rpartition(":")
-    if not system or system != _system():  # a run on another machine or in another container cannot be watched
+    lifeline_address, _, namespace = os.environ.get(_LIFELINE, "").rpartition(":")
+    if not namespace or namespace != _pid_namespace():  # a run on another machine or in another container cannot be watched
         return
-    process, descriptor = run.split(":")
+    run_pid, descriptor = lifeline_address.split(":")
     try:
-        lifeline = os.open(f"/proc/{process}/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK)
-    except PermissionError:
+        lifeline = os.open(f"/proc/{run_pid}/fd/{descriptor}", os.O_RDONLY | os.O_NONBLOCK)
+    except PermissionError:  # the run's process may not be inspected, so it cannot be watched
         return
     except OSError:
         sys.exit("The run that started this step has ended.")
-    step = os.getpid()
+    step_pid = os.getpid()
     if os.fork():
         os.close(lifeline)
         signal.signal(signal.SIGTERM, signal.default_int_handler)  # like Ctrl-C, which lets Python remove temporary files
@@ -61,8 +61,8 @@ def end_with_run() -> None:
     poller.register(lifeline, 0)  # 0: wait for nothing but the end of the pipe
     poller.poll()
     for signum in (signal.SIGTERM, signal.SIGKILL):
-        if os.getppid() == step:
-            os.kill(step, signum)
+        if os.getppid() == step_pid:
+            os.kill(step_pid, signum)
             time.sleep(_GRACE_PERIOD)
     os._exit(0)
 
@@ -99,8 +99,8 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
-def _system() -> str:
-    """A string without colons that identifies this machine and its PID namespace; empty on systems without /proc."""
+def _pid_namespace() -> str:
+    """A string without colons that identifies the PID namespace and the boot of its machine; empty without /proc."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{boot}/{os.readlink('/proc/self/ns/pid')}".replace(":", "")

@@ -1,4 +1,4 @@
-"""Scores of the composition of clusters: from the instances of each group in each cluster, for any number of groups."""
+"""Scores computed from the composition of clusters: how many instances of each of any number of groups a cluster contains."""
 
 from collections.abc import Sequence
 
@@ -23,8 +23,8 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
         ``absolute``: largest over the groups of \\|share in the cluster - share in the dataset\\|, as in the paper's
         tables. ``relative``: the same, each difference divided by the larger of the two shares (paper, Definition 2, on
         shares). ``kl``: Kullback-Leibler divergence of the cluster from the dataset, in nats. ``first_group`` and
-        ``least_share``: as ``absolute``, except for clusters of a single group: their deviation is 1 - the share of the first
-        group in the dataset, or the smallest share of a group in the dataset.
+        ``least_share``: as ``absolute``, but the deviation of a cluster of a single group is a constant: with ``first_group``,
+        1 - the share of the first group in the dataset; with ``least_share``, the smallest share of any group in it.
     """
     shares = composition / composition.sum(axis=1, keepdims=True)
     expected = group_counts / group_counts.sum()
@@ -32,8 +32,8 @@ def deviation_per_cluster(composition: np.ndarray, group_counts: np.ndarray, kin
     if kind == "absolute":
         return largest
     if kind in ("first_group", "least_share"):
-        score = 1 - expected[0] if kind == "first_group" else expected.min()
-        return np.where(np.count_nonzero(composition, axis=1) == 1, score, largest)
+        single_group_deviation = 1 - expected[0] if kind == "first_group" else expected.min()
+        return np.where(np.count_nonzero(composition, axis=1) == 1, single_group_deviation, largest)
     if kind == "relative":
         return (np.abs(shares - expected) / np.maximum(shares, expected)).max(axis=1)
     if kind == "kl":
@@ -114,9 +114,9 @@ def weighted_deviation(composition: np.ndarray, group_counts: np.ndarray) -> flo
 def vfc_error(composition: np.ndarray, group_counts: np.ndarray) -> float:
     """Sum over clusters of the Kullback-Leibler divergence of the dataset from the cluster, in nats. O(C K).
 
-    From 0 up, lower is better: sum of r log(r / p), the reverse of the deviation ``kl`` (Ziko and others 2021).
-    Infinite where a cluster lacks a group. The arguments are those of :func:`delta_min`. It grows with the number of
-    clusters.
+    This is the sum of r log(r / p), with r and p as in :func:`delta_min` (Ziko and others 2021); the deviation ``kl`` measures
+    the opposite direction. From 0 up, lower is better; infinite where a cluster lacks a group. It grows with the number of
+    clusters. The arguments are those of :func:`delta_min`.
     """
     composition, group_counts = _only_present_groups(composition, group_counts)
     expected = group_counts / group_counts.sum()

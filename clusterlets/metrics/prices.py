@@ -12,7 +12,7 @@ BELOW_ONE = "below 1: a better optimum than plain k-means found in all its start
 
 
 @dataclass(frozen=True)
-class PlainCost:
+class PriceInputs:
     """A clustering's cost and number of clusters, and the reference: the least cost of plain k-means by number of clusters."""
 
     cost: float

@@ -14,7 +14,7 @@ class Score:
     name : str
         Name of the column of ``runs.csv``.
     computed_from : type
-        The input of ``function``: ``Pieces``, ``JoinedClusterlets``, ``Instances`` or ``PlainCost``.
+        The input of ``function``: ``Pieces``, ``JoinedClusterlets``, ``Instances`` or ``PriceInputs``.
     function : callable
         Computes the score from an object of that type; returns NaN if the score is undefined for this object.
     range : tuple of float

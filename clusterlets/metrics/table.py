@@ -15,7 +15,7 @@ from clusterlets.metrics.composition import (
     weighted_deviation,
 )
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces, centroid_silhouette, kmeans_cost, overlap
-from clusterlets.metrics.prices import BELOW_ONE, PlainCost, price_of_fairness
+from clusterlets.metrics.prices import BELOW_ONE, PriceInputs, price_of_fairness
 from clusterlets.metrics.score import Score
 
 _BERA_ET_AL, _IF_OVERLAPPING = "Bera, Chakrabarty, Flores and Negahbani 2019", "for overlapping clusters"
@@ -132,7 +132,7 @@ OF_PAPER = (
     ),
     Score(
         "price_of_fairness",
-        computed_from=PlainCost,
+        computed_from=PriceInputs,
         function=lambda costs: price_of_fairness(costs.cost, costs.n_clusters, costs.reference),
         range=(0, inf),
         better="lower",

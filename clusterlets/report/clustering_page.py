@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from clusterlets.report.templating import View, embed_png, render_template
+from clusterlets.report.templating import PageTable, embed_png, render_template
 
 #: Clusters with a profile; a page with more would be too large.
 MAX_PROFILES = 30
@@ -59,7 +59,7 @@ def render(
     )
 
 
-def _cluster_table(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> View:
+def _cluster_table(composition: pd.DataFrame, group_counts: np.ndarray, deviations: np.ndarray) -> PageTable:
     """A row for the whole table, then one for each cluster: size, deviation, and the count and share of each group."""
     names = ["whole table", *map(str, composition.index)]
     rows = zip(names, [group_counts, *composition.to_numpy()], ["–", *(f"{value:.3f}" for value in deviations)], strict=True)
@@ -68,4 +68,4 @@ def _cluster_table(composition: pd.DataFrame, group_counts: np.ndarray, deviatio
     for name, counts, deviation in rows:
         counts_with_shares = [f"{count:,} ({count / counts.sum():.1%})" for count in counts]
         printed_rows.append([name, f"{counts.sum():,}", deviation, *counts_with_shares])
-    return View(columns, printed_rows)
+    return PageTable(columns, printed_rows)

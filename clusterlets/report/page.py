@@ -18,7 +18,7 @@ from clusterlets.report import SHOWN_LIMIT, standings, verdict
 from clusterlets.report.figures import declarations_on
 from clusterlets.report.narrative import missing_lines, remarks_on_numbers
 from clusterlets.report.standings import Standings
-from clusterlets.report.templating import View, embed_png, render_template
+from clusterlets.report.templating import PageTable, embed_png, render_template
 from clusterlets.text import counted, decimal
 
 # The tone of each verdict, and the symbol of each tone: the page never relies on color alone.
@@ -183,10 +183,10 @@ def _count_reasons(cells: pd.DataFrame, verdict: str) -> list[tuple[str, int]]:
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def view(frame: pd.DataFrame) -> View:
+def view(frame: pd.DataFrame) -> PageTable:
     """Any frame as a table of texts: decimal fractions as :func:`decimal` shows them, and ``–`` for a missing value."""
     columns = [(_label(name), pd.api.types.is_numeric_dtype(frame[name])) for name in frame]
-    return View(columns, [[_format_value(value) for value in row] for row in frame.itertuples(index=False)])
+    return PageTable(columns, [[_format_value(value) for value in row] for row in frame.itertuples(index=False)])
 
 
 def _with_titles(frame: pd.DataFrame) -> pd.DataFrame:
@@ -239,7 +239,7 @@ def _section(table: tables.Table, cells: pd.DataFrame) -> dict:
     return {
         "table": table,
         "title": TITLES[table.name],
-        "view": View(
+        "view": PageTable(
             [(column.title, column.decimals is not None) for column in table.columns], tables.cells(table), tables.best(table)
         ),
         "beside": _comparison_rows(cells) if cells["reproduced"].notna().any() else None,

@@ -14,8 +14,8 @@ import clusterlets
 
 
 @dataclass(frozen=True)
-class View:
-    """A table for a page.
+class PageTable:
+    """A table as a page shows it.
 
     ``columns`` are (title, whether it is numeric), ``rows`` hold the text of each cell, and ``best`` the best cells as
     (row, column).
@@ -35,8 +35,8 @@ def render_template(template: str, script: str = "", **content: Any) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style = _read_template("report.css")
-    script = (_read_template(script) if script else "") + _read_template("report.js")
+    style = _read_asset("report.css")
+    script = (_read_asset(script) if script else "") + _read_asset("report.js")
     return environment.get_template(template).render(
         version=clusterlets.__version__,
         style=Markup(style),
@@ -47,7 +47,7 @@ def render_template(template: str, script: str = "", **content: Any) -> str:
     )
 
 
-def _read_template(name: str) -> str:
+def _read_asset(name: str) -> str:
     return (files("clusterlets.report") / "templates" / name).read_text(encoding="utf-8")
 
 

@@ -5,7 +5,7 @@ from collections import defaultdict
 
 from clusterlets.grid.runs_table import read_cell, write_runs
 from clusterlets.grid.variants import paths, plain_cost_paths
-from clusterlets.metrics.prices import PlainCost
+from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES
 from clusterlets.steps import Output
@@ -28,6 +28,6 @@ def collect_runs(config: str, output: Output, variant: str = "") -> None:
         plain_costs[dataset][k] = load_json(path)["cost"]
     for row in rows:
         if row["kmeans_cost"]:
-            cost = PlainCost(float(row["kmeans_cost"]), int(row["n_clusters"]), plain_costs[row["dataset"]])
-            row |= evaluate(SCORES, cost)
+            inputs = PriceInputs(float(row["kmeans_cost"]), int(row["n_clusters"]), plain_costs[row["dataset"]])
+            row |= evaluate(SCORES, inputs)
     write_runs(output, rows)

@@ -20,7 +20,7 @@ def measure_geometry(data: Input, dataset: str, base_seed: int, output: Output) 
     n, labels = len(prepared.X), np.zeros(len(prepared.X), dtype=np.int64)
     diameter, upper_bound = geometry.diameter_bounds(prepared.X)
     order = Sample.draw(n, sample_stream(base_seed, dataset)).order
-    if order is None:
+    if order is None:  # the table is small enough for exact sums
         sums = np.diag(geometry.within_sums(prepared.X, labels, 1))
     else:
         sums = geometry.sampled_sums(prepared.X, labels, 1, order)

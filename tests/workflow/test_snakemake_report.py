@@ -11,7 +11,7 @@ def test_every_result_has_a_caption_a_category_and_labels(finished, tmp_path):
     text = page.read_text(encoding="utf-8")
     assert "it gives the verdict in short sentences" in text
     entries, _ = json.JSONDecoder().raw_decode("{" + text.partition("var results = {")[2])
-    # Folders of the grid whose files are no results.
+    # Folders of intermediate files, which the report leaves out.
     intermediates = {
         "runs",
         "pieces",

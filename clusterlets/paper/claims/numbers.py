@@ -23,7 +23,10 @@ class Numbers:
 
     @classmethod
     def from_paper(cls) -> "Numbers":
-        """The printed numbers. The paper's FRAC is FRAC (nearest). The quantity s of table 5 stays s, whatever it means."""
+        """The printed numbers. The paper's FRAC is FRAC (nearest).
+
+        The quantity s of table 5, which our copy of the table calls cohesion, is called s, because its meaning is ambiguous.
+        """
         paper_tables = {}
         for name in reported.TABLES:
             table = reported.table(name).replace({"FRAC": "FRAC (nearest)", "cohesion": "s"})
@@ -46,15 +49,15 @@ class Numbers:
         """Table 1. Raises ``Undecided`` if any of the paper's matchers is missing."""
         return pd.DataFrame([self.matcher(name) for name in selection.PAPER_NAMES.values()])
 
-    def chosen_runs(self, name: str) -> pd.DataFrame:
+    def selected_runs(self, name: str) -> pd.DataFrame:
         """The run that the rule with this name selects on each dataset. If ``name`` is a method, its runs in table 4."""
-        if name in _RULES_FOR_RUNS:
-            condition, by = _RULES_FOR_RUNS[name]
-            candidates = selection.seeds_of_paper(self.all_runs).query(condition)
+        if name in _RULES_WITHOUT_TABLE:
+            condition, by = _RULES_WITHOUT_TABLE[name]
+            candidates = selection.seeds_of_paper(self.ok_runs).query(condition)
             rows = selection.best(candidates, by, ["dataset"]).rename(columns={"n_clusters": "size"})
             rows = rows.assign(matcher=selection.paper_names(rows["matcher"]))
-        elif name in _TABLES_OF_RULES:
-            rows = self.tables[_TABLES_OF_RULES[name]]
+        elif name in _TABLE_BY_RULE:
+            rows = self.tables[_TABLE_BY_RULE[name]]
         else:
             table4 = self.tables["table4_frac_vs_clusterlets"]
             rows = table4[table4["method"] == name]
@@ -67,12 +70,12 @@ class Numbers:
     def single_runs(self) -> pd.DataFrame:
         """The single runs of Clusterlets without limit cases: all of our runs, or those in tables 2 and 3 of the paper."""
         if self.runs is not None:
-            runs = selection.seeds_of_paper(self.all_runs)
+            runs = selection.seeds_of_paper(self.ok_runs)
             return selection.without_limit_cases(runs[runs["method"] == "Clusterlets"])
         return pd.concat([self.tables[reported.TABLES[1]], self.tables[reported.TABLES[2]]], ignore_index=True)
 
     @property
-    def all_runs(self) -> pd.DataFrame:
+    def ok_runs(self) -> pd.DataFrame:
         """Every run with status ok. Raises ``Undecided`` for the paper, because its tables show only a few of its runs."""
         if self.runs is None:
             raise Undecided("The printed tables do not show it; it takes the runs.")
@@ -87,7 +90,7 @@ class Numbers:
         if self.runs is None:
             raise Undecided("Figure 1, which would show it, is an empty picture in the paper's source; the tables do not.")
         methods_by_name = {"matchers": selection.PAPER_NAMES.values(), "with_frac": selection.WITH_MATCHERS}
-        deviations = {name: statistics.blocks(self.all_runs, methods, ["dataset"]) for name, methods in methods_by_name.items()}
+        deviations = {name: statistics.blocks(self.ok_runs, methods, ["dataset"]) for name, methods in methods_by_name.items()}
         return {name: statistics.rank(name, "", frame) for name, frame in deviations.items()}
 
     @cached_property
@@ -96,11 +99,11 @@ class Numbers:
         return paired.wilcoxon({"matchers": self.rankings["matchers"].complete})
 
 
-_TABLES_OF_RULES = {"best by deviation": "table2_best_by_deviation", "best by cohesion": "table3_best_by_cohesion"}
+_TABLE_BY_RULE = {"best by deviation": "table2_best_by_deviation", "best by cohesion": "table3_best_by_cohesion"}
 
 # Rules that no table uses: the condition on candidates, and the quantity by which the best candidate is selected. The rules
 # for C do not exclude limit cases, because nearly every run of C has two clusters.
-_RULES_FOR_RUNS = {
+_RULES_WITHOUT_TABLE = {
     "C by deviation": ("matcher == 'C'", "deviation_mean"),
     "C by cohesion": ("matcher == 'C'", "cohesion"),
     "best by deviation, any size": (f"method == 'Clusterlets' and overlap < {selection.OVERLAP_LIMIT}", "deviation_mean"),
@@ -113,7 +116,7 @@ _RULES_FOR_RUNS = {
 
 def align(numbers: Numbers, first: str, second: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The runs that two rules select, on the datasets where both select one."""
-    first_rows, second_rows = numbers.chosen_runs(first), numbers.chosen_runs(second)
+    first_rows, second_rows = numbers.selected_runs(first), numbers.selected_runs(second)
     datasets = [name for name in first_rows.index if name in second_rows.index]
     if not datasets:
         raise Undecided(f"No dataset has both {first} and {second}.")

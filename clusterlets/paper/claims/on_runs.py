@@ -110,7 +110,7 @@ def few_pairs_apart(numbers: Numbers, share: float, in_part: float) -> Finding:
 
 def least_on_each_dataset(numbers: Numbers, matcher: str, scale: Scale) -> Finding:
     """Whether a matcher's deviation, averaged over all its runs, is the smallest of all matchers on each dataset."""
-    deviations = statistics.blocks(numbers.all_runs, numbers.every_matcher().index, ["dataset"]).dropna()
+    deviations = statistics.blocks(numbers.ok_runs, numbers.every_matcher().index, ["dataset"]).dropna()
     return grade(deviations.idxmin(axis=1) == matcher, scale, deviations.idxmin(axis=1))
 
 
@@ -119,7 +119,7 @@ def less_spread_over_seeds(numbers: Numbers, matcher: str, than: str, scale: Sca
 
     The spread is the root of a pooled variance: the variance over seeds, averaged over the configurations.
     """
-    spreads = {name: _spread_over_seeds(numbers.all_runs, name) for name in (matcher, than)}
+    spreads = {name: _spread_over_seeds(numbers.ok_runs, name) for name in (matcher, than)}
     spreads_of_both = pd.DataFrame(spreads).dropna()
     if spreads_of_both.empty:
         raise Undecided(f"No dataset has runs of both {matcher} and {than}.")
@@ -137,7 +137,7 @@ def _spread_over_seeds(runs: pd.DataFrame, name: str) -> pd.Series:
 
 def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
     """Whether, on each dataset, the mean over the runs of C never falls as omega grows, and is higher at the largest omega."""
-    runs = numbers.all_runs
+    runs = numbers.ok_runs
     means = runs[runs["matcher"] == "C"].pivot_table(index="dataset", columns="omega", values=quantity)
     if means.shape[1] < 2:
         raise Undecided("It takes runs of C at two values of omega or more.")
@@ -151,9 +151,9 @@ def rises_with_omega(numbers: Numbers, quantity: str, scale: Scale) -> Finding:
 
 def beats_random(numbers: Numbers, rule: str, quantity: str, scale: Scale) -> Finding:
     """Whether, on each dataset, the run that this rule selects has a higher value than the mean over random partitions."""
-    runs = numbers.all_runs
+    runs = numbers.ok_runs
     random_means = runs[runs["method"] == "random"].groupby("dataset")[quantity].mean()
-    rows = numbers.chosen_runs(rule)
+    rows = numbers.selected_runs(rule)
     datasets = [name for name in rows.index if name in random_means.index]
     if not datasets:
         raise Undecided("No dataset has both random partitions and a chosen run.")

@@ -54,16 +54,20 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
     statistic = ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads)
-    ranges = {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
-    if any((values - percentages[name]).abs().max() > tolerance for name, values in ranges.items()):
-        moved = ", ".join(f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in ranges.items())
+    percentages_without_a_dataset = (
+        {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
+    )
+    if any((values - percentages[name]).abs().max() > tolerance for name, values in percentages_without_a_dataset.items()):
+        moved = ", ".join(
+            f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in percentages_without_a_dataset.items()
+        )
         raise Undecided(f"{statistic}. Leaving out any one dataset gives {moved}.")
     return grade_in_two_steps(bool(near.all()), bool(near.any()), statistic)
 
 
 def _spreads_without_a_dataset(numbers: Numbers, matcher: str) -> pd.Series:
     """The relative spread of a matcher in percent, with each dataset left out in turn."""
-    runs = selection.seeds_of_paper(numbers.all_runs)
+    runs = selection.seeds_of_paper(numbers.ok_runs)
     runs = runs[selection.names(runs) == matcher]
     remaining = {name: runs.loc[runs["dataset"] != name, "deviation_mean"] for name in runs["dataset"].unique()}
     return pd.Series({name: 100 * std(values) / values.mean() for name, values in remaining.items()})
@@ -100,7 +104,7 @@ def least(numbers: Numbers, matcher: str, quantities: list[str]) -> Finding:
 
 
 def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Finding:
-    """Whether the largest mean deviation of a matcher is at least ``factor`` times the least."""
+    """Whether the largest mean deviation of a matcher is at least ``factor`` times the least; in part: ``in_part`` times."""
     deviation = numbers.every_matcher()["deviation_mean"]
     quotient = _quotient(deviation.max(), deviation.min())
     return grade_in_two_steps(
@@ -108,14 +112,14 @@ def range_of_matchers(numbers: Numbers, factor: float, in_part: float) -> Findin
     )
 
 
-# ---- tables 2 to 4: chosen runs --------------------------------------------------------------------------------------
+# ---- tables 2 to 4: selected runs ------------------------------------------------------------------------------------
 
 
 def within(
     numbers: Numbers, rule: str, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}, exception: str = ""
 ) -> Finding:
-    """Whether the run of each dataset that this rule chooses keeps within bounds, and that of the ``exception`` does not."""
-    rows = numbers.chosen_runs(rule)
+    """Whether the run that this rule selects on each dataset is within bounds; on the dataset ``exception`` it must not be."""
+    rows = numbers.selected_runs(rule)
     keeps = _within_bounds(rows, at_least, at_most)
     violations = {
         name: ", ".join(
@@ -129,14 +133,14 @@ def within(
 
 
 def attained(numbers: Numbers, scale: Scale, at_least: Mapping = {}, at_most: Mapping = {}) -> Finding:
-    """Whether any single run of each dataset keeps within bounds."""
+    """Whether any single run of each dataset is within bounds."""
     runs = numbers.single_runs
     is_attained = _within_bounds(runs, at_least, at_most).all(axis=1).groupby(runs["dataset"]).any()
     return grade(is_attained.loc[selection.in_order(is_attained.index, reported.datasets())], scale)
 
 
 def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> pd.DataFrame:
-    """Whether each value keeps within its bound: rows x bounded columns."""
+    """Whether each value is within its bound: rows x bounded columns."""
     return pd.DataFrame(
         {name: rows[name] >= bound - LAST_BIT for name, bound in at_least.items()}
         | {name: rows[name] <= bound + LAST_BIT for name, bound in at_most.items()}
@@ -144,13 +148,13 @@ def _within_bounds(rows: pd.DataFrame, at_least: Mapping, at_most: Mapping) -> p
 
 
 def made_by(numbers: Numbers, rule: str, matchers: list[str], scale: Scale) -> Finding:
-    """Whether the run of each dataset that this rule chooses is by one of these matchers."""
-    rows = numbers.chosen_runs(rule)
+    """Whether the run that this rule selects on each dataset is by one of these matchers."""
+    rows = numbers.selected_runs(rule)
     return grade(rows["matcher"].isin(matchers), scale, rows["matcher"])
 
 
 def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale: Scale) -> Finding:
-    """Whether two choices differ in any of the columns, dataset by dataset."""
+    """Whether the runs that two rules select differ in any of the columns, dataset by dataset."""
     first_rows, second_rows = align(numbers, first, second)
     same = first_rows[columns].eq(second_rows[columns]) | (first_rows[columns].isna() & second_rows[columns].isna())
     return grade(~same.all(axis=1), scale)
@@ -159,18 +163,20 @@ def changed(numbers: Numbers, first: str, second: str, columns: list[str], scale
 def higher(
     numbers: Numbers, first: str, second: str, quantity: str, scale: Scale, factor: float = 1.0, below: float = 0.0
 ) -> Finding:
-    """Whether the first value exceeds the second; with ``factor`` or ``below``: whether first >= factor * second - below."""
+    """Whether the first rule's value exceeds the second's, or, with ``factor`` or ``below``, is >= factor * second - below."""
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
     is_higher, remark = first_values > second_values, ""
     if below or factor != 1:
         is_higher = first_values >= factor * second_values - below - LAST_BIT
         remark = f"; {second} is higher on {int((second_values > first_values).sum())} of {len(first_values)}"
-    finding = grade(is_higher, scale, _compare_values(first_values, second_values))
-    return Finding(finding.verdict, f"{finding.statistic}{remark}; {_medians(first, first_values, second, second_values)}")
+    finding = grade(is_higher, scale, _format_pairs(first_values, second_values))
+    return Finding(
+        finding.verdict, f"{finding.statistic}{remark}; {_format_medians(first, first_values, second, second_values)}"
+    )
 
 
 def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, factors: list[float], scale: Scale) -> Finding:
-    """Whether the first value is at least each of the ``factors`` times the second; undecided if the verdicts differ."""
+    """Whether the first rule's value is at least each of the ``factors`` times the second's; undecided if verdicts differ."""
     findings = [higher(numbers, first, second, quantity, scale, factor) for factor in factors]
     statistic = "; ".join(
         f"{factor:g} of it: {finding.statistic.partition(';')[0]}" for factor, finding in zip(factors, findings, strict=True)
@@ -181,9 +187,9 @@ def nearly_as_high(numbers: Numbers, first: str, second: str, quantity: str, fac
 
 
 def higher_by_count_and_mean(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
-    """Whether the first value exceeds the second on most datasets, and on average; in part: one of the two."""
+    """Whether the first rule's value exceeds the second's on most datasets, and on average; in part: one of the two."""
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
-    by_count = grade(first_values > second_values, scale, _compare_values(first_values, second_values))
+    by_count = grade(first_values > second_values, scale, _format_pairs(first_values, second_values))
     means = first_values.mean(), second_values.mean()
     statistic = f"{by_count.statistic}; means: {first} {format_number(means[0])}, {second} {format_number(means[1])}"
     conditions = by_count.verdict == HOLDS, means[0] > means[1]
@@ -191,22 +197,22 @@ def higher_by_count_and_mean(numbers: Numbers, first: str, second: str, quantity
 
 
 def lower(numbers: Numbers, first: str, second: str, quantity: str, scale: Scale) -> Finding:
-    """Whether the first choice's value is below the second's."""
+    """Whether the first rule's value is below the second's."""
     first_values, second_values = (rows[quantity] for rows in align(numbers, first, second))
-    finding = grade(first_values < second_values, scale, _compare_values(first_values, second_values))
-    return Finding(finding.verdict, f"{finding.statistic}; {_medians(first, first_values, second, second_values)}")
+    finding = grade(first_values < second_values, scale, _format_pairs(first_values, second_values))
+    return Finding(finding.verdict, f"{finding.statistic}; {_format_medians(first, first_values, second, second_values)}")
 
 
-def _compare_values(one: pd.Series, other: pd.Series) -> pd.Series:
+def _format_pairs(one: pd.Series, other: pd.Series) -> pd.Series:
     return one.map(format_number) + " against " + other.map(format_number)
 
 
-def _medians(first: str, one: pd.Series, second: str, other: pd.Series) -> str:
+def _format_medians(first: str, one: pd.Series, second: str, other: pd.Series) -> str:
     return f"medians: {first} {format_number(one.median())}, {second} {format_number(other.median())}"
 
 
 def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scale: Scale) -> Finding:
-    """Whether the first choice has higher values of all quantities on every dataset: cases are (quantity, dataset)."""
+    """Whether each quantity is higher for the first rule; each quantity on each dataset is a case."""
     first_rows, second_rows = align(numbers, first, second)
     is_higher = (first_rows[quantities] > second_rows[quantities]).T.stack()
     finding = grade(is_higher, scale, unit="cases")
@@ -215,15 +221,15 @@ def worse(numbers: Numbers, first: str, second: str, quantities: list[str], scal
 
 
 def relative_spread_higher(numbers: Numbers, first: str, second: str, scale: Scale) -> Finding:
-    """Whether the relative spread of deviations within a clustering is higher for the first choice."""
+    """Whether the relative spread of deviations within a clustering is higher for the first rule."""
     first_rows, second_rows = align(numbers, first, second)
     spreads = [rows["deviation_std"] / rows["deviation_mean"] for rows in (first_rows, second_rows)]
     are_defined = spreads[0].notna() & spreads[1].notna()
-    return grade((spreads[0] > spreads[1])[are_defined], scale, _compare_values(*spreads))
+    return grade((spreads[0] > spreads[1])[are_defined], scale, _format_pairs(*spreads))
 
 
 def times_lower(numbers: Numbers, first: str, second: str, factor: float, min_datasets: int) -> Finding:
-    """Whether the first choice's mean deviation is lower by a factor on at least ``min_datasets`` datasets; in part: on any."""
+    """Whether the first rule's mean deviation is lower by a factor on at least ``min_datasets`` datasets; in part: on any."""
     first_rows, second_rows = align(numbers, first, second)
     ratios = second_rows["deviation_mean"] / first_rows["deviation_mean"]
     is_lower = ratios >= factor - LAST_BIT

@@ -30,7 +30,7 @@ PAGE = "<p>9 numbers<!-- provenance -->{}<!-- end of provenance --></p>"
 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
-    """A results folder with its manifest, and with files that are no results."""
+    """A results folder with its manifest, and with files that are not results."""
     monkeypatch.chdir(tmp_path)
     folder = tmp_path / "results"
     for file in [*FILES, "README.md", "accounts/steps.csv", "logs/a.log", "demo/runs.csv", "pieces/g.npz"]:

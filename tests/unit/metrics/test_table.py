@@ -11,7 +11,7 @@ from clusterlets.grid.runs_table import COLUMNS
 from clusterlets.metrics import instances
 from clusterlets.metrics.instances import Instances
 from clusterlets.metrics.pieces import JoinedClusterlets, Pieces
-from clusterlets.metrics.prices import PlainCost
+from clusterlets.metrics.prices import PriceInputs
 from clusterlets.metrics.score import evaluate
 from clusterlets.metrics.table import SCORES, score
 
@@ -32,7 +32,7 @@ def scores_of(X, groups, piece_of, membership, plain_cost=None):
     scores |= evaluate(SCORES, JoinedClusterlets(membership, centroids))
     cost, n_clusters = scores["kmeans_cost"], len(membership)
     reference = {n_clusters: cost if plain_cost is None else plain_cost}
-    return scores | evaluate(SCORES, PlainCost(cost, n_clusters, reference))
+    return scores | evaluate(SCORES, PriceInputs(cost, n_clusters, reference))
 
 
 @st.composite
