@@ -91,17 +91,17 @@ def limit_rows(limits: Sequence[Limit], levels: np.ndarray, totals: np.ndarray) 
     """
     strictest: dict[tuple[bytes, bytes], tuple[np.ndarray, np.ndarray, Fraction]] = {}
     for limit in limits:
-        part = (levels[:, limit.column] == limit.level) ^ limit.all_but
-        whole = np.full(len(levels), True) if limit.of_level is None else levels[:, limit.column] == limit.of_level
-        if not part.any() or (limit.fraction >= 1 and whole[part].all()):
+        in_a = (levels[:, limit.column] == limit.level) ^ limit.all_but
+        in_b = np.full(len(levels), True) if limit.of_level is None else levels[:, limit.column] == limit.of_level
+        if not in_a.any() or (limit.fraction >= 1 and in_b[in_a].all()):
             continue
-        key = part.tobytes(), whole.tobytes()
+        key = in_a.tobytes(), in_b.tobytes()
         if key not in strictest or limit.fraction < strictest[key][2]:
-            strictest[key] = part, whole, limit.fraction
+            strictest[key] = in_a, in_b, limit.fraction
     rows = np.zeros((len(strictest), len(levels)), dtype=np.int64)
-    for row, (part, whole, fraction) in zip(rows, strictest.values(), strict=True):
-        bound = fraction_below(fraction, max(1, int(totals[whole].sum())))
-        row += bound.denominator * part.astype(np.int64) - bound.numerator * whole.astype(np.int64)
+    for row, (in_a, in_b, fraction) in zip(rows, strictest.values(), strict=True):
+        bound = fraction_below(fraction, max(1, int(totals[in_b].sum())))
+        row += bound.denominator * in_a.astype(np.int64) - bound.numerator * in_b.astype(np.int64)
     return rows
 
 
@@ -172,11 +172,12 @@ def rows_within_shares(
     max_deviation: float | None = None,
     **_,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together, up to whole instances.
+    """The bounds of :mod:`clusterlets.algorithms.fair_assignment` on old and new instances together.
 
-    The bounds are given by ``balance``, by ``max_deviation`` around the groups' shares of the old instances, or else by
-    ``delta`` around these shares. Groups without old instances are not bounded. Other parameters of a fit are ignored. Takes
-    the counts and returns the rows and slack that :func:`assignment_rows` describes.
+    A count may miss a bound by less than one instance. The bounds are given by ``balance``, by ``max_deviation`` around the
+    groups' shares of the old instances, or else by ``delta`` around these shares. Groups without old instances are not bounded.
+    Other parameters of a fit are ignored. The counts, and the rows and slack that are returned, are those of
+    :func:`assignment_rows`.
     """
     old_totals = composition.sum(axis=1).tolist()
     shares = [Fraction(total, sum(old_totals)) for total in old_totals]
@@ -195,7 +196,10 @@ def rows_within_shares(
 
 
 def violation_units(rows: np.ndarray) -> np.ndarray:
-    """The most by which one instance changes each of ``rows @ counts`` (R,). A violation divided by this is in instances."""
+    """The most by which adding, removing or replacing one instance changes each of ``rows @ counts`` (R,).
+
+    Dividing a violation by it gives the violation in instances.
+    """
     return np.maximum(0, rows.max(axis=1)) - np.minimum(0, rows.min(axis=1)) if len(rows) else np.ones(0, dtype=np.int64)
 
 

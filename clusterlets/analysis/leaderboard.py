@@ -21,9 +21,10 @@ from clusterlets.analysis import selection
 
 #: Limits on the largest deviation of a cluster.
 LIMITS = (0.01, 0.02, 0.05, 0.1)
-#: A deviation may be above a limit by this much, because of rounding. A deviation is a difference of two shares, n/m - N/M, and
-#: a limit is a decimal p/100 or p/1000. If the two differ, they differ by at least 1 / (1000 m M), which is no less than this
-#: tolerance up to 100,000 rows; rounding errors are below 1e-15. So comparisons are as exact as with whole numbers.
+#: A deviation may be above a limit by this much, because of rounding. A deviation is the difference between a group's share n/m
+#: in a cluster of m rows and its share N/M in a table of M rows, and a limit is a decimal p/100 or p/1000. If a deviation and a
+#: limit differ, they differ by at least 1 / (1000 m M). Up to 100,000 rows, this is no less than the tolerance. Rounding errors
+#: are below 1e-15. So comparisons are as exact as with whole numbers.
 TOLERANCE = 1e-13
 #: The number of bootstrap draws of tables, and the share of the draws that an interval holds.
 DRAWS, COVERAGE = 2000, 0.95
@@ -31,8 +32,9 @@ DRAWS, COVERAGE = 2000, 0.95
 TRIED = 3
 
 METHOD, OUTPUT, CONTROL, CLUSTERLETS = "method", "output", "control", "clusterlets"
-#: The kinds of outputs. Only methods are ranked. Second outputs, which claim no fairness, and controls are shown next to them.
-#: The matchers of Clusterlets choose their own number of clusters, so they have their own blocks.
+#: The kinds of outputs. Only methods are ranked. Controls and second outputs are shown next to them. A second output, such as
+#: FRAC (nearest), claims no fairness. The matchers of Clusterlets choose their own number of clusters, so they have their own
+#: blocks.
 KINDS = (METHOD, CLUSTERLETS, OUTPUT, CONTROL)
 KEEPS, MISSES, NOT_CHOSEN, NO_RESULT = "keeps the limit", "misses the limit", "none keeps the limit", "no result"
 
@@ -70,9 +72,10 @@ def points(runs: pd.DataFrame, kinds: Mapping[str, str], starts: Mapping[str, in
     """All runs, with the columns that the leaderboard needs: ``results/leaderboard_points.csv``, columns :data:`POINTS`.
 
     ``runs`` are those of ``runs.csv``, with any status. ``kinds`` maps the name of a method in ``runs`` to its kind (by default
-    a method), and ``starts`` maps it to the number of starts of which a run is the best (by default 1). ``deviation_max`` is
-    the largest deviation in any single sensitive column. ``k`` is the requested number of clusters or, for a matcher, of
-    clusterlets in each group. With fewer than two seeds the result is empty, because one half chooses and the other scores.
+    a method), and ``starts`` maps it to the number of starts from which a run keeps the best (by default 1).
+    ``deviation_max`` is the largest deviation in any single sensitive column. ``k`` is the requested number of clusters or, for
+    a matcher, of clusterlets in each group. With fewer than two seeds the result is empty, because one half chooses and the
+    other scores.
     """
     if runs["seed"].nunique() < 2:
         return pd.DataFrame(columns=POINTS)
@@ -101,7 +104,7 @@ def kinds_of(grids: Mapping[str, Mapping]) -> dict[str, str]:
 
 
 def starts_of(grids: Mapping[str, Mapping]) -> dict[str, int]:
-    """For each output, the number of starts of which a run is the best, from the configuration's ``grids``."""
+    """For each output, the number of starts from which a run keeps the best, from the configuration's ``grids``."""
     starts: dict[str, int] = {}
     for grid in grids.values():
         n_init = grid["parameters"].get("n_init", [1])[0]
@@ -134,8 +137,8 @@ def leaderboard(run_points: pd.DataFrame) -> pd.DataFrame:
     """The chosen configuration of each method in each block for each limit, and how it scores: ``results/leaderboard.csv``.
 
     ``run_points`` is a frame from :func:`points`. The result has :data:`COLUMNS`. Where ``fair-limit`` proves that a limit is
-    infeasible in a block, the block is left out under this limit. A matcher of Clusterlets has the blocks whose k is the
-    number of clusters of some of its runs, in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs``
+    infeasible in a block, the block is left out under this limit. A matcher of Clusterlets has a block if one of its
+    configurations has runs with k clusters in both halves of the seeds. ``price`` is the median over the scoring runs, ``runs``
     counts these runs, and ``kept`` those of them that keep the limit.
     """
     runs = _in_blocks(run_points)
@@ -217,7 +220,7 @@ def _board_for_limit(limit: float, runs: pd.DataFrame, infeasible: pd.Index) -> 
     )
     candidates = choosing_half.join(scoring_half, how="inner").reset_index()
     ranked = candidates.sort_values(["share", "median_kept_price"], ascending=[False, True], kind="stable").query("share > 0")
-    best = ranked.drop_duplicates(per_method)  # of equals, the first in the grid's order
+    best = ranked.drop_duplicates(per_method)  # if tied, the first in the grid's order
     methods = runs.groupby(per_method, sort=False).agg(
         kind=("kind", "first"),
         starts=("starts", "first"),
@@ -304,7 +307,7 @@ def _compare(rows: pd.DataFrame, other_rows: pd.DataFrame, draws: pd.DataFrame) 
     shared_blocks = rows.index.intersection(other_rows.index, sort=False)
     rows, other_rows = rows.loc[shared_blocks], other_rows.loc[shared_blocks]
     keeps, other_keeps = (part["outcome"].to_numpy() == KEEPS for part in (rows, other_rows))
-    both = keeps & other_keeps  # whether both keep the limit
+    both = keeps & other_keeps
     prices, other_prices = (part["price"].to_numpy(float)[both] for part in (rows, other_rows))
     log_ratios = log(prices) - log(other_prices)
     weights = draws[tables_of(rows.reset_index())].to_numpy()

@@ -38,8 +38,8 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
     Returns
     -------
     Table
-        Unscaled. With the default ``duplicates``, its rows, features, positives and fingerprint equal those given in
-        ``sources.yaml``; with the other choice, the table that the default would give was checked.
+        Unscaled. The table that the default ``duplicates`` gives is compared with the rows, features, positives and fingerprint
+        in ``sources.yaml``, even if ``duplicates`` is the other choice. A dataset with ``strict: false`` may differ from them.
 
     Raises
     ------
@@ -72,7 +72,10 @@ def prepare(name: str, raw_dir: str | PathLike, duplicates: str | None = None) -
 
 
 def sensitive_attributes(name: str) -> Mapping[str, Sequence[str]]:
-    """The attributes that a dataset declares, each with the features that reveal it and are left out with it."""
+    """The sensitive attributes that a dataset declares, each with the features that reveal it.
+
+    :func:`with_sensitive` leaves these features out.
+    """
     return getattr(_module(name), "SENSITIVE", {})
 
 
@@ -86,9 +89,9 @@ def check_sensitive(name: str, attributes: Sequence[str]) -> None:
 
 
 def with_sensitive(name: str, table: Table, attributes: Sequence[str]) -> Table:
-    """The prepared table of a dataset with sensitive attributes, or their combination, as its groups.
+    """The prepared table of a dataset, with the values of a sensitive attribute, or of a combination of several, as groups.
 
-    Neither the class, nor the attributes, nor features that reveal them remain features. Rows without a value are left out.
+    Features that reveal an attribute are left out, and so are rows that lack a value of one. The class is no feature.
 
     Raises
     ------

@@ -10,7 +10,7 @@ from typing import TextIO
 
 from clusterlets.errors import ClusterletsError
 
-_MIN_FREE_BYTES = 100e6  # with less, a disk is nearly full; enough for many blocks of labels of a large table
+_MIN_FREE_BYTES = 100e6  # a disk with less counts as nearly full; this is room for the labels of many cells of a large table
 
 
 def check_paths(checkout: str, module_moves_files: bool) -> None:
@@ -78,7 +78,7 @@ def remove_locks(state: Path) -> TextIO | None:
     except OSError:
         pass
     else:
-        # Containers of a machine differ in name, and reboots change its boot id, so one word in common identifies it.
+        # Containers on one machine differ in name, and a reboot changes the boot id, so one word in common is enough.
         if all(set(this_machine).intersection(machine) for machine in machines if machine):
             shutil.rmtree(state / "locks", ignore_errors=True)
     try:

@@ -102,7 +102,7 @@ def by_result() -> dict[str, tuple[str, str]]:
     """Category and caption of every result: :data:`RESULTS` and the figures."""
     results = {path: (category, caption) for category, captions in RESULTS.items() for path, caption in captions.items()}
     for figure in declarations():
-        caption = re.sub(r"([\\*`|_])", r"\\\1", f"{figure.title}. {figure.caption}")  # markup characters are text
+        caption = re.sub(r"([\\*`|_])", r"\\\1", f"{figure.title}. {figure.caption}")  # escape markup: these are plain text
         results[f"{figure.folder}/{figure.name}"] = (figure.folder.capitalize(), caption)
     return results
 
@@ -110,7 +110,7 @@ def by_result() -> dict[str, tuple[str, str]]:
 def report_arguments(path: str, results: str, folder: str) -> dict:
     """Arguments of Snakemake's ``report`` for a result: its caption below ``folder``, its category, and what labels it.
 
-    ``path`` begins with the folder of ``results``, or with ``{place}`` if every variant has such a file; then the label names
+    ``path`` begins with the folder ``results``, or with ``{place}`` if every variant has such a file; then the label names
     the variant's folder.
     """
     result, _, suffix = path.removeprefix("{place}/").removeprefix(f"{results}/").rpartition(".")
@@ -121,7 +121,7 @@ def report_arguments(path: str, results: str, folder: str) -> dict:
 
 
 def file_of(result: str) -> str:
-    """Where :func:`write` puts the caption of a result, relative to ``folder``."""
+    """The file of a result's caption, relative to the folder that :func:`write` writes to."""
     return f"{result.replace('/', '.')}.rst"
 
 
