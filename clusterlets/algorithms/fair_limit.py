@@ -145,7 +145,7 @@ class _Search:
         np.add.at(counts, (self._groups, labels), 1)
         if (products(self._limits, counts) > 0).any() or counts.sum(axis=0).min() < self._least_size:
             raise NoClusteringError(
-                NOT_CONVERGED, "fair-limit made clusters that break a limit. This is an error of the program: please report it."
+                NOT_CONVERGED, "fair-limit made clusters that break a limit. This is a bug: please report it."
             )
 
     def _nearest_labels(self) -> np.ndarray:

@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     if missing_libraries:
         raise ClusterletsError(
             f"The library {missing_libraries[0]} is not installed. `make archive RESULTS={options.results}` sets it up and "
-            "runs this command; in an environment of your own, `pip install '.[archive]'` in a checkout does."
+            "runs this command; in an environment of your own, run `pip install '.[archive]'` in a checkout."
         )
     source_files, result_files = packing.source_files(run.provenance["source"]), packing.result_files(run)
     metadata = json.dumps(crate.describe_run(run, source_files, user_files, result_files), indent=1).encode()

@@ -72,7 +72,7 @@ def json_mapping(text: str) -> dict[str, Any]:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise ClusterletsError(f'{text} is no mapping as JSON writes it, such as {{"sex": 0.02}}: {error}.') from None
+        raise ClusterletsError(f'{text} is not a JSON object such as {{"sex": 0.02}}: {error}.') from None
 
 
 def add_output_files(parser: argparse.ArgumentParser, **helps: str) -> None:

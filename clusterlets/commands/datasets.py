@@ -21,7 +21,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="instead, ask every address of every dataset what it serves; status 1 where none serves one of them",
+        help="instead, ask every address of every dataset what it serves; the status is 1 if a dataset is served by none",
     )
     options = parser.parse_args(arguments)
     config = read_configuration(options.config)
@@ -91,7 +91,9 @@ def _describe_estimate(descriptions: Mapping[str, Mapping], config: Mapping, pre
     ]
     unknown_sizes = ", ".join(name for name in descriptions if name not in costs)
     if unknown_sizes:
-        lines.append(f"Not included, because their rows have not been counted yet: {unknown_sizes}. `{prepare_command}` does.")
+        lines.append(
+            f"Not included, because their rows have not been counted yet: {unknown_sizes}. `{prepare_command}` counts them."
+        )
     return "\n".join(lines)
 
 

@@ -160,7 +160,7 @@ def _run_workflow(target: str, folder: Path, cores: int) -> None:
     environment = {**os.environ, "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}
     process = subprocess.run([*command, "--configfile", str(folder / "config.json")], stdout=2, env=environment)
     if process.returncode:
-        raise ClusterletsError("The workflow stopped, as it says above. The same command goes on from there.")
+        raise ClusterletsError("The workflow stopped; its messages above say why. Run the same command again to continue.")
 
 
 def _describe_failures(runs: pd.DataFrame) -> Iterator[str]:
