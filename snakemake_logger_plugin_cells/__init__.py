@@ -37,9 +37,8 @@ _PRIOR_SECONDS = 10.0  # the estimate of the pace gives the expected pace the we
 class LogHandler(LogHandlerBase):
     """Receives Snakemake's records and writes lines to its output stream."""
 
-    writes_to_stream, writes_to_file = True, False
+    writes_to_stream, writes_to_file, needs_rulegraph = True, False, False
     has_filter, has_formatter = True, True  # so Snakemake filters no records: the progress also counts some that are not shown
-    needs_rulegraph = False
 
     def __post_init__(self) -> None:
         settings = self.common_settings
@@ -156,11 +155,7 @@ class Progress:
         return expected.get((job.wildcards or {}).get("dataset", ""), sum(expected.values()) / len(expected))
 
     def _expected_of_waiting(self, rule: str) -> float:
-        """Expected seconds of a rule's jobs that have not started.
-
-        Assumes that the rule has equally many jobs on every dataset. If the jobs started so far show that it has not, each
-        waiting job is expected to take as long as the started jobs do on average.
-        """
+        # As if every dataset had equally many jobs. If the started jobs show that this is not so, their mean is expected.
         expected = (self.expected.get(rule) or _DEFAULT_SECONDS).values()
         started, n_started = self._expected_of_started[rule], self._n_started[rule]
         n_waiting, estimate = self.planned[rule] - n_started, self.planned[rule] * sum(expected) / len(expected) - started
