@@ -136,7 +136,7 @@ smoke: $(PLUGINS_READY)
 	esac; exit $$status
 
 test-arm: $(READY)
-	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest tests/arm
+	@$(RUN) CLUSTERLETS_TEST_ARM=1 python -m pytest -o faulthandler_timeout=3600 tests/arm
 
 # Data come first and alone: an unavailable dataset must stop the run before the grid starts.
 data: $(READY)
