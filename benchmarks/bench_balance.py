@@ -15,9 +15,10 @@ import time
 from fractions import Fraction
 from pathlib import Path
 
+from measuring import Bars  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
 import pandas as pd
-from measuring import Bars  # before numba, whose threads it limits
 
 from clusterlets.algorithms.fair_flow import fair_flow
 from clusterlets.algorithms.fair_limit import fair_limit

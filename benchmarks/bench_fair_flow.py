@@ -8,8 +8,9 @@ The tables are those that the workflow has prepared, standardised. A cost is a s
 import statistics
 import sys
 
+from measuring import Bars, cpu_seconds, prepared, standardised  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
-from measuring import Bars, cpu_seconds, prepared, standardised  # before numba, whose threads it limits
 
 from clusterlets.algorithms.fair_flow import fair_flow
 

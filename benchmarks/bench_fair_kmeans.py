@@ -14,8 +14,9 @@ import statistics
 import subprocess
 import sys
 
+from measuring import Bars, cpu_seconds  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
-from measuring import Bars, cpu_seconds  # before numba, whose threads it limits
 
 from clusterlets import methods
 

@@ -15,9 +15,10 @@ import statistics
 import sys
 from pathlib import Path
 
+from measuring import Bars, cpu_seconds, made_table, peak_megabytes, prepared, standardised  # isort: skip; before numpy
+
 import numpy as np
 import pandas as pd
-from measuring import Bars, cpu_seconds, made_table, peak_megabytes, prepared, standardised  # before numba: sets its threads
 
 from clusterlets.algorithms.fair_limit import fair_limit
 from clusterlets.algorithms.limits import deviation_limits, exact, largest_deviation

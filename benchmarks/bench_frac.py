@@ -5,8 +5,9 @@ python benchmarks/bench_frac.py
 
 import sys
 
+from measuring import Bars, cpu_seconds, prepared  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
-from measuring import Bars, cpu_seconds, prepared  # before numba, whose threads it limits
 
 from clusterlets.algorithms.frac import frac
 

@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from measuring import Bars, made_table, peak_megabytes  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
-from measuring import Bars, made_table, peak_megabytes  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.algorithms import geometry

@@ -17,9 +17,10 @@ import time
 import venv
 from pathlib import Path
 
+from measuring import cpu_seconds, prepared, standardised  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
 import pandas as pd
-from measuring import cpu_seconds, prepared, standardised  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.algorithms.geometry import moments_by_label

@@ -17,8 +17,9 @@ import argparse
 import subprocess
 import sys
 
+from measuring import Bars, cpu_seconds  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
-from measuring import Bars, cpu_seconds  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.algorithms.clusterlets import Clusterlets

@@ -18,9 +18,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from measuring import Bars, made_table, prepared, standardised  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
 import pandas as pd
-from measuring import Bars, made_table, prepared, standardised  # before numba, whose threads it limits
 
 from clusterlets import methods
 from clusterlets.grid.fitting import Limits, fits

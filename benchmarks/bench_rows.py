@@ -16,8 +16,9 @@ from collections.abc import Iterator
 from math import log
 from pathlib import Path
 
+from measuring import made_table  # isort: skip; before numpy, whose threads it limits
+
 import numpy as np
-from measuring import made_table  # before numba, whose threads it limits
 
 from clusterlets.provenance import accounts
 
