@@ -35,7 +35,6 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCE
 _EXTRAS = {"cluster": "tables", "assign": "tables", "tune": "tune"}
 # Imported without an import statement, so that the fingerprints of the steps do not cover the commands.
 _COMMANDS_PACKAGE = "clusterlets.commands"
-_HELP = ("-h", "--help")
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -48,15 +47,6 @@ def main(arguments: list[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names may have characters that the locale lacks
     name, *options = arguments or ["--help"]
-    if name == "--version":
-        print(f"clusterlets {__version__}")
-        return 0
-    if name not in STEPS:
-        commands = importlib.import_module(_COMMANDS_PACKAGE)
-        if name not in (*_HELP, *commands.PURPOSES):
-            names = ", ".join([*commands.PURPOSES, *STEPS])
-            print(f"clusterlets: there is no command {name!r}. The commands: {names}", file=sys.stderr)
-            return 2
     status = _run(name, options)
     if name in STEPS:
         from clusterlets.provenance import accounts
@@ -68,12 +58,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _run(name: str, options: list[str]) -> int:
     try:
         with optional(_EXTRAS.get(name, "workflow")):
-            if name in _HELP:
-                print(importlib.import_module(_COMMANDS_PACKAGE).usage(STEPS), flush=True)
-                return 0
-            if name not in STEPS:
-                return importlib.import_module(f"{_COMMANDS_PACKAGE}.{name}").main(options)
-            _run_step(name, options)
+            status = _run_step(name, options) if name in STEPS else _run_command(name, options)
+        sys.stdout.flush()  # here, and not as Python ends, a closed pipe can be handled
+        return status
     except ClusterletsError as error:
         print(f"clusterlets {name}: {error}", file=sys.stderr)
         return 1
@@ -85,6 +72,7 @@ def _run(name: str, options: list[str]) -> int:
         return 130
     except BrokenPipeError:  # the reader has closed the pipe, as in "clusterlets ... | head"
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except OSError as error:
         if error.filename is None and error.errno not in _UNWRITABLE:  # the message below would not say what to fix
             raise
@@ -94,10 +82,21 @@ def _run(name: str, options: list[str]) -> int:
             file=sys.stderr,
         )
         return 1
-    return 0
 
 
-def _run_step(name: str, options: list[str]) -> None:
+def _run_command(name: str, options: list[str]) -> int:
+    commands = importlib.import_module(_COMMANDS_PACKAGE)
+    if name in commands.PURPOSES:
+        return importlib.import_module(f"{_COMMANDS_PACKAGE}.{name}").main(options)
+    if name in ("-h", "--help", "--version"):
+        print(f"clusterlets {__version__}" if name == "--version" else commands.usage(STEPS))
+        return 0
+    names = ", ".join([*commands.PURPOSES, *STEPS])
+    print(f"clusterlets: there is no command {name!r}. The commands: {names}", file=sys.stderr)
+    return 2
+
+
+def _run_step(name: str, options: list[str]) -> int:
     from clusterlets.grid.processes import end_with_run
 
     end_with_run()  # must run before a library starts a thread
@@ -108,6 +107,7 @@ def _run_step(name: str, options: list[str]) -> None:
         step = getattr(importlib.import_module(f"clusterlets.steps.{module}"), function)
     with require_locked():  # again, because a step may import more libraries as it runs
         step(**vars(_parser(name, step).parse_args(options)))
+    return 0
 
 
 def _parser(name: str, step: Callable) -> argparse.ArgumentParser:

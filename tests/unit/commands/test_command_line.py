@@ -25,10 +25,11 @@ def test_without_a_command_the_commands_are_listed(run):
     assert status == 0 and "extract-clusterlets" in output
 
 
-def test_the_help_ends_quietly_if_its_reader_has_closed_the_pipe():
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["datasets"]])
+def test_a_command_ends_quietly_if_its_reader_has_closed_the_pipe(arguments):
     read, write = os.pipe()
     os.close(read)
-    process = subprocess.run([sys.executable, "-m", "clusterlets", "--help"], stdout=write, stderr=subprocess.PIPE, text=True)
+    process = subprocess.run([sys.executable, "-m", "clusterlets", *arguments], stdout=write, stderr=subprocess.PIPE, text=True)
     os.close(write)
     assert (process.returncode, process.stderr) == (0, "")
 
