@@ -32,6 +32,11 @@ def read_lines(path: str | os.PathLike) -> pd.DataFrame:
     return pd.read_csv(path, dtype=text_columns, float_precision="round_trip", **_ONLY_EMPTY_IS_MISSING)
 
 
+def read_lines_if_any(path: str | os.PathLike) -> pd.DataFrame:
+    """Read a table as :func:`read_lines` does, or return one without rows if the file is missing or empty."""
+    return read_lines(path) if os.path.isfile(path) and os.path.getsize(path) else pd.DataFrame()
+
+
 def write_csv(path: str | os.PathLike, frame: pd.DataFrame) -> None:
     """Write a table as CSV without its index, with the same bytes on every system."""
     write_text(path, frame.to_csv(index=False, lineterminator="\n"))

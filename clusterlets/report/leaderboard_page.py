@@ -10,13 +10,7 @@ from clusterlets.report.standings import Standings
 from clusterlets.report.templating import render_template
 
 
-def render(
-    leaderboard: Standings,
-    settings: Mapping,
-    configfile: str,
-    images: Mapping[str, bytes] = {},
-    costs: pd.DataFrame | None = None,
-) -> str:
+def render(leaderboard: Standings, settings: Mapping, configfile: str, images: Mapping[str, bytes], costs: pd.DataFrame) -> str:
     """The page as HTML; ``configfile`` is the one the run was started with, empty for the defaults.
 
     ``images`` are the PNG figures by name, and ``costs`` the times of the fits, which differ between runs.
@@ -29,7 +23,7 @@ def render(
         figures=figures("leaderboard.html", images),
         command=standings.command(configfile),
         glossary=list(standings.GLOSSARY.items()),
-        costs=None if costs is None or costs.empty else view(costs),
+        costs=view(costs),
     )
 
 

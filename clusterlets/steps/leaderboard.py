@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_lines, read_lines_if_any
 from clusterlets.report import fronts_page, leaderboard_page, standings
 from clusterlets.report.figures import images_of
 from clusterlets.steps import Input, Output
@@ -35,8 +35,7 @@ def write_leaderboard(
     """
     settings, results_folder = json.loads(config), Path(results)
     rankings = standings.Standings(*map(read_lines, (board, overall, pairs)))
-    costs_file = results_folder / "accounts" / "leaderboard_costs.csv"
-    costs = read_lines(costs_file) if costs_file.is_file() else None
+    costs = read_lines_if_any(results_folder / "accounts" / "leaderboard_costs.csv")
     images = images_of("leaderboard.html", results_folder)
     write_text(output, leaderboard_page.render(rankings, settings, configfile, images, costs))
     write_text(summary, standings.to_markdown(rankings, configfile, settings))

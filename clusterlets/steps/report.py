@@ -3,9 +3,7 @@
 import json
 from pathlib import Path
 
-import pandas as pd
-
-from clusterlets.grid.runs_frame import read_lines
+from clusterlets.grid.runs_frame import read_lines_if_any
 from clusterlets.paper.results import Results
 from clusterlets.report import page, verdict
 from clusterlets.report.figures import images_of
@@ -24,23 +22,18 @@ def write_report(runs: Input, config: str, results: str, output: Output, summary
     """
     folder, accounts = Path(results), Path(results, "accounts")
     all_results = Results.read(folder, json.loads(config))
-    board_tables = [_read_table(folder / name) for name in FILES]
+    board_tables = [read_lines_if_any(folder / name) for name in FILES]
     findings = page.Findings(
         images=images_of("report.html", folder),
         standings=Standings(*board_tables) if len(board_tables[0]) else Standings.none(),
-        datasets=_read_table(folder / "datasets.csv"),
-        sensitivity=_read_table(folder / "sensitivity.csv"),
-        published=_read_table(folder / "as_published.csv"),
-        statistics={name: _read_table(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
-        methods=_read_table(folder / "methods.csv"),
-        fits=_read_table(accounts / "fits.csv"),
-        steps=_read_table(accounts / "steps.csv"),
+        datasets=read_lines_if_any(folder / "datasets.csv"),
+        sensitivity=read_lines_if_any(folder / "sensitivity.csv"),
+        published=read_lines_if_any(folder / "as_published.csv"),
+        statistics={name: read_lines_if_any(folder / "statistics" / f"{name}.csv") for name in page.STATISTICS},
+        methods=read_lines_if_any(folder / "methods.csv"),
+        fits=read_lines_if_any(accounts / "fits.csv"),
+        steps=read_lines_if_any(accounts / "steps.csv"),
         provenance=load_json(provenance_file) if (provenance_file := accounts / "provenance.json").is_file() else {},
     )
     write_text(output, page.render(all_results, findings))
     write_text(summary, verdict.summary(all_results, verdict.answers(all_results, findings.standings), output))
-
-
-def _read_table(path: Path) -> pd.DataFrame:
-    """Read a table. It has no rows if the file is missing or empty."""
-    return read_lines(path) if path.is_file() and path.stat().st_size else pd.DataFrame()

@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 from built_results import SETTINGS
 from synthetic_runs import synthetic_runs
@@ -71,7 +72,7 @@ def test_every_section_shows_its_figures_and_leaves_out_empty_ones(tmp_path, mon
     results = Results.from_runs(synthetic_runs(("pima",), seeds=2, ks=(2,)), SETTINGS)
     pages = {
         "report.html": page.render(results, page.Findings(images["report.html"])),
-        "leaderboard.html": leaderboard_page.render(Standings.none(), SETTINGS, "", images["leaderboard.html"]),
+        "leaderboard.html": leaderboard_page.render(Standings.none(), SETTINGS, "", images["leaderboard.html"], pd.DataFrame()),
     }
     for number, section in enumerate(SECTIONS):
         name, _, section_id = section.partition("#")

@@ -122,9 +122,9 @@ def test_only_the_part_on_time_and_memory_depends_on_the_costs(built, page, tmp_
     assert (tmp_path / "b.md").read_bytes() == (built / "leaderboard.md").read_bytes()
 
 
-@pytest.mark.parametrize("costs", [None, pd.DataFrame(columns=["dataset", "method", "seconds"])])
+@pytest.mark.parametrize("costs", [pd.DataFrame(), pd.DataFrame(columns=["dataset", "method", "seconds"])])
 def test_without_costs_the_page_says_that_no_fit_was_timed(costs):
-    page = leaderboard_page.render(Standings.none(), SETTINGS, "", costs=costs)
+    page = leaderboard_page.render(Standings.none(), SETTINGS, "", {}, costs)
     assert "No fit has been timed." in page and "Every configuration" not in page
 
 
