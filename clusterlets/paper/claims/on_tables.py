@@ -54,13 +54,9 @@ def relative_spread(numbers: Numbers, spreads: Mapping[str, float], tolerance: f
     percentages = pd.Series({name: _relative_spread(numbers.matcher(name)) for name in spreads})
     near = (percentages - pd.Series(spreads)).abs() <= tolerance + LAST_BIT
     statistic = ", ".join(f"{name} {percentages[name]:.0f} %" for name in spreads)
-    percentages_without_a_dataset = (
-        {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
-    )
-    if any((values - percentages[name]).abs().max() > tolerance for name, values in percentages_without_a_dataset.items()):
-        moved = ", ".join(
-            f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in percentages_without_a_dataset.items()
-        )
+    recomputed = {name: _spreads_without_a_dataset(numbers, name) for name in spreads} if numbers.runs is not None else {}
+    if any((values - percentages[name]).abs().max() > tolerance for name, values in recomputed.items()):
+        moved = ", ".join(f"{name} {values.min():.0f} to {values.max():.0f} %" for name, values in recomputed.items())
         raise Undecided(f"{statistic}. Leaving out any one dataset gives {moved}.")
     return grade_in_two_steps(bool(near.all()), bool(near.any()), statistic)
 
@@ -70,7 +66,7 @@ def _spreads_without_a_dataset(numbers: Numbers, matcher: str) -> pd.Series:
     runs = selection.seeds_of_paper(numbers.ok_runs)
     runs = runs[selection.names(runs) == matcher]
     remaining = {name: runs.loc[runs["dataset"] != name, "deviation_mean"] for name in runs["dataset"].unique()}
-    return pd.Series({name: 100 * std(values) / values.mean() for name, values in remaining.items()})
+    return pd.Series({name: 100 * _quotient(std(values), values.mean()) for name, values in remaining.items()})
 
 
 def less_relative_spread(numbers: Numbers, matcher: str, than: str, factor: float) -> Finding:
