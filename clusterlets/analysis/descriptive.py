@@ -32,15 +32,16 @@ def correlation(x: ArrayLike, y: ArrayLike, coefficient: str) -> float:
     ``coefficient`` is one of :data:`COEFFICIENTS`: Pearson's, Spearman's (ties share a rank) or Kendall's (tau-b). The result
     is NaN for fewer than three pairs, or if all values of x or all values of y are equal.
     """
-    pairs = pd.DataFrame({"x": np.asarray(x), "y": np.asarray(y)}, dtype=np.float64)
-    if len(pairs) < 3 or (pairs.nunique() == 1).any():
+    x_values, y_values = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if len(x_values) < 3 or (x_values == x_values[0]).all() or (y_values == y_values[0]).all():
         return nan
     if coefficient == "kendall":
         # Imported late, because the import takes a second. Kendall's tau is safe: scipy counts pairs in integers.
         from scipy.stats import kendalltau
 
-        return float(kendalltau(pairs["x"], pairs["y"]).statistic)
-    x_values, y_values = (pairs.rank() if coefficient == "spearman" else pairs).to_numpy().T
+        return float(kendalltau(x_values, y_values).statistic)
+    if coefficient == "spearman":
+        x_values, y_values = (pd.Series(values).rank().to_numpy() for values in (x_values, y_values))
     scale = sqrt(_sum_of_products(x_values, x_values) * _sum_of_products(y_values, y_values))
     return max(-1.0, min(1.0, _sum_of_products(x_values, y_values) / scale))
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+import numpy as np
 import pandas as pd
 
 from clusterlets.analysis.descriptive import std
@@ -97,9 +98,11 @@ def best(candidates: pd.DataFrame, by: str, per: list[str]) -> pd.DataFrame:
         column: sign for column, sign in _PREFERENCE.items() if column in candidates and column != by
     }
     matcher_order = {matcher: position for position, matcher in enumerate(PAPER_NAMES)}
-    keys = candidates.assign(matcher=candidates["matcher"].map(matcher_order))[list(preference)].astype(float)
-    order = (keys.round(12) * pd.Series(preference)).sort_values(list(preference), kind="stable").index
-    return candidates.loc[order].drop_duplicates(per)
+    keys = [
+        sign * (candidates[column].map(matcher_order) if column == "matcher" else candidates[column]).to_numpy(float).round(12)
+        for column, sign in preference.items()
+    ]
+    return candidates.iloc[np.lexsort(keys[::-1])].drop_duplicates(per)  # the last key of lexsort counts most
 
 
 def best_runs(runs: pd.DataFrame) -> pd.DataFrame:

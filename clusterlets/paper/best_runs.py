@@ -10,6 +10,7 @@ from clusterlets.analysis import selection
 from clusterlets.paper.prediction import Forecast, Key, Numbers, Options, Prediction
 
 _QUANTITIES = ("size", "deviation_mean", "deviation_std", "deviation_max", "cohesion", "overlap")
+_COLUMNS = ["dataset", "method", "matcher", "k", "hops", "omega", "seed", *_QUANTITIES]
 # For each table of single runs: the quantity by which they are selected, and the method of the rows with each suffix.
 _SELECTED_BY = {
     "table2_best_by_deviation": ("deviation_mean", {"": "Clusterlets"}),
@@ -60,7 +61,7 @@ def _winners(runs: pd.DataFrame, by: str) -> dict[str, dict[str, pd.DataFrame]]:
     The weight is the probability that the run is the best one in a random half of the n seeds. For the j-th best run it is
     C(n - j, n/2 - 1) / C(n, n/2).
     """
-    candidates = selection.without_limit_cases(selection.ok(runs)).rename(columns={"n_clusters": "size"})
+    candidates = selection.without_limit_cases(selection.ok(runs)).rename(columns={"n_clusters": "size"})[_COLUMNS]
     runs_by_name = dict(iter(candidates.groupby(selection.names(candidates))))
     runs_by_name["Clusterlets"] = candidates[candidates["method"] == "Clusterlets"]
     n_seeds = runs["seed"].nunique()

@@ -15,6 +15,7 @@ KEY = ["table", "row", "quantity"]
 #: Quantities that a selection rule picks. There is nothing to round: they equal the paper's or they do not.
 CHOICES = ("matcher", "k")
 
+_COLUMNS = ["table", "row", "dataset", "method", "matcher", "quantity", "value"]
 # The columns that name the rows of each table.
 _ROW_COLUMNS = {
     "table1_matchers": ["matcher"],
@@ -47,17 +48,16 @@ def frame_cells(name: str, table: pd.DataFrame) -> pd.DataFrame:
 
     There are no cells for missing values or for columns that the table lacks.
     """
-    table = table.replace("FRAC (nearest)", "FRAC")
-    labels = {column: table.get(column) for column in ("dataset", "method", "matcher")}
-    rows = [" ".join(map(str, names)) for names in table[_ROW_COLUMNS[name]].to_numpy()]
-    wide = pd.DataFrame({"table": name, "row": rows, **labels}, index=table.index)
     quantities = [column for column in _printed_tables()[name].columns if column not in _ROW_COLUMNS[name] and column in table]
-    by_quantity = [
-        wide.assign(quantity="correlation" if quantity == "value" else quantity, value=table[quantity].map(_text))
-        for quantity in quantities
-    ]
-    cells = pd.concat(by_quantity).sort_index(kind="stable").astype(object)
-    return cells[cells["value"] != ""]
+    cells = []
+    for row in table.replace("FRAC (nearest)", "FRAC").to_dict("records"):
+        labels = {"table": name, "row": " ".join(str(row[column]) for column in _ROW_COLUMNS[name])}
+        labels |= {column: row.get(column) for column in ("dataset", "method", "matcher")}
+        for quantity in quantities:
+            if not pd.isna(row[quantity]):
+                cell = {"quantity": "correlation" if quantity == "value" else quantity, "value": _text(row[quantity])}
+                cells.append(labels | cell)
+    return pd.DataFrame(cells, columns=_COLUMNS, dtype=object)
 
 
 def is_second_reading(row: str, quantity: str) -> bool:
@@ -66,8 +66,6 @@ def is_second_reading(row: str, quantity: str) -> bool:
 
 
 def _text(value: object) -> str:
-    if pd.isna(value):
-        return ""
     return repr(float(value)) if isinstance(value, float) else str(value)
 
 

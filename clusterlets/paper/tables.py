@@ -58,10 +58,11 @@ def by_matcher(runs: pd.DataFrame) -> pd.DataFrame:
     The centroid silhouette is included, because the paper's cohesion of C may be this score.
     """
     runs = runs[runs["method"] == "Clusterlets"].rename(columns={"n_clusters": "size"})
-    grouped = selection.ok(runs).groupby("matcher")
-    columns = {}
-    for quantity in ("deviation_mean", "deviation_max", "size", "cohesion", "overlap", "centroid_silhouette"):
-        columns[quantity] = grouped[quantity].mean()
+    quantities = ["deviation_mean", "deviation_max", "size", "cohesion", "overlap", "centroid_silhouette"]
+    grouped = selection.ok(runs)[["matcher", *quantities]].groupby("matcher")
+    means, columns = grouped.mean(), {}
+    for quantity in quantities:
+        columns[quantity] = means[quantity]
         columns[f"{quantity}_std"] = grouped[quantity].agg(std)
     run_counts, all_counts = grouped.size(), runs["matcher"].value_counts()
     frame = pd.DataFrame(columns | {"runs": run_counts}).reindex(selection.in_order(all_counts.index, selection.PAPER_NAMES))
@@ -282,7 +283,7 @@ def readable_name(name: str) -> str:
     return name.replace("_", " ").capitalize()
 
 
-_BETTER = {"deviation_mean": "min", "deviation_max": "min", "cohesion": "max", "overlap": "min"}
+_BEST: dict[str, Callable] = {"deviation_mean": min, "deviation_max": min, "cohesion": max, "overlap": min}
 
 
 def best(table: Table) -> frozenset[tuple[int, int]]:
@@ -290,21 +291,21 @@ def best(table: Table) -> frozenset[tuple[int, int]]:
     frame, best_cells = table.frame, set()
     groups = frame.groupby("dataset", sort=False).indices.values() if "dataset" in frame else [np.arange(len(frame))]
     for rows, (position, column) in product(groups, enumerate(table.columns)):
-        are_best = is_best(frame.iloc[rows][column.keys[0]], column.keys[0])
+        are_best = is_best(frame[column.keys[0]].iloc[rows], column.keys[0])
         best_cells |= {(int(row), position) for row in rows[are_best]}
     return frozenset(best_cells)
 
 
-def is_best(values: pd.Series, quantity: str) -> pd.Series:
+def is_best(values: pd.Series, quantity: str) -> np.ndarray:
     """Whether each value of a quantity is the best; values that tie for the best all are.
 
     No value is the best if all agree to 12 decimals, or if neither high nor low values of the quantity are better.
     """
-    if quantity in _BETTER:
-        values = values.astype(float).round(12)
-        if values.nunique() > 1:
-            return values == values.agg(_BETTER[quantity])
-    return pd.Series(False, index=values.index)
+    if quantity not in _BEST:
+        return np.zeros(len(values), dtype=bool)
+    rounded = values.to_numpy(float, na_value=np.nan).round(12)
+    distinct = set(rounded[~np.isnan(rounded)])
+    return rounded == (_BEST[quantity](distinct) if len(distinct) > 1 else np.nan)
 
 
 def to_markdown(table: Table) -> str:
