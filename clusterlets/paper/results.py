@@ -11,8 +11,9 @@ from pathlib import Path
 import pandas as pd
 
 from clusterlets.analysis import at_fairness, bayes, held_out, overview, paired, selection, statistics
-from clusterlets.grid.runs_frame import read_lines, read_runs
+from clusterlets.grid.runs_frame import read_lines, read_runs, write_csv
 from clusterlets.paper import claims, comparison, controls, reported, tables, verdict
+from clusterlets.storage import write_text
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,14 @@ class Results:
             read_lines(folder / "claims.csv"),
             read_lines(folder / "at_given_fairness.csv"),
         )
+
+    def write(self, folder: Path) -> None:
+        """Write all files that follow from the runs into a folder of results."""
+        for name, content in self.files():
+            if isinstance(content, str):
+                write_text(folder / name, content)
+            else:
+                write_csv(folder / name, content)
 
     def files(self) -> Iterator[tuple[str, pd.DataFrame | str]]:
         """Path below the results folder and content of each file: those that :meth:`read` needs, and versions for people."""

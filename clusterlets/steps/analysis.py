@@ -19,13 +19,8 @@ def analyse(runs: Input, config: str, output: str) -> None:
     output: folder of the results, which also holds the measurements of each dataset
     """
     settings, all_runs = json.loads(config), read_runs(runs)
-    for name, content in Results.from_runs(
-        all_runs, settings, _whole_table_cohesion(Path(output), all_runs["dataset"].unique())
-    ).files():
-        if isinstance(content, str):
-            write_text(Path(output) / name, content)
-        else:
-            write_csv(Path(output) / name, content)
+    cohesion = _whole_table_cohesion(Path(output), all_runs["dataset"].unique())
+    Results.from_runs(all_runs, settings, cohesion).write(Path(output))
     points = leaderboard.points(all_runs, leaderboard.kinds_of(settings["grids"]), leaderboard.starts_of(settings["grids"]))
     board = leaderboard.leaderboard(points)
     boards = {"": board, "_overall": leaderboard.overall(board), "_pairs": leaderboard.pairs(board), "_points": points}

@@ -32,6 +32,11 @@ def built(tmp_path_factory):
     return build(small_runs(), tmp_path_factory.mktemp("results") / "built")
 
 
+@pytest.fixture(scope="module")
+def results():
+    return Results.from_runs(small_runs(), SETTINGS)
+
+
 class NestingParser(HTMLParser):
     """Refuses a page whose tags do not nest, and records the addresses that the page loads."""
 
@@ -70,8 +75,10 @@ def test_the_same_runs_give_the_same_bytes(built, tmp_path):
 @pytest.mark.parametrize("datasets", [("pima", "credit", "magic"), ("pima", "iris"), ("iris", "wine")])
 def test_results_read_from_files_equal_those_computed_from_runs(datasets, tmp_path):
     runs = small_runs(datasets)
+    runs.to_csv(tmp_path / "runs.csv", index=False)
     computed = Results.from_runs(runs, SETTINGS)
-    read = Results.read(build(runs, tmp_path / "written", findings=False), SETTINGS)
+    computed.write(tmp_path)
+    read = Results.read(tmp_path, SETTINGS)
     pd.testing.assert_frame_equal(read.comparison.fillna(""), computed.comparison.fillna(""), check_dtype=False)
     page = render(read, Findings({}))
     assert page == render(computed, Findings({})) and "No figure was drawn." in page
@@ -158,18 +165,18 @@ def test_only_provenance_depends_on_time_and_machine(built):
 REASONS = {"sensitivity": "not run here", "data": "no <code>datasets.csv", "provenance": "No accounts"}
 
 
-@pytest.mark.parametrize("content", [None, "", "claim,verdict_paper,verdict_ours,evidence\n"])
-def test_a_section_without_content_says_why(content, tmp_path):
+def test_a_section_without_content_says_why(tmp_path):
     folder = build(small_runs(("pima",)), tmp_path / "bare", findings=False)
-    if content is not None:
-        (folder / "accounts").mkdir()
-        for name in ("sensitivity", "datasets", "accounts/steps"):
-            (folder / f"{name}.csv").write_text(content)
-        write(folder)
-    page = page_of(folder)
-    for name, reason in REASONS.items():
-        assert reason in section(page, name) and "<tbody>" not in section(page, name)
-    assert "<tbody>\n</tbody>" not in page
+    (folder / "accounts").mkdir()
+    for content in (None, "", "claim,verdict_paper,verdict_ours,evidence\n"):
+        if content is not None:
+            for name in ("sensitivity", "datasets", "accounts/steps"):
+                (folder / f"{name}.csv").write_text(content)
+            write(folder)
+        page = page_of(folder)
+        for name, reason in REASONS.items():
+            assert reason in section(page, name) and "<tbody>" not in section(page, name), content
+        assert "<tbody>\n</tbody>" not in page
 
 
 SPARSE_RUNS = {
@@ -291,8 +298,7 @@ def answer(runs, question):
     return answers_of(Results.from_runs(runs, SETTINGS))[question]
 
 
-def test_the_verdict_counts_the_comparable_numbers_and_the_claims(built):
-    results = Results.from_runs(small_runs(), SETTINGS)
+def test_the_verdict_counts_the_comparable_numbers_and_the_claims(results, built):
     answers = answers_of(results)
     verdicts = results.comparison.query("counted and verdict != 'not comparable'")["verdict"]
     numbers = r"of (\d+) numbers (\d+) (?:is|are) reproduced, (\d+) undecided, and (\d+) differs?; of a perfect copy"
@@ -323,18 +329,16 @@ def test_the_verdict_counts_the_comparable_numbers_and_the_claims(built):
         ({"1": "reproduced", "2": "differs"}, "in part. Tables reproduced as a whole: 1; undecided: none; different: 2."),
     ],
 )
-def test_whether_the_paper_holds_follows_from_its_tables(monkeypatch, verdicts, answer):
+def test_whether_the_paper_holds_follows_from_its_tables(results, monkeypatch, verdicts, answer):
     groups = pd.DataFrame({"kind": "table", "table": [f"table{n}" for n in verdicts], "verdict": list(verdicts.values())})
     monkeypatch.setattr(verdict.paper_verdict, "judge_groups", lambda _: groups)
-    assert answers_of(Results.from_runs(small_runs(), SETTINGS))["Does the paper hold"] == answer
+    assert answers_of(results)["Does the paper hold"] == answer
 
 
-def test_only_the_papers_datasets_are_compared_with_the_paper():
+def test_only_the_papers_datasets_are_compared_with_the_paper(results):
     further = small_runs(("iris", "heart_failure.sex")).assign(deviation_mean=0.9)
-    paper_only, mixed = (
-        answers_of(Results.from_runs(runs, SETTINGS))
-        for runs in (small_runs(), pd.concat([small_runs(), further], ignore_index=True))
-    )
+    with_further = Results.from_runs(pd.concat([results.runs, further], ignore_index=True), SETTINGS)
+    paper_only, mixed = answers_of(results), answers_of(with_further)
     for question in list(paper_only)[:6]:
         restricted = re.sub("3 datasets(?= here| against|, Friedman)", "3 of the paper's datasets", paper_only[question])
         assert mixed[question] == restricted
