@@ -71,6 +71,7 @@ def test_a_number_with_an_underscore_on_the_command_line_is_refused(workflow):
     assert run.status != 0 and "--config sample_size=1_0: 1_0 can be misread" in run.output, run.output
 
 
+@pytest.mark.slow
 def test_an_unavailable_dataset_fails_the_data_target_and_the_message_says_what_to_do(workflow):
     # No source answers: the mirror does not exist, and the public addresses lead to a proxy that refuses.
     refusing_proxy = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")

@@ -62,16 +62,15 @@ def test_only_one_of_several_simultaneous_processes_compiles(start):
 
 
 @pytest.mark.parametrize("suffix", ["nbi", "nbc"])
-@pytest.mark.parametrize("damage", ["emptied", "cut", "overwritten"])
-def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix, damage):
+def test_a_damaged_kernel_is_recompiled_and_cached_again(start, tmp_path, suffix):
     output_of(start())
-    files = list((tmp_path / "kept").rglob(f"*.{suffix}"))
-    assert files
-    for file in files:
-        content = file.read_bytes()
-        file.write_bytes({"emptied": b"", "cut": content[: len(content) // 2], "overwritten": b"\xff" * len(content)}[damage])
-    assert output_of(start()) == ["compiled", "42.0"]
-    assert output_of(start()) == ["loaded", "42.0"]
+    for damage in (lambda content: b"", lambda content: content[: len(content) // 2], lambda content: b"\xff" * len(content)):
+        files = list((tmp_path / "kept").rglob(f"*.{suffix}"))
+        assert files
+        for file in files:
+            file.write_bytes(damage(file.read_bytes()))
+        assert output_of(start()) == ["compiled", "42.0"]
+        assert output_of(start()) == ["loaded", "42.0"]
 
 
 def test_compiling_is_announced_and_loading_is_not(start):

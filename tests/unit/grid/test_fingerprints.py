@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
@@ -39,7 +40,12 @@ DIFFERENT = {
     "text that is no docstring": SOURCE + '"text"\n',
     "no Python": SOURCE + "f(\n",
 }
-OUTSIDE = [module for module in MODULES if not fingerprints._in_fingerprints(module)]
+
+
+@cache
+def modules_outside():
+    """The modules on which no result depends."""
+    return [module for module in MODULES if not fingerprints._in_fingerprints(module)]
 
 
 def digest_of(path, source):
@@ -66,8 +72,8 @@ def test_every_step_depends_on_what_runs_it_and_on_no_command():
 def test_a_module_outside_fingerprints_counts_only_where_it_is_named():
     fit = step_fingerprints.step_fingerprint("steps.fitting", "methods")
     account = step_fingerprints.step_fingerprint("steps.accounts", "provenance.accounts")
-    assert len(OUTSIDE) >= 5
-    assert not {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in OUTSIDE} & {
+    assert len(modules_outside()) >= 5
+    assert not {f"{module.removeprefix('clusterlets.').replace('.', '/')}.py" for module in modules_outside()} & {
         part.partition(":")[0] for part in fit.split()
     }
     assert "provenance/accounts.py" in account
@@ -140,7 +146,7 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     cells = [f"results/runs/iris/{cell}/seeds0-1.csv" for cell in ("C/k3_omega0.5", "k-means/k3")]
     steps = tiny_grid.plan(tmp_path, grid, cells)
     contents, loaded = [], set()
-    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", OUTSIDE)):
+    for folder, stubs in ((tmp_path / "real", []), (tmp_path / "stubs", modules_outside())):
         folder.mkdir()
         command = [sys.executable, "-P", "-c", STEPS, json.dumps(stubs), json.dumps(steps)]
         process = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
@@ -152,4 +158,4 @@ def test_results_do_not_depend_on_the_modules_outside_fingerprints(tmp_path):
     modules = {f"steps.{STEPS_OF_WORKFLOW[step].split(':')[0]}" for step, *_ in steps}
     modules |= {"__main__", "methods.k_means", "methods.c", "datasets.bundled"}
     covered = set().union(*(fingerprints.import_closure(f"clusterlets.{module}") for module in modules))
-    assert loaded <= {*covered, *OUTSIDE, "clusterlets.grid.fingerprints"}
+    assert loaded <= {*covered, *modules_outside(), "clusterlets.grid.fingerprints"}
