@@ -298,19 +298,33 @@ def test_only_fewer_clusters_than_requested_give_a_warning(estimator):
         assert messages == [f"{estimator.__name__} found 2 clusters in place of n_clusters=3"]
 
 
-def test_a_tree_has_its_nodes_as_arrays_and_as_text(people):
+@pytest.fixture(scope="module")
+def fitted_tree(people):
     X, sex, _ = people
-    fitted = ScaffTree(4, random_state=3).fit(pd.DataFrame(X, columns=["east", "north"]), sensitive_features=sex)
+    return ScaffTree(4, random_state=3).fit(pd.DataFrame(X, columns=["east", "north"]), sensitive_features=sex)
+
+
+def test_a_tree_has_its_nodes_as_arrays_and_as_text(people, fitted_tree):
+    X, sex, _ = people
     _, tree = scaff_tree(X, codes(sex), 4, np.random.default_rng(3))
     for name, array in vars(tree).items():
         assert len(array) == 7  # four leaves and three inner nodes
-        assert np.array_equal(getattr(fitted.tree_, name), array, equal_nan=True)
-    assert fitted.export_text() == tree.text(["east", "north"]) != fitted.export_text(["x", "y"], decimals=0)
+        assert np.array_equal(getattr(fitted_tree.tree_, name), array, equal_nan=True)
+    assert fitted_tree.export_text() == tree.text(["east", "north"])
     assert "feature_0" in ScaffTree(4).fit(X, sensitive_features=sex).export_text()
+
+
+def test_the_text_of_a_tree_can_have_other_names_and_fewer_decimals(people, fitted_tree):
+    X, sex, _ = people
+    _, tree = scaff_tree(X, codes(sex), 4, np.random.default_rng(3))
+    assert fitted_tree.export_text(["x", "y"], decimals=0) == tree.text(["x", "y"], 0)
+
+
+def test_the_text_of_a_tree_is_refused_with_the_reason(fitted_tree):
     with pytest.raises(InvalidInput, match="1 feature_names for 2 features"):
-        fitted.export_text(["x"])
+        fitted_tree.export_text(["x"])
     with pytest.raises(InvalidInput, match="decimals=-1 must be"):
-        fitted.export_text(decimals=-1)
+        fitted_tree.export_text(decimals=-1)
     with pytest.raises(NotFittedError):
         ScaffTree().export_text()
 
